@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pdpp.private import make_folder
-from pdpp.store.sqlite.opening import SqliteConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.vault import grants as grant_rows
 
@@ -65,7 +65,7 @@ class RevocationFiles:
                 make_folder(self._machine.parent)
                 _append(self._machine, text)
 
-    def revived(self, db: SqliteConnection) -> list[tuple[str, str]]:
+    def revived(self, db: TableReader) -> list[tuple[str, str]]:
         """Return what was revoked once and is good in a database: an older one was put back."""
         texts = [_text(path) for path in (self._path, self._machine) if path is not None]
         matches = map(_LINE.match, "\n".join(texts).splitlines())
@@ -92,7 +92,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _is_good(db: SqliteConnection, kind: str, name: str) -> bool:
+def _is_good(db: TableReader, kind: str, name: str) -> bool:
     table, column = _TABLES[kind]
     statement = (
         f"SELECT 1 FROM {table} WHERE owner = ? AND {column} = ? AND revoked_at IS NULL LIMIT 1"
@@ -100,7 +100,7 @@ def _is_good(db: SqliteConnection, kind: str, name: str) -> bool:
     return db.execute(statement, (OWNER, name)).get is not None
 
 
-def revoke_again(db: SqliteConnection, kind: str, name: str, now: int) -> None:
+def revoke_again(db: TableConnection, kind: str, name: str, now: int) -> None:
     """Revoke what an older database brought back."""
     match kind:
         case "grant":

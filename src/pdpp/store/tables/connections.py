@@ -11,7 +11,7 @@ from pdpp.model.errors import NotFound
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import ConnectionContents
 from pdpp.store.tables import feeds
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.write.fieldsets import FieldSets
@@ -21,7 +21,7 @@ from pdpp.store.tables.write.writer import BatchWriter
 _PIECE = 500
 
 
-def contents(db: TableConnection, connection_id: str) -> ConnectionContents:
+def contents(db: TableReader, connection_id: str) -> ConnectionContents:
     """Return what is lost when a connection is removed."""
     source_of(db, connection_id)
     streams: list[Any] = db.execute(
@@ -94,7 +94,7 @@ def delete_some(db: TableConnection, catalogue: Catalogue, field_sets: FieldSets
     return True
 
 
-def _removed_feed(db: TableConnection, catalogue: Catalogue) -> IndexedFeed | None:
+def _removed_feed(db: TableReader, catalogue: Catalogue) -> IndexedFeed | None:
     """Return a feed that is being removed, as some declaration of its stream has it."""
     row: Any = next(
         db.execute(
@@ -143,7 +143,7 @@ def _feed(
     return feeds.stored_feed(number, connection, declarations, stream, places)
 
 
-def source_of(db: TableConnection, connection_id: str) -> str:
+def source_of(db: TableReader, connection_id: str) -> str:
     """Return the source of a connection, which there must be."""
     known = "SELECT connector_key FROM connection WHERE owner = ? AND connection_id = ?"
     row = next(db.execute(known, (OWNER, connection_id)), None)

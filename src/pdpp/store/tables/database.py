@@ -26,8 +26,8 @@ class TableRows(Protocol):
         """Return the first row, or its only value; None where there is none."""
 
 
-class TableConnection(Protocol):
-    """A connection to the tables of a store."""
+class TableReader(Protocol):
+    """What is asked for rows: a connection, or one that an engine takes for each statement."""
 
     @property
     def failure(self) -> type[Exception]:
@@ -37,6 +37,11 @@ class TableConnection(Protocol):
         """Return numbers or texts as ``carray(?)`` takes them."""
 
     def execute(self, sql: str, values: Values = (), /) -> TableRows: ...
+
+
+class TableConnection(TableReader, Protocol):
+    """A connection that writes."""
+
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
 
     def changes(self) -> int:
@@ -54,8 +59,8 @@ class TableDatabase(SnapshotSource, Protocol):
         """Return what the engine raises where it fails."""
 
     @property
-    def reader(self) -> TableConnection:
-        """Return this thread's own connection for reads."""
+    def reader(self) -> TableReader:
+        """Return what this thread reads with."""
 
     def reading(self, deadline: Deadline | None) -> Snapshot:
         """Hold one snapshot; nested uses join the outer one."""

@@ -10,7 +10,7 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.numbers import read_data
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
@@ -26,7 +26,7 @@ _CHUNK = 1_000
 _NO_PLACES: _Places = {"cells": [], "lexical": [], "time": [], "blobs": [], "thread": []}
 
 
-def load(db: TableConnection, known: Catalogue | None) -> Catalogue:
+def load(db: TableReader, known: Catalogue | None) -> Catalogue:
     """Return the catalogue, reusing the declarations already parsed."""
     version = catalogue_version(db)
     if known is not None and known.version == version:
@@ -66,14 +66,14 @@ def load(db: TableConnection, known: Catalogue | None) -> Catalogue:
     return Catalogue(version, sources, revisions, connections, feeds, _merged(db))
 
 
-def _merged(db: TableConnection) -> dict[str, str]:
+def _merged(db: TableReader) -> dict[str, str]:
     rows: list[Any] = db.execute(
         "SELECT connection_id, target_id FROM merged_connection WHERE owner = ?", (OWNER,)
     ).fetchall()
     return dict(rows)
 
 
-def catalogue_version(db: TableConnection) -> int:
+def catalogue_version(db: TableReader) -> int:
     """Return the number that each change of the catalogue raises."""
     row = next(
         db.execute("SELECT value FROM setting WHERE owner = ? AND name = 'catalogue'", (OWNER,)),
@@ -164,7 +164,7 @@ class _Current(NamedTuple):
     document: Any
 
 
-def _current(db: TableConnection, connector_key: str) -> _Current | None:
+def _current(db: TableReader, connector_key: str) -> _Current | None:
     row = next(
         db.execute(
             "SELECT d.revision, d.document FROM source s JOIN declaration d"
@@ -185,7 +185,7 @@ def raise_version(db: TableConnection) -> None:
     )
 
 
-def _connections_of(db: TableConnection, connector_key: str) -> list[Connection]:
+def _connections_of(db: TableReader, connector_key: str) -> list[Connection]:
     return [
         Connection(*row)
         for row in db.execute(
@@ -314,7 +314,7 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> li
     return words
 
 
-def _chunks(db: TableConnection, feed: int) -> Iterable[list[_Row]]:
+def _chunks(db: TableReader, feed: int) -> Iterable[list[_Row]]:
     last = -1
     while rows := list(
         db.execute(

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from pdpp.store.tables.blob_folder import BlobFolder
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 
 
-def row_problems(db: TableConnection, blobs: BlobFolder, *, words: bool = True) -> Iterator[str]:
+def row_problems(db: TableReader, blobs: BlobFolder, *, words: bool = True) -> Iterator[str]:
     """Yield what is wrong with what the tables say."""
     yield from _of_counts(db)
     if words:
@@ -15,7 +15,7 @@ def row_problems(db: TableConnection, blobs: BlobFolder, *, words: bool = True) 
     yield from _of_blobs(db, blobs)
 
 
-def _of_counts(db: TableConnection) -> Iterator[str]:
+def _of_counts(db: TableReader) -> Iterator[str]:
     rows = db.execute(
         "SELECT connection_id, stream, record_count,"
         " (SELECT count(*) FROM record WHERE owner = feed.owner AND feed = feed.id)"
@@ -27,13 +27,13 @@ def _of_counts(db: TableConnection) -> Iterator[str]:
             yield f"{connection_id}/{stream} counts {kept} records and holds {actual}"
 
 
-def _of_words(db: TableConnection) -> Iterator[str]:
+def _of_words(db: TableReader) -> Iterator[str]:
     from pdpp.store.tables.search.check import word_problems
 
     yield from word_problems(db)
 
 
-def _of_blobs(db: TableConnection, blobs: BlobFolder) -> Iterator[str]:
+def _of_blobs(db: TableReader, blobs: BlobFolder) -> Iterator[str]:
     rows = db.execute("SELECT blob_id, size_bytes FROM blob WHERE owner = ?", (OWNER,))
     for blob_id, size in rows:
         problem = blobs.problem(blob_id, size)

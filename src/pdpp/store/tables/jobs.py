@@ -17,7 +17,7 @@ from pdpp.store.jobs import (
     Json,
     LeaseLost,
 )
-from pdpp.store.tables.database import TableConnection, TableDatabase
+from pdpp.store.tables.database import TableConnection, TableDatabase, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 
 LONGEST_NOTE = 200
@@ -106,13 +106,13 @@ class TableJobs:
                     return _known(db, job.id)
         return None
 
-    def _free(self, db: TableConnection, limits: Mapping[str, int]) -> list[Job]:
+    def _free(self, db: TableReader, limits: Mapping[str, int]) -> list[Job]:
         """Return the jobs of some kinds that are due and on which nobody works."""
         now = self._clock()
         jobs = _all(db, f"{_FREE} ORDER BY not_before, created_at, id", OWNER, now, now)
         return [job for job in jobs if job.kind in limits]
 
-    def _running(self, db: TableConnection, kind: str) -> int:
+    def _running(self, db: TableReader, kind: str) -> int:
         # A lease that ran out does not count: its worker was killed, and nothing else would ever
         # free the place.
         query = f"SELECT count(*) FROM job WHERE {_OPEN} AND kind = ? AND lease_until > ?"
@@ -218,15 +218,15 @@ def _text(document: Json | None) -> str | None:
     return None if document is None else orjson.dumps(document).decode()
 
 
-def _all(db: TableConnection, where: str, *values: Any) -> list[Job]:
+def _all(db: TableReader, where: str, *values: Any) -> list[Job]:
     return [_job(row) for row in db.execute(f"SELECT {_COLUMNS} FROM job WHERE {where}", values)]
 
 
-def _one(db: TableConnection, where: str, *values: Any) -> Job | None:
+def _one(db: TableReader, where: str, *values: Any) -> Job | None:
     return next(iter(_all(db, where, *values)), None)
 
 
-def _known(db: TableConnection, job_id: str) -> Job:
+def _known(db: TableReader, job_id: str) -> Job:
     (job,) = _all(db, "owner = ? AND id = ?", OWNER, job_id)
     return job
 

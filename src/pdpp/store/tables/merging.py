@@ -16,7 +16,7 @@ from pdpp.store.numbers import read_data
 from pdpp.store.port import MovedPiece
 from pdpp.store.scope import Reach
 from pdpp.store.tables import connections
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import last_visible
@@ -81,7 +81,7 @@ def move_some(
     return MovedPiece(0, 0, more=False)
 
 
-def _rows(db: TableConnection, feed: int, keys: list[str] | None = None) -> list[_Row]:
+def _rows(db: TableReader, feed: int, keys: list[str] | None = None) -> list[_Row]:
     columns = "key, surrogate, created, emitted, stamps, data"
     if keys is None:
         sql = f"SELECT {columns} FROM record WHERE owner = ? AND feed = ? LIMIT ?"
@@ -131,7 +131,7 @@ def _emission(feed: Feed, row: _Row) -> int:
     return last_visible(owner, row.created, row.emitted, row.stamps)[1]
 
 
-def staying(db: TableConnection, feed: int, surrogate: int) -> int:
+def staying(db: TableReader, feed: int, surrogate: int) -> int:
     """Return the surrogate of the record that one became part of, itself where it did not."""
     sql = "SELECT target FROM merged_record WHERE owner = ? AND feed = ? AND surrogate = ?"
     for _ in range(_MOST_STEPS):

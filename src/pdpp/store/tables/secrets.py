@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from secrets import token_bytes
 
-from pdpp.store.tables.database import TableConnection, TableDatabase
+from pdpp.store.tables.database import TableDatabase, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 
 
@@ -21,7 +21,7 @@ def store_secret(database: TableDatabase) -> bytes:
         return bytes(db.execute(find, (OWNER,)).get)
 
 
-def import_secret(db: TableConnection, secret: bytes) -> bytes:
+def import_secret(db: TableReader, secret: bytes) -> bytes:
     """Return the secret that keys of records are hashed under: adopted, or the store's own."""
     sql = "SELECT value FROM setting WHERE owner = ? AND name = 'import_secret'"
     row = next(db.execute(sql, (OWNER,)), None)

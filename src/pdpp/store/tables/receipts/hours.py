@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from pdpp.model.instant import DAY
 from pdpp.store.receipts import FirstRead, HourlyReads
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 
 TABLE = """
 -- What clients read of each stream in each hour, added up.
@@ -38,7 +38,7 @@ def add(db: TableConnection, rows: Iterable[HourlyReads]) -> None:
     )
 
 
-def since(db: TableConnection, moment: int) -> Sequence[HourlyReads]:
+def since(db: TableReader, moment: int) -> Sequence[HourlyReads]:
     """Return what was read since a moment, by hour."""
     rows = db.execute(
         "SELECT client_id, connection_id, stream, hour, reads, records, characters FROM hourly"
@@ -48,7 +48,7 @@ def since(db: TableConnection, moment: int) -> Sequence[HourlyReads]:
     return [HourlyReads(*row) for row in rows]
 
 
-def first_reads(db: TableConnection) -> Sequence[FirstRead]:
+def first_reads(db: TableReader) -> Sequence[FirstRead]:
     """Return when each client first read each stream."""
     rows = db.execute(
         "SELECT client_id, connection_id, stream, min(hour) FROM hourly"

@@ -19,7 +19,7 @@ from pdpp.store.receipts import (
     Receipt,
     ReceiptQuery,
 )
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.receipts import chain, hours, totals, verification
 from pdpp.store.tables.receipts.chain import ChainHead
 
@@ -61,7 +61,7 @@ class TableReceipts(ABC):
         """Hold the right to extend the log for one transaction."""
 
     @abstractmethod
-    def _reading(self) -> AbstractContextManager[TableConnection]:
+    def _reading(self) -> AbstractContextManager[TableReader]:
         """Hold one snapshot of the log on a connection of its own."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class TableReceipts(ABC):
         """Tell whether the process of a session ended."""
 
     @abstractmethod
-    def _used(self, db: TableConnection) -> int:
+    def _used(self, db: TableReader) -> int:
         """Return how many bytes the log takes."""
 
     # Writing
@@ -138,7 +138,7 @@ class TableReceipts(ABC):
     def _sealed(self, head: ChainHead) -> tuple[int | bytes, ...]:
         return (*head, chain.seal(head, self._key))
 
-    def _head(self, db: TableConnection) -> ChainHead:
+    def _head(self, db: TableReader) -> ChainHead:
         *ends, _ = db.execute(verification.HEAD).get
         return ChainHead(*ends)
 
@@ -255,7 +255,7 @@ class TableReceipts(ABC):
             return verification.verify(db, self._key, self._anchor.recall())
 
 
-def _last(db: TableConnection) -> tuple[int, bytes] | None:
+def _last(db: TableReader) -> tuple[int, bytes] | None:
     """Return the last receipt that is found, by number and hash."""
     row: tuple[int, bytes] | None = db.execute(
         "SELECT last, hash FROM batch ORDER BY last DESC LIMIT 1"
@@ -263,7 +263,7 @@ def _last(db: TableConnection) -> tuple[int, bytes] | None:
     return row
 
 
-def _end_of(db: TableConnection, number: int, last: int) -> int | None:
+def _end_of(db: TableReader, number: int, last: int) -> int | None:
     """Return the end of the batch that holds a receipt, but not of the very last batch."""
     end: int | None = db.execute(
         "SELECT min(last) FROM batch WHERE last >= ? AND last < ?", (number, last)

@@ -11,7 +11,7 @@ from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store import receipt_batch
 from pdpp.store.receipts import ChainedReceipt, ChainVerdict, LogEvent, Receipt, ReceiptQuery
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.receipts import chain
 from pdpp.store.tables.receipts.chain import ChainHead, ChainLink
 
@@ -26,15 +26,13 @@ _UNREADABLE = (orjson.JSONDecodeError, LookupError, TypeError, ValueError)
 
 
 def receipts(
-    db: TableConnection, query: ReceiptQuery, limit: int | None, *, events: bool = False
+    db: TableReader, query: ReceiptQuery, limit: int | None, *, events: bool = False
 ) -> Iterator[ChainedReceipt]:
     """Yield receipts, newest first, or only what happened to the log itself."""
     return islice(_in_batches(db, query, events=events), limit)
 
 
-def _in_batches(
-    db: TableConnection, query: ReceiptQuery, *, events: bool
-) -> Iterator[ChainedReceipt]:
+def _in_batches(db: TableReader, query: ReceiptQuery, *, events: bool) -> Iterator[ChainedReceipt]:
     for last in _batches(db, query, events=events):
         row = db.execute("SELECT content, hash FROM batch WHERE last = ?", (last,)).get
         if row is None:
@@ -49,7 +47,7 @@ def _in_batches(
             ) from problem
 
 
-def _batches(db: TableConnection, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
+def _batches(db: TableReader, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
     """Yield the numbers of the batches that may hold wanted receipts, newest first."""
     since = -1 if query.since is None else query.since
     if query.client_id is not None:
@@ -70,7 +68,7 @@ def _batches(db: TableConnection, query: ReceiptQuery, *, events: bool) -> Itera
         yield last
 
 
-def question(db: TableConnection, number: int) -> list[ChainedReceipt]:
+def question(db: TableReader, number: int) -> list[ChainedReceipt]:
     """Return the receipts of one moment, client and operation, newest first, by one of them."""
     row = db.execute(
         "SELECT last, content, hash FROM batch WHERE last >= ? ORDER BY last LIMIT 1", (number,)
@@ -93,7 +91,7 @@ def question(db: TableConnection, number: int) -> list[ChainedReceipt]:
     ]
 
 
-def last_read(db: TableConnection, client_id: str) -> int | None:
+def last_read(db: TableReader, client_id: str) -> int | None:
     """Return when a client last read something."""
     latest: int | None = db.execute(
         "SELECT max(latest) FROM reader WHERE client_id = ?", (client_id,)
@@ -101,7 +99,7 @@ def last_read(db: TableConnection, client_id: str) -> int | None:
     return latest
 
 
-def hash_of(db: TableConnection, number: int) -> bytes | None:
+def hash_of(db: TableReader, number: int) -> bytes | None:
     """Return the hash of a receipt that is still there: that of the batch it is on."""
     if number < db.execute("SELECT first FROM head").get:
         return None
@@ -111,7 +109,7 @@ def hash_of(db: TableConnection, number: int) -> bytes | None:
     return None if stored is None else bytes(stored)
 
 
-def verify(db: TableConnection, key: bytes, anchor: tuple[int, bytes] | None) -> ChainVerdict:
+def verify(db: TableReader, key: bytes, anchor: tuple[int, bytes] | None) -> ChainVerdict:
     """Compute the whole chain again, and compare its ends with what is sealed and remembered."""
     *ends, seal = db.execute(HEAD).get
     head = ChainHead(*ends)
@@ -123,7 +121,7 @@ def verify(db: TableConnection, key: bytes, anchor: tuple[int, bytes] | None) ->
     return ChainVerdict(head.first, head.last, head.hash, tuple(problems))
 
 
-def _problems(db: TableConnection, head: ChainHead) -> Iterator[str]:
+def _problems(db: TableReader, head: ChainHead) -> Iterator[str]:
     listed = _Listed(db)
     try:
         yield from chain.problems(_links(db, listed), head)
@@ -132,7 +130,7 @@ def _problems(db: TableConnection, head: ChainHead) -> Iterator[str]:
         yield f"the log cannot be read: {problem}"
 
 
-def _links(db: TableConnection, listed: "_Listed") -> Iterator[ChainLink]:
+def _links(db: TableReader, listed: "_Listed") -> Iterator[ChainLink]:
     for row in db.execute("SELECT last, latest, events, content, hash FROM batch ORDER BY last"):
         last, *_, content, stored = row
         receipts = _receipts(content)
@@ -165,7 +163,7 @@ def _follows(row: tuple[Any, ...], before: bytes) -> bool:
 class _Listed:
     """Compares the list of who read, which no hash covers, with what the batches say."""
 
-    def __init__(self, db: TableConnection) -> None:
+    def __init__(self, db: TableReader) -> None:
         self._db = db
         self._expected = 0
         self._missing: list[int] = []
@@ -204,7 +202,7 @@ def _missing(first: int, last: int) -> str:
     return f"receipt {last} is missing" if first == last else f"receipts {first} to {last} missing"
 
 
-def holds(db: TableConnection, head: ChainHead, anchor: tuple[int, bytes] | None) -> bool:
+def holds(db: TableReader, head: ChainHead, anchor: tuple[int, bytes] | None) -> bool:
     """Tell whether the log holds a receipt that is remembered, or once held it and let it go."""
     if anchor is None or anchor[0] < head.first:
         return True

@@ -9,7 +9,7 @@ from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_of
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
 from pdpp.store.tables.records.predicate import (
     ABSENT,
@@ -31,7 +31,7 @@ _WHOLE = 2**63
 class Aggregator:
     """Adds up through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: TableConnection, count: Callable[[Reach], int]) -> None:
+    def __init__(self, db: TableReader, count: Callable[[Reach], int]) -> None:
         self._db = db
         self._count = count
 

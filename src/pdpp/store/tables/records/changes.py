@@ -15,7 +15,7 @@ from pdpp.model.errors import InvalidCursor
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import (
     OWNER,
     Sql,
@@ -49,7 +49,7 @@ EDITED_FIELDS = """
 class ChangeReader:
     """Reads the changes of one reach through one connection."""
 
-    def __init__(self, db: TableConnection, projector: Projectors, count: CountBytes) -> None:
+    def __init__(self, db: TableReader, projector: Projectors, count: CountBytes) -> None:
         self._db = db
         self._projector = projector
         self._count = count

@@ -9,7 +9,7 @@ import orjson
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.number_key import Number, near, number_key
 from pdpp.store.scope import Condition, Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position, indexed
 
 
@@ -176,7 +176,7 @@ def _cell_condition(reach: Reach, condition: Condition) -> Sql:
     return Sql(f"w.value {_OPERATORS[condition.operator]} ?", (condition.value,))
 
 
-def selective_span(db: TableConnection, reach: Reach) -> CellRange | None:
+def selective_span(db: TableReader, reach: Reach) -> CellRange | None:
     """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly.
 
     The time of a grant is looked at first, and the others no further than it reaches: how many
@@ -197,7 +197,7 @@ def selective_span(db: TableConnection, reach: Reach) -> CellRange | None:
     return best[1] if best else None
 
 
-def narrow_way(db: TableConnection, reach: Reach) -> Sql | None:
+def narrow_way(db: TableReader, reach: Reach) -> Sql | None:
     """Return what follows ``FROM`` for the record rows ``r`` of a reach, if they are but few."""
     if _by_key(reach):
         return Sql("record r INDEXED BY record_key WHERE") + records_where(reach)
@@ -205,7 +205,7 @@ def narrow_way(db: TableConnection, reach: Reach) -> Sql | None:
     return None if span is None else _along(span, reach)
 
 
-def source(db: TableConnection, reach: Reach) -> Sql:
+def source(db: TableReader, reach: Reach) -> Sql:
     """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
     ways = spans(reach)
     if len(ways) == 1 and not _by_key(reach):
@@ -225,7 +225,7 @@ def _along(span: CellRange, reach: Reach) -> Sql:
     return way + limits_where(reach)
 
 
-def holds_exact(db: TableConnection, reach: Reach, field: str, place: int | None) -> bool:
+def holds_exact(db: TableReader, reach: Reach, field: str, place: int | None) -> bool:
     """Tell whether a field of a reach may hold decimals that no number of the engine is."""
     if place is None or reach.stream.fields[field].kind is not Kind.NUMBER:
         return False

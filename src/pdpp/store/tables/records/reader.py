@@ -13,7 +13,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_key, number_of
 from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Condition, Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
 from pdpp.store.tables.records.predicate import (
     ABSENT,
@@ -53,7 +53,7 @@ SELECT f.value ->> 0, (
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: TableConnection, projector: Projectors, count: CountBytes) -> None:
+    def __init__(self, db: TableReader, projector: Projectors, count: CountBytes) -> None:
         self._db = db
         self._projector = projector
         self._count = count

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pdpp.store.ranking.postings import Impacts
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
 from pdpp.store.tables.search.blocks import Block, PlacePostings
 
@@ -26,7 +26,7 @@ class BlockCache:
         self._small: dict[int, SmallBlock] = {}
         self._bases: dict[tuple[int, int], Impacts] = {}
 
-    def block(self, db: TableConnection, id: int) -> Block:
+    def block(self, db: TableReader, id: int) -> Block:
         """Return a block; of a spread one only the times and numbers of its records."""
         known = self._blocks.get(id)
         if known is None:
@@ -39,7 +39,7 @@ class BlockCache:
                 self._small.clear()
         return known
 
-    def bases(self, db: TableConnection, id: int, place: int) -> Impacts:
+    def bases(self, db: TableReader, id: int, place: int) -> Impacts:
         """Return the least impact of each record of a spread block in one field."""
         known = self._bases.get((id, place))
         if known is None:
@@ -55,7 +55,7 @@ class BlockCache:
             known = self._bases[id, place] = np.frombuffer(packed, np.uint8)
         return known
 
-    def small(self, db: TableConnection, id: int) -> SmallBlock:
+    def small(self, db: TableReader, id: int) -> SmallBlock:
         """Return the fields of a small block, each with where its terms stand."""
         known = self._small.get(id)
         if known is None:

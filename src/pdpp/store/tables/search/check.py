@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pdpp.evidence.amount import counted
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
 
 
-def word_problems(db: TableConnection) -> Iterator[str]:
+def word_problems(db: TableReader) -> Iterator[str]:
     """Yield what is wrong with the word index; nothing when all is well."""
     rows: list[Any] = db.execute(
         "SELECT b.feed, b.id, b.numbers, g.slots FROM word_block b"

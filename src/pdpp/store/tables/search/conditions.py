@@ -9,7 +9,7 @@ from pdpp.evidence.analyse import find
 from pdpp.evidence.language.question import Question
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import limits_where
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.record_data import RecordsRead
@@ -24,7 +24,7 @@ def has_conditions(visible: Visible) -> bool:
     return any(part.reach.conditions for part in visible.parts)
 
 
-def meeting_conditions(db: TableConnection, visible: Visible, rows: Longs) -> Longs:
+def meeting_conditions(db: TableReader, visible: Visible, rows: Longs) -> Longs:
     """Return the rows whose records meet the conditions of the request."""
     if not has_conditions(visible):
         return rows

@@ -9,7 +9,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.ranking.refine import Neighbour
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.conditions import rows_by_reach
 from pdpp.store.tables.search.entry import NO_TIME, hashed
 from pdpp.store.tables.search.record_data import RecordsRead
@@ -41,7 +41,7 @@ class _Place(NamedTuple):
 
 
 def neighbours_of(
-    db: TableConnection, visible: Visible, read: RecordsRead, best: Longs
+    db: TableReader, visible: Visible, read: RecordsRead, best: Longs
 ) -> list[Neighbour]:
     """Return the visible neighbours of rows in their conversations."""
     neighbours: list[Neighbour] = []
@@ -73,7 +73,7 @@ def _places(
 
 
 def _around(
-    db: TableConnection, reach: Reach, places: Sequence[_Place]
+    db: TableReader, reach: Reach, places: Sequence[_Place]
 ) -> Iterator[tuple[int, int, int]]:
     """Yield records that stand near others in a conversation, and how far away they are."""
     time = reach.time or Interval()

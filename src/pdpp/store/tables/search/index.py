@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search import blocks, meaning, packing
@@ -100,7 +100,7 @@ def mark_gone(db: TableConnection, block: int, slots: Longs) -> None:
     db.execute("REPLACE INTO word_gone VALUES (?, ?)", (block, every.astype("<u4").tobytes()))
 
 
-def gone(db: TableConnection, block: int) -> Words:
+def gone(db: TableReader, block: int) -> Words:
     """Return the slots of a block whose records are gone."""
     row: Any = next(db.execute("SELECT slots FROM word_gone WHERE block = ?", (block,)), None)
     return np.frombuffer(b"" if row is None else row[0], "<u4").astype(np.uint32)
@@ -181,7 +181,7 @@ def _merge_small(db: TableConnection, feed: int) -> None:
         _rewrite(db, feed, [id for _, id in little[:_MOST_SMALL]], spread=False)
 
 
-def blocks_of(db: TableConnection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
+def blocks_of(db: TableReader, feed: int, *, spread: bool) -> list[tuple[int, int]]:
     """Return the blocks of a feed that may be merged now, each with its size.
 
     Blocks of an earlier analyser are never merged: they are made anew from the records. Those that
@@ -218,7 +218,7 @@ def _rewrite(db: TableConnection, feed: int, ids: Sequence[int], *, spread: bool
             insert(db, feed, piece, spread=spread)
 
 
-def load(db: TableConnection, feed: int, id: int) -> Block:
+def load(db: TableReader, feed: int, id: int) -> Block:
     """Return a block with all its postings."""
     spread, times, numbers, packed = next(
         db.execute("SELECT spread, times, numbers, postings FROM word_block WHERE id = ?", (id,))
@@ -254,7 +254,7 @@ def drop(db: TableConnection, feed: int, ids: Iterable[int]) -> None:
         drop_row(db, id)
 
 
-def posting_keys(db: TableConnection, feed: int, id: int) -> list[PostingKey]:
+def posting_keys(db: TableReader, feed: int, id: int) -> list[PostingKey]:
     """Return what the postings of a spread block are found by, in the order of the table."""
     lists: list[Any] = db.execute(
         "SELECT place, terms FROM word_list WHERE block = ?", (id,)

@@ -9,7 +9,7 @@ from pdpp.store.catalogue import Catalogue
 from pdpp.store.meaning import PendingTexts, TextVector, has_meaning
 from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed, indexed
 from pdpp.store.tables.records.predicate import OWNER, records_where
 
@@ -143,7 +143,7 @@ def _texts(feed: IndexedFeed, number: int, data: bytes) -> PendingTexts:
     return PendingTexts(feed.id, number, texts)
 
 
-def _current(db: TableConnection, feed: IndexedFeed, item: PendingTexts) -> PendingTexts | None:
+def _current(db: TableReader, feed: IndexedFeed, item: PendingTexts) -> PendingTexts | None:
     row: Any = next(
         db.execute("SELECT data FROM record WHERE id = ? AND feed = ?", (item.record, feed.id)),
         None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from pdpp.model.errors import InvalidRequest
 from pdpp.store.ranking.postings import Floats, Longs
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.lists import text_places
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.visible import Visible
@@ -28,7 +28,7 @@ _SCALE = 127.0 * 127.0
 _CHUNK = 8_192
 
 
-def nearness(db: TableConnection, visible: Visible, rows: Longs, question: bytes) -> Floats:
+def nearness(db: TableReader, visible: Visible, rows: Longs, question: bytes) -> Floats:
     """Return how near each of some rows is, from 0 to 1; 0 where it has no vector."""
     asked = np.frombuffer(question, np.int8).astype(np.float32)
     near = np.zeros(len(rows))
@@ -54,7 +54,7 @@ def shown_rows(visible: Visible) -> int:
     return visible.size - (0 if hidden is None else int(np.count_nonzero(hidden)))
 
 
-def scanned(db: TableConnection, visible: Visible, question: bytes, check: Any) -> Floats:
+def scanned(db: TableReader, visible: Visible, question: bytes, check: Any) -> Floats:
     """Return how near every visible row is; refuse to compare too many."""
     count = shown_rows(visible)
     if count > MOST_SCANNED:

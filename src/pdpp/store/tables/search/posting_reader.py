@@ -8,7 +8,7 @@ import numpy as np
 
 from pdpp.store.ranking.postings import Bools, FieldPostings, Impacts, Longs, Postings
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
 from pdpp.store.tables.search.block_cache import BlockCache
@@ -58,7 +58,7 @@ class PostingReader:
 
     def __init__(
         self,
-        db: TableConnection,
+        db: TableReader,
         cache: BlockCache,
         reaches: Sequence[Reach],
         parts: Sequence[Part],

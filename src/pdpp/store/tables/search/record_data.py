@@ -7,7 +7,7 @@ import numpy as np
 
 from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.projection import LARGE_BYTES, CountBytes
 
 
@@ -26,7 +26,7 @@ class RecordData(NamedTuple):
 class RecordsRead:
     """The records that one search has read, by their numbers."""
 
-    def __init__(self, db: TableConnection, count: CountBytes) -> None:
+    def __init__(self, db: TableReader, count: CountBytes) -> None:
         self._db = db
         self._count = count
         self._known: dict[int, RecordData] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pdpp.store.numbers import read_data
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search import index, packing
@@ -47,7 +47,7 @@ def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
     return True
 
 
-def _entries(db: TableConnection, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
+def _entries(db: TableReader, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
     rows: list[Any] = db.execute(
         "SELECT r.id, r.surrogate, r.time, r.data FROM carray(?) AS c"
         " CROSS JOIN record r ON r.id = c.value",
@@ -60,7 +60,7 @@ def _entries(db: TableConnection, feed: IndexedFeed, numbers: Longs) -> list[Ind
     ]
 
 
-def index_progress(db: TableConnection) -> tuple[int, int]:
+def index_progress(db: TableReader) -> tuple[int, int]:
     """Return how many records are indexed by the analyser of today, and how many there are."""
     done, total = next(
         db.execute(

@@ -18,7 +18,7 @@ from pdpp.store.ranking.postings import Bools, Longs
 from pdpp.store.ranking.refine import BEST, QUESTION_MALUS, fit, needs_refining, spread
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projectors, fetched
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.conditions import (
@@ -51,7 +51,7 @@ class Searcher:
 
     def __init__(
         self,
-        db: TableConnection,
+        db: TableReader,
         projector: Projectors,
         cache: BlockCache,
         check: Callable[[], None],

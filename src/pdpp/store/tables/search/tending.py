@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pdpp.store.tables.database import TableConnection, TableDatabase
+from pdpp.store.tables.database import TableConnection, TableDatabase, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search import blocks, index
 from pdpp.store.tables.search.blocks import Block, Words
@@ -76,7 +76,7 @@ def _rewrite_some(database: TableDatabase) -> bool:
     return True
 
 
-def _small(db: TableConnection) -> _Work | None:
+def _small(db: TableReader) -> _Work | None:
     """Choose the small blocks of one feed, to be spread where they are worth it."""
     row: Any = next(
         db.execute(
@@ -95,7 +95,7 @@ def _small(db: TableConnection) -> _Work | None:
     return _Work(feed, ids, size >= index.SPREAD_FROM) if ids else None
 
 
-def _stale(db: TableConnection) -> _Work | None:
+def _stale(db: TableReader) -> _Work | None:
     """Choose a spread block of which records are gone."""
     row: Any = next(
         db.execute(
@@ -108,7 +108,7 @@ def _stale(db: TableConnection) -> _Work | None:
     return None if row is None else _Work(row[0], [row[1]], spread=True)
 
 
-def _half_empty(db: TableConnection) -> _Work | None:
+def _half_empty(db: TableReader) -> _Work | None:
     """Choose spread blocks of one feed that are far from full."""
     row: Any = next(
         db.execute(
@@ -178,7 +178,7 @@ def _still_built(db: TableConnection, feed: int, id: int) -> None:
         raise _Abandoned
 
 
-def _gone_since(db: TableConnection, work: _Work, sources: Sequence[_Source]) -> list[int]:
+def _gone_since(db: TableReader, work: _Work, sources: Sequence[_Source]) -> list[int]:
     """Return the numbers of records that went since blocks were read; raise where a block did."""
     numbers: list[int] = []
     for source in sources:

@@ -19,7 +19,7 @@ from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
 from pdpp.store.ranking.postings import Bools, Longs, Postings
 from pdpp.store.scope import Reach
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Block
@@ -43,7 +43,7 @@ class Visible:
 
     def __init__(
         self,
-        db: TableConnection,
+        db: TableReader,
         cache: BlockCache,
         reaches: Sequence[Reach],
         check: Callable[[], None],

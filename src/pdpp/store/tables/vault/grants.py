@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from pdpp.model.grant import AccessMode, Allowance, Grant, Package
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.vault import Token
 
@@ -19,7 +19,7 @@ _GRANT_COLUMNS = (
 _TOKEN_COLUMNS = ", ".join(field.name for field in fields(Token))
 
 
-def add_grant(db: TableConnection, grant: Grant) -> None:
+def add_grant(db: TableReader, grant: Grant) -> None:
     """Keep a grant."""
     allowances = _allowances_json(grant.allowances)
     db.execute(
@@ -39,7 +39,7 @@ def add_grant(db: TableConnection, grant: Grant) -> None:
     )
 
 
-def change_allowances(db: TableConnection, grant_id: str, allowances: Sequence[Allowance]) -> None:
+def change_allowances(db: TableReader, grant_id: str, allowances: Sequence[Allowance]) -> None:
     """Replace what a grant opens."""
     db.execute(
         "UPDATE grant SET allowances = ? WHERE owner = ? AND grant_id = ?",
@@ -51,7 +51,7 @@ def _allowances_json(allowances: Sequence[Allowance]) -> str:
     return orjson.dumps([allowance.as_json() for allowance in allowances]).decode()
 
 
-def grant(db: TableConnection, grant_id: str) -> Grant | None:
+def grant(db: TableReader, grant_id: str) -> Grant | None:
     """Return a grant."""
     row = next(
         db.execute(
@@ -63,7 +63,7 @@ def grant(db: TableConnection, grant_id: str) -> Grant | None:
     return None if row is None else _grant(row)
 
 
-def grants(db: TableConnection) -> Iterator[Grant]:
+def grants(db: TableReader) -> Iterator[Grant]:
     """Yield all grants, oldest first."""
     for row in db.execute(
         f"SELECT {_GRANT_COLUMNS} FROM grant WHERE owner = ? ORDER BY created_at, grant_id",
@@ -90,7 +90,7 @@ def _grant(row: tuple[Any, ...]) -> Grant:
     )
 
 
-def add_package(db: TableConnection, package: Package) -> None:
+def add_package(db: TableReader, package: Package) -> None:
     """Keep a package."""
     db.execute(
         "INSERT INTO package VALUES (?, ?, ?, ?, ?, ?)",
@@ -105,7 +105,7 @@ def add_package(db: TableConnection, package: Package) -> None:
     )
 
 
-def package(db: TableConnection, package_id: str) -> Package | None:
+def package(db: TableReader, package_id: str) -> Package | None:
     """Return a package."""
     row = next(
         db.execute(
@@ -118,7 +118,7 @@ def package(db: TableConnection, package_id: str) -> Package | None:
     return None if row is None else Package(*row)
 
 
-def package_grants(db: TableConnection, package_id: str) -> Iterator[Grant]:
+def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
     """Yield the grants of a package in the order they were made."""
     for row in db.execute(
         f"SELECT {_GRANT_COLUMNS} FROM grant INDEXED BY grant_package"
@@ -133,7 +133,7 @@ def package_grants(db: TableConnection, package_id: str) -> Iterator[Grant]:
 # on which index to use it would look at every row.
 
 
-def revoke(db: TableConnection, table: str, column: str, value: str, now: int) -> bool:
+def revoke(db: TableReader, table: str, column: str, value: str, now: int) -> bool:
     """Revoke the rows of a table that are not yet; tell whether there were any."""
     db.execute(
         f"UPDATE {table} SET revoked_at = ? WHERE owner = ? AND {column} = ?"
@@ -143,7 +143,7 @@ def revoke(db: TableConnection, table: str, column: str, value: str, now: int) -
     return db.changes() > 0
 
 
-def revoke_package(db: TableConnection, package_id: str, now: int) -> bool:
+def revoke_package(db: TableReader, package_id: str, now: int) -> bool:
     """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
     changed = revoke(db, "package", "package_id", package_id, now)
     for table in ("grant INDEXED BY grant_package", "token INDEXED BY token_package"):
@@ -151,14 +151,14 @@ def revoke_package(db: TableConnection, package_id: str, now: int) -> bool:
     return changed
 
 
-def revoke_grant(db: TableConnection, grant_id: str, now: int) -> bool:
+def revoke_grant(db: TableReader, grant_id: str, now: int) -> bool:
     """Revoke a grant and its tokens; tell whether there was one to revoke."""
     changed = revoke(db, "grant", "grant_id", grant_id, now)
     revoke(db, "token INDEXED BY token_grant", "grant_id", grant_id, now)
     return changed
 
 
-def revoke_family(db: TableConnection, family: str, now: int) -> bool:
+def revoke_family(db: TableReader, family: str, now: int) -> bool:
     """Revoke every token that came from one approval; tell whether there was one to revoke."""
     tables = (
         "refresh_token INDEXED BY refresh_token_family",
@@ -168,7 +168,7 @@ def revoke_family(db: TableConnection, family: str, now: int) -> bool:
     return any(changed)
 
 
-def add_token(db: TableConnection, token: Token) -> None:
+def add_token(db: TableReader, token: Token) -> None:
     """Keep a token's hash."""
     db.execute(
         f"INSERT INTO token (owner, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -188,7 +188,7 @@ def add_token(db: TableConnection, token: Token) -> None:
     )
 
 
-def token(db: TableConnection, token_hash: str) -> Token | None:
+def token(db: TableReader, token_hash: str) -> Token | None:
     """Return a token by its hash."""
     row = next(
         db.execute(
@@ -200,7 +200,7 @@ def token(db: TableConnection, token_hash: str) -> Token | None:
     return None if row is None else Token(*row)
 
 
-def tokens(db: TableConnection, kind: str) -> list[Token]:
+def tokens(db: TableReader, kind: str) -> list[Token]:
     """Return the tokens of a kind, ended ones too, the oldest first."""
     rows: list[tuple[Any, ...]] = db.execute(
         f"SELECT {_TOKEN_COLUMNS} FROM token WHERE owner = ? AND kind = ?"

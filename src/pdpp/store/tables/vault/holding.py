@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 
 _TABLES = ("grant", "package", "token", "refresh_token")
@@ -33,7 +33,7 @@ def hold(db: TableConnection, now: int) -> int:
     return count
 
 
-def moments(db: TableConnection) -> list[int]:
+def moments(db: TableReader) -> list[int]:
     """Return when everything was held, for each time that this happened."""
     row = next(
         db.execute("SELECT value FROM setting WHERE owner = ? AND name = ?", (OWNER, _SETTING)),
@@ -48,7 +48,7 @@ def _keep(db: TableConnection, times: list[int]) -> None:
     )
 
 
-def held_grants(db: TableConnection) -> list[str]:
+def held_grants(db: TableReader) -> list[str]:
     """Return the grants that wait for the owner, the oldest first."""
     rows: list[Any] = db.execute(
         "SELECT grant_id FROM grant WHERE owner = ? AND revoked_at IN"

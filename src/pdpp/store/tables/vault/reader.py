@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from pdpp.model.grant import Grant, Package
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.vault import grants as grant_rows
 from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret, Token
@@ -28,7 +28,7 @@ class TableVaultReader(ABC):
 
     @property
     @abstractmethod
-    def _db(self) -> TableConnection:
+    def _db(self) -> TableReader:
         """Return the connection."""
 
     def _row(self, statement: str, *values: Any) -> tuple[Any, ...] | None:

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 
 from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import Clock
-
-from pdpp.store.tables.database import TableConnection, TableDatabase
+from pdpp.store.tables.database import TableDatabase, TableReader
 from pdpp.store.tables.vault import holding
 from pdpp.store.tables.vault.reader import TableVaultReader
 from pdpp.store.tables.vault.transaction import TableVaultTransaction
@@ -30,7 +29,7 @@ class TableVault(TableVaultReader):
             holding.release(db, grant_ids)
 
     @property
-    def _db(self) -> TableConnection:
+    def _db(self) -> TableReader:
         return self._database.reader
 
     @contextmanager

@@ -2,7 +2,7 @@
 
 import orjson
 
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 
 UNKNOWN = 0
@@ -15,7 +15,7 @@ class FieldSets:
     def __init__(self) -> None:
         self._fields: dict[int, frozenset[str]] = {}
 
-    def load(self, db: TableConnection) -> None:
+    def load(self, db: TableReader) -> None:
         """Read the field_sets another connection may have added."""
         for number, text in db.execute(
             "SELECT id, fields FROM field_set WHERE owner = ? AND id > ?",
@@ -23,7 +23,7 @@ class FieldSets:
         ):
             self._fields[number] = frozenset(orjson.loads(text))
 
-    def fields(self, number: int, db: TableConnection) -> frozenset[str] | None:
+    def fields(self, number: int, db: TableReader) -> frozenset[str] | None:
         """Return the set of fields of a field_set, None where it is not known."""
         if number == UNKNOWN:
             return None
