@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 if TYPE_CHECKING:
-    from pdpp.store.tables.store import TableStore
+    from pdpp.store.port import Store
 
 _PLACE = "database.json"
 APPLICATION = "pdpp-bench"
@@ -33,7 +33,7 @@ def put_place(folder: Path, place: DatabasePlace) -> None:
     (folder / _PLACE).write_bytes(orjson.dumps(place._asdict()))
 
 
-def open_store(folder: Path) -> "TableStore":
+def open_store(folder: Path) -> "Store":
     """Open the store of a folder on its engine."""
     place = place_of(folder)
     if place is not None:

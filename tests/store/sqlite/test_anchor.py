@@ -25,7 +25,7 @@ def test_the_last_receipt_is_remembered_across_openings(tmp_path: Path) -> None:
 
 def test_a_database_that_cannot_be_written_is_an_error_of_the_store(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
-    store._db._writer.pragma("query_only", True)
+    store._database._writer.pragma("query_only", True)
     with pytest.raises(StoreError, match="cannot remember the last receipt"):
         SettingAnchor(store._db).remember(1, bytes(32))
     store.close()

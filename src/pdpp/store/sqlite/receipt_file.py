@@ -12,7 +12,7 @@ from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.sqlite.opening import EXISTING, SqliteConnection, check_kind, open_connection
 from pdpp.store.sqlite.writer_lock import WriterLock, is_gone
-from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.receipts.chain import ChainHead
 from pdpp.store.tables.receipts.log import Anchor, HeldLock, TableReceipts
 from pdpp.store.tables.receipts.tables import TABLES
@@ -104,7 +104,7 @@ class ReceiptFile(TableReceipts):
     def _lock_of(self, session: str) -> Path:
         return self._path.with_name(f"receipts.{session}.lock")
 
-    def _used(self, db: TableConnection) -> int:
+    def _used(self, db: TableReader) -> int:
         """Return how many bytes of the file hold something."""
         pages = db.execute("PRAGMA page_count").get - db.execute("PRAGMA freelist_count").get
         return int(pages * db.execute("PRAGMA page_size").get)

@@ -112,7 +112,7 @@ class SqliteStore(TableStore):
 
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""
-        db = self._db.reader
+        db = self._database.reader
         blob_sizes = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
         return {
             "database": db.pragma("page_count") * db.pragma("page_size"),

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from pdpp.model.grant import AccessMode, Allowance, Grant, Package
-from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.vault import Token
 
@@ -19,7 +19,7 @@ _GRANT_COLUMNS = (
 _TOKEN_COLUMNS = ", ".join(field.name for field in fields(Token))
 
 
-def add_grant(db: TableReader, grant: Grant) -> None:
+def add_grant(db: TableConnection, grant: Grant) -> None:
     """Keep a grant."""
     allowances = _allowances_json(grant.allowances)
     db.execute(
@@ -39,7 +39,7 @@ def add_grant(db: TableReader, grant: Grant) -> None:
     )
 
 
-def change_allowances(db: TableReader, grant_id: str, allowances: Sequence[Allowance]) -> None:
+def change_allowances(db: TableConnection, grant_id: str, allowances: Sequence[Allowance]) -> None:
     """Replace what a grant opens."""
     db.execute(
         "UPDATE grant SET allowances = ? WHERE owner = ? AND grant_id = ?",
@@ -90,7 +90,7 @@ def _grant(row: tuple[Any, ...]) -> Grant:
     )
 
 
-def add_package(db: TableReader, package: Package) -> None:
+def add_package(db: TableConnection, package: Package) -> None:
     """Keep a package."""
     db.execute(
         "INSERT INTO package VALUES (?, ?, ?, ?, ?, ?)",
@@ -133,7 +133,7 @@ def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
 # on which index to use it would look at every row.
 
 
-def revoke(db: TableReader, table: str, column: str, value: str, now: int) -> bool:
+def revoke(db: TableConnection, table: str, column: str, value: str, now: int) -> bool:
     """Revoke the rows of a table that are not yet; tell whether there were any."""
     db.execute(
         f"UPDATE {table} SET revoked_at = ? WHERE owner = ? AND {column} = ?"
@@ -143,7 +143,7 @@ def revoke(db: TableReader, table: str, column: str, value: str, now: int) -> bo
     return db.changes() > 0
 
 
-def revoke_package(db: TableReader, package_id: str, now: int) -> bool:
+def revoke_package(db: TableConnection, package_id: str, now: int) -> bool:
     """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
     changed = revoke(db, "package", "package_id", package_id, now)
     for table in ("grant INDEXED BY grant_package", "token INDEXED BY token_package"):
@@ -151,14 +151,14 @@ def revoke_package(db: TableReader, package_id: str, now: int) -> bool:
     return changed
 
 
-def revoke_grant(db: TableReader, grant_id: str, now: int) -> bool:
+def revoke_grant(db: TableConnection, grant_id: str, now: int) -> bool:
     """Revoke a grant and its tokens; tell whether there was one to revoke."""
     changed = revoke(db, "grant", "grant_id", grant_id, now)
     revoke(db, "token INDEXED BY token_grant", "grant_id", grant_id, now)
     return changed
 
 
-def revoke_family(db: TableReader, family: str, now: int) -> bool:
+def revoke_family(db: TableConnection, family: str, now: int) -> bool:
     """Revoke every token that came from one approval; tell whether there was one to revoke."""
     tables = (
         "refresh_token INDEXED BY refresh_token_family",
@@ -168,7 +168,7 @@ def revoke_family(db: TableReader, family: str, now: int) -> bool:
     return any(changed)
 
 
-def add_token(db: TableReader, token: Token) -> None:
+def add_token(db: TableConnection, token: Token) -> None:
     """Keep a token's hash."""
     db.execute(
         f"INSERT INTO token (owner, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
