@@ -77,11 +77,13 @@ def make_app(
     share: Share | None = None,
     fetcher: DocumentFetcher | None = None,
     data: Path | None = None,
+    encoder: LazyEncoder | None = None,
 ) -> Starlette:
     """Put the ASGI application together over an open store."""
     service = _service(store, settings or Settings(), clock)
-    if data is not None:
-        service = replace(service, encoder=LazyEncoder(data))
+    if encoder is None and data is not None:
+        encoder = LazyEncoder(data)
+    service = replace(service, encoder=encoder)
     authority = Authority(store, clock, service.settings.lifetimes)
     site = make_site(service, authority, data)
     meter = Meter(share)

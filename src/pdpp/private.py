@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -27,6 +29,22 @@ def write_file(path: Path, content: bytes, *, durable: bool = False) -> None:
         raise
     if durable and os.name != "nt":  # there folders cannot be opened
         _sync_folder(path.parent)
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Let one process at a time change what lies in a folder."""
+    if os.name == "nt":  # pragma: no cover - there folders cannot be locked
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -80,6 +80,9 @@ def test_a_question_shows_every_record_and_what_was_seen_of_it(looker: Reader) -
     links = [str(node.attributes["href"]) for node in page.tree.css(".rows a")]
     assert "/r/cin_home/messages/m-invoice-4471" in links
     assert looker.get(links[0]).status == 200
+    box = page.tree.css_first("input#q")
+    assert box is not None
+    assert box.attributes["value"] == "", "the search box holds what is searched for alone"
 
 
 @pytest.mark.parametrize("number", ["0", "999999", "x", "1" * 30])

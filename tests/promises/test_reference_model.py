@@ -19,7 +19,10 @@ from pdpp.model import instant
 
 WORLDS = 10_000 if SOAK else 1_000
 IN_A_TEST, IN_A_STORE = WORLDS // 10, 20
-SURFACES = {"records", "search", "aggregate", "window", "record", "streams", "schema", "changes"}
+SURFACES = {
+    *("records", "search", "semantic", "hybrid", "aggregate", "window", "record"),
+    *("streams", "schema", "changes", "file"),
+}
 TALKED = {"mcp legacy", "mcp modern", "mcp package", "pdpp read", "package"}
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this test's own is made in it
 """Where worlds are quick to write: that they reach a disk is not what is tested here."""
@@ -63,9 +66,13 @@ def live(made: Stage) -> dict[int, Judge]:
 def question(judge: Judge, terminal: Terminal, seed: str) -> None:
     """Ask about one world in every way there is."""
     number = judge.number
-    questions = list(Questioner(f"{seed} {number}", judge.look()).questions(6))
+    meaning = judge.stage.left.encoder is not None
+    questioner = Questioner(f"{seed} {number}", judge.look(), meaning=meaning)
+    questions = list(questioner.questions(6))
     for ask in questions:
         judge.ask(ask)
+    for blob_id, asked in questioner.files(judge.hidden_files()):
+        judge.file(blob_id, asked)
     tools = [ask for ask in questions if asked_by_tool(ask)]
     for ask in tools[:1]:
         call_tool(judge, ask, ("legacy", "modern")[number % 2])
@@ -85,7 +92,13 @@ def test_every_answer_is_what_the_model_says(
         with (
             tempfile.TemporaryDirectory(dir=folder) as place,
             pytest.MonkeyPatch.context() as patch,
-            stage(template, Path(place), range(first, first + IN_A_STORE), seed) as made,
+            stage(
+                template,
+                Path(place),
+                range(first, first + IN_A_STORE),
+                seed,
+                meaning=first % (3 * IN_A_STORE) == 0,
+            ) as made,
         ):
             if first % (2 * IN_A_STORE):
                 cramp(patch)

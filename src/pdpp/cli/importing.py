@@ -15,7 +15,7 @@ from pdpp.cli.output import note
 from pdpp.cli.overview import next_after_import
 from pdpp.cli.source import read_document
 from pdpp.encryption.files import data_files
-from pdpp.serving.data_folder import open_store, store_key
+from pdpp.serving.data_folder import open_store, store_key, temporary_files
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED
 from pdpp.sources.importing.state import ImportState
 from pdpp.store.port import Store
@@ -120,7 +120,8 @@ def importing(
         asks=sys.stdin.isatty() and not (yes or as_json or audited),
     )
     if audited:
-        show_audit([Path(path) for path in paths], state, choice, as_json=as_json)
+        with temporary_files(data, key):
+            show_audit([Path(path) for path in paths], state, choice, as_json=as_json)
         return
     options = ImportOptions(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
     with open_store(data, create=True, key=key) as store:

@@ -1,5 +1,6 @@
 """Endpoints: HTTP of the authorization server. Every step is logged, no secret ever is."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -115,11 +116,15 @@ class OAuthEndpoint:
                 return Response(status_code=204, headers=HEADERS | _PREFLIGHT)
             return await self._serve(request)
         except PdppError as error:
-            return self._refuse(error)
+            problem = error
         except ClientDisconnect:
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
-            return self._refuse(explained(problem, self.context.service.store, log, self.step))
+        except Exception as failure:  # noqa: BLE001 - whatever it is becomes an answer
+            problem = explained(failure, self.context.service.store, log, self.step)
+        if self.for_people:
+            # A page takes a template, which the first one has to compile.
+            return await asyncio.to_thread(self.context.error_page, problem)
+        return _refused(problem)
 
     async def _serve(self, request: Request) -> Response:
         methods = self._methods()
@@ -161,17 +166,17 @@ class OAuthEndpoint:
             "%s client=%s from=%s outcome=%s", self.step, client_id, oauth_request.sender, outcome
         )
 
-    def _refuse(self, error: PdppError) -> Response:
-        if self.for_people:
-            return self.context.error_page(error)
-        if not isinstance(error, OAuthError):
-            error = OAuthError(
-                error.message,
-                error=_CODES.get(error.status, "invalid_request"),
-                status=error.status,
-                headers=error.headers,
-            )
-        return json_answer(error.members(), error.status, error.headers)
+
+def _refused(error: PdppError) -> Response:
+    """Return an error in the words of the protocol."""
+    if not isinstance(error, OAuthError):
+        error = OAuthError(
+            error.message,
+            error=_CODES.get(error.status, "invalid_request"),
+            status=error.status,
+            headers=error.headers,
+        )
+    return json_answer(error.members(), error.status, error.headers)
 
 
 def json_answer(

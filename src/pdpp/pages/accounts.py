@@ -1,6 +1,5 @@
 """The accounts pages: what each account holds and came from, to rename, merge or remove."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -70,7 +69,7 @@ async def _page(
     accounts = await account_summaries(site.reader(), request.dates)
     account = _find(request, accounts)
     preview = await site.operate("previewRemoval", _path(account))
-    history = await asyncio.to_thread(lambda: list(_history(request, account.id)))
+    history = list(_history(request, account.id))
     return request.page(
         "account.html",
         status=status_code,

@@ -1,6 +1,5 @@
 """The activity pages: what agents read, by day and by question, and all of it to take away."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -52,8 +51,8 @@ async def show_activity(request: PageRequest) -> Response:
     day = _day(request.http.query_params.get("day", ""))
     since, until = (None, None) if day is None else _bounds(dates, day)
     most = _MOST_QUESTIONS if day is None else _MOST_OF_A_DAY
-    questions = await latest_questions(site, most, since, until)
-    bars, unusual = await asyncio.to_thread(_days, site, dates, day)
+    questions = latest_questions(site, most, since, until)
+    bars, unusual = _days(site, dates, day)
     return request.page(
         "activity.html",
         day=None if day is None else dates.written(day),
@@ -66,7 +65,7 @@ async def show_activity(request: PageRequest) -> Response:
             await _titled(site, question, dates) for question in questions[:_MOST_QUESTIONS]
         ],
         more=max(0, len(questions) - _MOST_QUESTIONS),
-        notes=await asyncio.to_thread(_notes, site, dates),
+        notes=_notes(site, dates),
     )
 
 
@@ -128,7 +127,7 @@ async def show_question(request: PageRequest) -> Response:
     if not (text.isascii() and text.isdecimal() and len(text) < 16):
         raise NotFound("This question is not in the log, or no longer there.")
     log = site.service.store.receipts
-    rows = await asyncio.to_thread(log.question, int(text))
+    rows = log.question(int(text))
     questions = grouped(site, rows)
     if not questions:
         raise NotFound("This question is not in the log, or no longer there.")
@@ -144,7 +143,7 @@ async def show_question(request: PageRequest) -> Response:
 async def export_activity(request: PageRequest) -> Response:
     """Answer ``GET /activity/export``: every read of every agent, a JSON object a line."""
     site = request.site
-    clients = [client_id for _, client_id in await asyncio.to_thread(clients_by_last_read, site)]
+    clients = [client_id for _, client_id in clients_by_last_read(site)]
     headers = {
         **SECURITY_HEADERS,
         "Content-Type": "application/x-ndjson",

@@ -1,6 +1,5 @@
 """Questions: what agents asked, each with everything it read, in words its owner knows."""
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -90,14 +89,10 @@ def clients_by_last_read(site: Site) -> list[tuple[int, str]]:
     return sorted(moments, reverse=True)
 
 
-async def latest_questions(
+def latest_questions(
     site: Site, most: int, since: int | None = None, until: int | None = None
 ) -> list[AgentQuestion]:
     """Return what agents asked last, newest first."""
-    return await asyncio.to_thread(_latest, site, most, since, until)
-
-
-def _latest(site: Site, most: int, since: int | None, until: int | None) -> list[AgentQuestion]:
     rows: list[ChainedReceipt] = []
     for _, client_id in clients_by_last_read(site):
         query = ReceiptQuery(since, client_id, until=until)

@@ -116,7 +116,7 @@ async def show_agents(request: PageRequest) -> Response:
 async def show_agent(request: PageRequest) -> Response:
     """Answer ``GET /agents/{agent}``."""
     agent = _find(request)
-    receipts = await reads_of(request.site, agent.client_id)
+    receipts = reads_of(request.site, agent.client_id)
     return request.page("agent.html", agent=agent, receipts=receipts)
 
 

@@ -28,6 +28,6 @@ async def show_home(request: PageRequest) -> Response:
         total=sum(account.count for account in accounts),
         last_imports=last_imports,
         needs=needs(request, jobs, filled=bool(accounts)),
-        questions=await latest_questions(site, _MOST_QUESTIONS),
+        questions=latest_questions(site, _MOST_QUESTIONS),
         mcp_url=f"{request.server_origin}/mcp",
     )

@@ -1,8 +1,11 @@
 """Pages: one path each; whoever may not see it gets the login form at the same address."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
@@ -25,9 +28,10 @@ from pdpp.pages.template import render
 from pdpp.service.failure import explained
 from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.service.runner import run_here
 from pdpp.service.settings import Settings
 
-Handler = Callable[[PageRequest], Awaitable[Response]]
+Handler = Callable[[PageRequest], Coroutine[Any, Any, Response]]
 
 log = logging.getLogger("pdpp.pages")
 _LAST_PORT = 65_535
@@ -60,13 +64,15 @@ class OwnerPage:
         try:
             return await self._serve(http)
         except PdppError as error:
-            return error_page(error)
+            problem = error
         except ClientDisconnect:
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+        except Exception as failure:  # noqa: BLE001 - whatever it is becomes an answer
             # The route, not the path: that may name a review or a record.
             route = getattr(http.scope.get("route"), "path", "?")
-            return error_page(explained(problem, self.site.service.store, log, f"page {route}"))
+            problem = explained(failure, self.site.service.store, log, f"page {route}")
+        # Not among the readers: it may say that those are busy.
+        return await asyncio.to_thread(error_page, problem)
 
     async def _serve(self, http: Request) -> Response:
         origin = visited_origin(http, self.site.service.settings, self.site.private_host)
@@ -78,18 +84,15 @@ class OwnerPage:
                 request = await _filled(request)
             except PayloadTooLarge as problem:
                 if request.session is None:
-                    return show_login_form(request, problem)
+                    return await self.site.draw(partial(show_login_form, request, problem))
                 raise
         if is_login(request):
             return await self._log_in(request)
         if request.session is None and not self.open:
-            return show_login_form(request)
+            return await self.site.draw(partial(show_login_form, request))
         if posted:
             request.require_token()
-        try:
-            return await self._handler(http.method)(request)
-        except PdppError as error:
-            return show_error(request, error)
+        return await self.site.draw(partial(self._handled, request, http.method))
 
     async def _log_in(self, request: PageRequest) -> Response:
         """Take the login form, which stands at the address of every page."""
@@ -100,7 +103,7 @@ class OwnerPage:
         try:
             secret, typed = await log_in(request)
         except PdppError as problem:
-            return show_login_form(request, problem)
+            return await site.draw(partial(show_login_form, request, problem))
         browser = None
         if request.browser is None:
             browser = await site.write(site.owner.new_browser)
@@ -108,12 +111,19 @@ class OwnerPage:
         if self.post is not None and (typed_before := typed_fields(request.form)):
             proved_at = site.service.clock() if typed else None
             known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
-            response = known.page("resend.html", kept=typed_before)
+            response = await site.draw(partial(known.page, "resend.html", kept=typed_before))
         elif self.proves and typed and self.get is not None:
             proved_at = site.service.clock()
             known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
-            response = await self.get(known)
+            response = await site.draw(partial(self._handled, known, "GET"))
         return request.begin(response, secret, browser)
+
+    def _handled(self, request: PageRequest, method: str) -> Response:
+        """Return the answer of a page, which is made in this thread."""
+        try:
+            return run_here(self._handler(method)(request))
+        except PdppError as error:
+            return show_error(request, error)
 
     def _handler(self, method: str) -> Handler:
         handler = {"GET": self.get, "HEAD": self.get, "POST": self.post}.get(method)

@@ -46,7 +46,7 @@ def frame_context() -> dict[str, Any]:
         "token": "",
         "proof": "",
         "section": "",
-        "question": "",
+        "search_text": "",
         "scripts": (),
     }
 
@@ -170,7 +170,7 @@ class PageRequest:
             "known": self.session is not None,
             "host": urlsplit(self.origin).netloc,
             "section": self.http.url.path.split("/")[1],
-            "question": self.http.query_params.get("q", ""),
+            "search_text": self.http.query_params.get("q", ""),
             "scripts": own,
             "dates": self.dates,
         }

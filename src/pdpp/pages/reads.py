@@ -1,6 +1,5 @@
 """What an agent read, on its page: this week in a sentence, the last reads one by one."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,12 +31,8 @@ class AgentReads:
     notes: Sequence[str]
 
 
-async def reads_of(site: Site, client_id: str) -> AgentReads:
-    """Return what an agent read; the log may be long, so it is looked at in a thread."""
-    return await asyncio.to_thread(_reads, site, client_id)
-
-
-def _reads(site: Site, client_id: str) -> AgentReads:
+def reads_of(site: Site, client_id: str) -> AgentReads:
+    """Return what an agent read."""
     store = site.service.store
     book, since = store.receipts, site.service.clock() - _WEEK
     names = {

@@ -1,6 +1,5 @@
 """The settings page: how the owner logs in, tokens, address, backup, dates, health, version."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +88,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
         preferences=read_preferences(vault),
         languages=LANGUAGES,
         now=dates.moment(now),
-        health=await asyncio.to_thread(health, site),
+        health=health(site),
         version=pdpp.__version__,
         notes=update_notes(),
     )

@@ -1,11 +1,12 @@
 """The site: what every page shares."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+from starlette.responses import Response
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner
@@ -17,9 +18,6 @@ from pdpp.service.service import Service
 from pdpp.store.catalogue import Catalogue
 
 T = TypeVar("T")
-
-_HASHING_AT_ONCE = 2
-"""Each check of a passphrase takes 64 MiB for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,6 @@ class Site:
     """The data folder; without one nothing can be imported or backed up here."""
     month_counts: MonthCounts = field(default_factory=MonthCounts)
     _owners: list[tuple[Catalogue, Principal]] = field(default_factory=list)
-    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHING_AT_ONCE))
 
     def is_private(self, origin: str) -> bool:
         """Tell whether an address is the owner's own, which no other program knows."""
@@ -44,8 +41,11 @@ class Site:
 
     async def hash(self, operation: Callable[[], T]) -> T:
         """Run what hashes a passphrase away from the event loop, few at a time."""
-        async with self.hashing:
-            return await asyncio.to_thread(operation)
+        return await self.service.runner.hash(operation)
+
+    async def draw(self, operation: Callable[[], Response]) -> Response:
+        """Make a page in a thread: templates and long records would hold up everybody else."""
+        return await self.service.runner.aside(operation)
 
     async def write(self, operation: Callable[[], T]) -> T:
         """Run what changes the store."""
@@ -67,7 +67,9 @@ class Site:
     def reader(self) -> PageReader:
         """Return what reads as the owner; who that is follows from the catalogue alone."""
         catalogue = self.service.store.catalogue()
-        if not self._owners or self._owners[0][0] is not catalogue:
-            self._owners[:] = [(catalogue, owner_principal(catalogue))]
-        owner = self._owners[0][1]
+        known, owner = self._owners[0] if self._owners else (None, None)
+        if owner is None or known is not catalogue:
+            owner = owner_principal(catalogue)
+            # In one step, because pages are made in several threads.
+            self._owners[:] = [(catalogue, owner)]
         return PageReader(self.service, owner, owner, catalogue)

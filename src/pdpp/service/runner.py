@@ -1,10 +1,10 @@
 """Running operations: short reads at once, long ones in a thread, none without an end."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp.model.errors import Overloaded
 from pdpp.service.settings import Settings
@@ -14,6 +14,9 @@ from pdpp.store.port import Store
 T = TypeVar("T")
 
 _MOST_WAITING = 64
+_HASHING_AT_ONCE = 2
+"""Each check of a passphrase takes 64 MiB for a moment."""
+
 _MOST_REMEMBERED = 1_024
 
 
@@ -52,6 +55,29 @@ def check_time() -> bool:
     return False
 
 
+def run_here(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end in this thread, which has no event loop.
+
+    What it awaits must be done by the runner, which then works in this very thread: a page asks for
+    many short reads, and each would otherwise change threads twice.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        answer: T = end.value
+        return answer
+    coroutine.close()
+    raise RuntimeError("A coroutine in a thread waited for an event loop.")
+
+
+def _on_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def _remember(kinds: set[str], kind: str) -> None:
     if len(kinds) >= _MOST_REMEMBERED:
         kinds.clear()
@@ -68,6 +94,7 @@ class Runner:
         # Two: records are prepared outside the write lock, so one batch can be prepared while
         # another is written; a third would only wait.
         self._writer = ThreadPoolExecutor(2, "pdpp-write")
+        self._hashers = ThreadPoolExecutor(_HASHING_AT_ONCE, "pdpp-hash")
         self._waiting = 0
         self._long: set[str] = set()
         self._short: set[str] = set()
@@ -78,7 +105,10 @@ class Runner:
         A kind of read whose last one was long goes to a thread at once, until one takes half of
         what would be short: near the limit every other one would be begun here in vain. The first
         of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
+        Who asks from a thread, as pages do, is answered in that thread.
         """
+        if not _on_loop():
+            return self._long_read(kind, operation)
         if kind in self._short or (kind not in self._long and not heavy):
             try:
                 return self._read(self._inline_turn(), operation)
@@ -117,7 +147,20 @@ class Runner:
         """Run a write in a thread: one is made ready while another is written."""
         return await self._in_thread(self._writer, operation)
 
+    async def hash(self, operation: Callable[[], T]) -> T:
+        """Run what hashes a passphrase, few at a time."""
+        # Not counted among those who wait: strangers who guess must not keep readers out.
+        if not _on_loop():
+            return self._hashers.submit(operation).result()
+        return await asyncio.get_running_loop().run_in_executor(self._hashers, operation)
+
+    async def aside(self, operation: Callable[[], T]) -> T:
+        """Run what computes for long in a reading thread, so that the event loop goes on."""
+        return await self._in_thread(self._readers, operation)
+
     async def _in_thread(self, pool: ThreadPoolExecutor, operation: Callable[[], T]) -> T:
+        if not _on_loop():
+            return pool.submit(operation).result()
         # A pool queues without a bound; each waiting request holds its body in memory.
         if self._waiting >= _MOST_WAITING:
             raise Overloaded(
@@ -133,3 +176,4 @@ class Runner:
         """Let what runs finish and end the threads."""
         self._readers.shutdown()
         self._writer.shutdown()
+        self._hashers.shutdown()

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from shlex import quote
 
@@ -16,6 +16,7 @@ from pdpp.encryption.unlocking import unlock
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
 from pdpp.serving.database import database_has_store, database_of, open_database
+from pdpp.serving.temporary_files import temporary_files_in
 from pdpp.store.port import Store
 from pdpp.store.sqlite.conversion import remove_unfinished, settle
 from pdpp.store.sqlite.failures import advice
@@ -185,11 +186,17 @@ def _open_file(folder: Path, *, create: bool, key: DataKey | None) -> Iterator[S
         raise _failure(folder, problem) from problem
     try:
         remove_unfinished(folder)
-        yield store
+        with temporary_files(folder, key):
+            yield store
     except apsw.Error as problem:
         raise _failure(folder, problem) from problem
     finally:
         store.close()
+
+
+def temporary_files(folder: Path, key: DataKey | None) -> AbstractContextManager[None]:
+    """Return what keeps this process's temporary files in the folder of an encrypted store."""
+    return nullcontext() if key is None else temporary_files_in(folder)
 
 
 def _failure(folder: Path, problem: apsw.Error) -> StoreError:

@@ -11,8 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 import orjson
-from tests.promises.reference.ranking import ranked
-from tests.promises.reference.world import SCALARS, TEXT, TIME, Feed, Gone, Row, canonical
+from tests.promises.reference.files import CONTENT, TEXTS
+from tests.promises.reference.ranking import ranked, texts_of_meaning
+from tests.promises.reference.world import BLOB, SCALARS, TEXT, TIME, Feed, Gone, Row, canonical
 
 from pdpp.model import instant
 
@@ -37,6 +38,8 @@ class Ask:
     id: str = ""
     since: int | None = None
     today: str = "2026-09-01"
+    meaning: bool = False
+    """Whether the server has a model of meaning."""
 
 
 class Refused(Exception):
@@ -337,7 +340,7 @@ def _window(feeds: Sequence[Feed], ask: Ask) -> Body:
     value = None if row is None else row.data.get(name)
     if row is None or value is None:
         raise Refused(404, "not_found")
-    text = value if isinstance(value, str) else _json_text(value)
+    text = _blob_text(value) if kind == BLOB else _field_text(value)
     if "q" in ask.params:
         place, facts = _around(text, ask)
         start, end, limit = place
@@ -382,7 +385,11 @@ def _window_body(
         "stream": feed.stream,
         "record_id": row.id,
         "connection_id": feed.connection_id,
-        "field": {"path": name, "type": kind},
+        "field": {
+            "path": name,
+            "type": kind,
+            **({"media_type": row.data[name]["mime_type"]} if kind == BLOB else {}),
+        },
         "version": row.version,
         "digest": hashlib.sha256(text.encode()).hexdigest()[:16],
         "window": {
@@ -398,6 +405,17 @@ def _window_body(
             **facts,
         },
     }
+
+
+def _blob_text(held: Mapping[str, Any]) -> str:
+    """Return the text of a file; of one that is none, only what it is can be said."""
+    if held["mime_type"] not in TEXTS:
+        raise Refused(422, "field_not_text")
+    return CONTENT[held["blob_id"]].decode("utf-8-sig", "replace")
+
+
+def _field_text(value: Any) -> str:
+    return value if isinstance(value, str) else _json_text(value)
 
 
 def _json_text(value: Any) -> str:
@@ -559,6 +577,7 @@ def _schema(feeds: Sequence[Feed], ask: Ask) -> Body:
             },
             "sortable": _sortable(feed, name),
             "lexical_search": _offer(name in declared["lexical"]),
+            "semantic_search": _offer(ask.meaning and _has_vectors(feed, name)),
             "aggregation": {use: _offer(True) for use in used},
             **({} if role is None else {"role": role}),
         }
@@ -588,6 +607,12 @@ def _schema(feeds: Sequence[Feed], ask: Ask) -> Body:
     }
 
 
+def _has_vectors(feed: Feed, name: str) -> bool:
+    """Tell whether a shown record has a text in a field that is searched by meaning."""
+    texts = [text for row in feed.rows for text in texts_of_meaning(feed, row)]
+    return bool(texts) and any(name == field_name for field_name, _ in texts)
+
+
 def _offer(declared: bool) -> Body:
     return {"declared": declared, "usable": declared}
 
@@ -601,7 +626,8 @@ def _search(feeds: Sequence[Feed], ask: Ask) -> Body:
     if not some:
         raise Refused(403, "grant_stream_not_allowed")
     meeting = {id(feed): {row.id for row in _filtered(feed, ask)} for feed in some}
-    return ranked(some, ask.params["q"], ask.params, meeting, ask.today)
+    mode = ask.kind if ask.meaning else "search"
+    return ranked(some, ask.params["q"], ask.params, meeting, ask.today, mode)
 
 
 _KINDS: Mapping[str, Callable[[Sequence[Feed], Ask], Body]] = {
@@ -613,4 +639,6 @@ _KINDS: Mapping[str, Callable[[Sequence[Feed], Ask], Body]] = {
     "streams": _streams,
     "schema": _schema,
     "search": _search,
+    "semantic": _search,
+    "hybrid": _search,
 }

@@ -5,6 +5,7 @@ records, hidden fields with what is declared of them, hidden records, streams an
 in how many there are of each.
 """
 
+import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -37,8 +38,13 @@ OUTSIDE = (
 SINCE, UNTIL = instant.parse("2026-03-01"), instant.parse("2026-05-01")
 POOL = (
     "id", "code", "title", "body", "who", "at", "seen", "amount", "size", "flag", "label",
-    "thread", "extra", "up",
+    "thread", "extra", "up", "file",
 )  # fmt: skip
+BLOBS = (
+    b"the minutes of the garden party", "\ufeffcafé, with a mark in front".encode(),
+    b"\x89PNG\r\n\x1a\n and more", b"", b"alpha " * 30,
+)  # fmt: skip
+MEDIA = ("text/plain", "image/png", "application/octet-stream", "text/markdown")
 ROLES = {"title": "primary-title", "body": "body", "who": "actor", "at": "event-time"}
 _TYPES: dict[str, Data] = {
     "text": {"type": ["string", "null"]},
@@ -47,10 +53,11 @@ _TYPES: dict[str, Data] = {
     "integer": {"type": ["integer", "null"]},
     "boolean": {"type": ["boolean", "null"]},
     "json": {},
+    "blob": {"x_pdpp_type": "blob"},
 }
 _KINDS = {
     "at": "date-time", "seen": "date-time", "amount": "number", "size": "integer",
-    "flag": "boolean", "extra": "json",
+    "flag": "boolean", "extra": "json", "file": "blob",
 }  # fmt: skip
 _METRICS: dict[str, tuple[str, ...]] = {
     "sum": ("number", "integer"),
@@ -77,6 +84,8 @@ def value(chance: random.Random, name: str, kind: str) -> Any:
         return pick(("a", "b", "B", "é", ""))
     if kind == "date-time":
         return pick(INSIDE + OUTSIDE)
+    if kind == "blob":
+        return reference(pick(BLOBS), pick(MEDIA))
     pools: dict[str, tuple[Any, ...]] = {
         "text": WORDS,
         "number": (1, 1.0, 2.5, 0.1, 0.2, -3, 1e-9, 19.99, 1e16, *EXACT),
@@ -85,6 +94,13 @@ def value(chance: random.Random, name: str, kind: str) -> Any:
         "json": (5, "five", [1, {"b": 1, "a": 2.0}], {"z": "alpha"}),
     }
     return pick(pools[kind])
+
+
+def reference(content: bytes, media_type: str) -> Data:
+    """Return what a record holds of a file."""
+    digest = hashlib.sha256(content).hexdigest()
+    size = len(content)
+    return {"blob_id": digest, "mime_type": media_type, "size_bytes": size, "sha256": digest}
 
 
 @dataclass(slots=True)
@@ -100,6 +116,8 @@ class Plan:
     dated: bool = True
     cursor: str | None = None
     threaded: bool = True
+    meant: frozenset[str] = frozenset()
+    """The shown fields that are searched by meaning, where they are searched at all."""
     steps: list[tuple[int, Place, dict[str, Data | None], int]] = field(default_factory=list)
 
     @property
@@ -142,6 +160,7 @@ def plan(number: int, seed: str) -> Plan:
     made.timed = made.dated and chance.random() < 0.5
     made.listed = chance.random() < 0.25
     made.threaded = chance.random() < 0.8
+    made.meant = frozenset(name for name in made.shown if chance.random() < 0.8)
     made.cursor = chance.choice([n for n in ("at", "size", "seen") if n in made.shown] or [None])
     shown_now: set[tuple[Place, str]] = set()
     for step in range(chance.choice((2, 2, 2, 3, 4))):
@@ -195,7 +214,7 @@ class Side:
         kinds = {name: chance.choice(list(_TYPES)) for name in names}
         if self.plan.dated and "at" not in self.plan.shown:
             kinds["at"] = "date-time"  # what a limit in time goes by
-        kinds[f"x{chance.randint(0, 99)}"] = chance.choice(list(_TYPES))
+        kinds[f"x{chance.randint(0, 99)}"] = chance.choice([t for t in _TYPES if t != "blob"])
         return kinds
 
     def _declare(self) -> None:
@@ -231,7 +250,8 @@ class Side:
             if name in plan.shown or (hidden_text and chance.random() < 0.5):
                 properties[name]["x_pdpp_role"] = role
         hidden = list(self.hidden_kinds)
-        key = ["id"] if "id" in plan.shown else [chance.choice(hidden)]
+        named = [name for name in hidden if self.hidden_kinds[name] != "blob"]
+        key = ["id"] if "id" in plan.shown else [chance.choice(named)]
         stream: Data = {
             "name": "notes",
             "semantics": "mutable_state",
@@ -245,7 +265,7 @@ class Side:
             stream["consent_time_field"] = "at"
         if plan.cursor is not None:
             stream["cursor_field"] = plan.cursor
-        elif scalar := [n for n in hidden if self.hidden_kinds[n] != "json"]:
+        elif scalar := [n for n in hidden if self.hidden_kinds[n] not in ("json", "blob")]:
             stream["cursor_field"] = chance.choice(scalar)
         if kinds.get("up") == "text" and ("up" in plan.shown or chance.random() < 0.5):
             link = {"stream": "notes", "foreign_key": "up"}
@@ -266,11 +286,13 @@ class Side:
             """Leave out hidden ones now and then."""
             return [n for n in names if n in self.plan.shown or self.chance.random() < 0.6]
 
-        ranged = [n for n, kind in kinds.items() if kind not in ("json", "boolean")]
+        ranged = [n for n, kind in kinds.items() if kind not in ("json", "boolean", "blob")]
         texts = [n for n, kind in kinds.items() if kind == "text" and n not in ("id", "label")]
+        lexical = kept([n for n in texts if n != "who"])
+        meant = [n for n in lexical if n in self.plan.meant or n not in self.plan.shown]
         return {
             "range_filters": dict.fromkeys(kept(ranged), RANGES),
-            "search": {"lexical_fields": kept([n for n in texts if n != "who"])},
+            "search": {"lexical_fields": lexical, "semantic_fields": kept(meant)},
             "aggregations": {
                 "count": True,
                 **{
@@ -310,6 +332,10 @@ class Side:
             allowed.append(Allowed(place, plan.shown, plan.whole, since, until, own))
         return Granted(plan.grant_id, "test-client", tuple(allowed))
 
+    def visible_at(self, step: int) -> int:
+        """Return the moment of the one batch of a step that the grant sees."""
+        return START + (self.plan.number * 16 + step * 4 + 1) * 60 * instant.SECOND
+
     def batches(self, step: int) -> Iterator[list[Write]]:
         """Yield the batches of one step: some hidden ones, the visible one, and hidden ones."""
         _, place, lines, emitted = self.plan.steps[step]
@@ -344,10 +370,33 @@ class Side:
 
     def _hidden_data(self) -> Data:
         return {
-            name: value(self.chance, name if self.hidden_kinds[name] == "text" else "", kind)
+            name: self._hidden_value(name, kind)
             for name, kind in self.hidden_kinds.items()
             if self.chance.random() < 0.8
         }
+
+    def _hidden_value(self, name: str, kind: str) -> Any:
+        """Return a value of a hidden field; a file is one of its own, or one that is shown too."""
+        if kind == "blob" and self.chance.random() < 0.4:
+            return reference(self.chance.choice(self.secrets), self.chance.choice(MEDIA))
+        return value(self.chance, name if kind == "text" else "", kind)
+
+    @property
+    def secrets(self) -> list[bytes]:
+        """Return the files that only hidden fields of this side hold."""
+        return [f"{self._name} {self.plan.number} {n}".encode() for n in range(3)]
+
+    def files(self, data: Data | None) -> Iterator[tuple[bytes, str]]:
+        """Yield the files that a record refers to, each with the type it is uploaded as."""
+        by_id = {hashlib.sha256(content).hexdigest(): content for content in self.known_files}
+        for held in (data or {}).values():
+            if isinstance(held, dict) and "blob_id" in held:
+                yield by_id[held["blob_id"]], self.chance.choice(MEDIA)
+
+    @property
+    def known_files(self) -> list[bytes]:
+        """Return all files that records of this side may refer to."""
+        return [*BLOBS, *self.secrets]
 
     def _dressed(self, place: Place, name: str, seen: Data | None) -> Data | None:
         """Return a visible record with hidden fields, or what a record becomes that goes away."""

@@ -1,5 +1,6 @@
 """Asks both stores the same, compares their bytes, and compares what they say with the model."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from typing import Any
 from tests.promises.caller import Caller, Params, Reply
 from tests.promises.observer import Interference, seen
 from tests.promises.reference.answers import Answer, Ask, answer
+from tests.promises.reference.files import file_answer
 from tests.promises.reference.questions import path_of
 from tests.promises.reference.stage import Actor, Stage
 from tests.promises.reference.world import Feed
@@ -50,28 +52,58 @@ class Judge:
         self.feeds = left
         return left
 
-    def same(self, path: str, params: Params, what: object, kind: str) -> Reply:
+    def hidden_files(self) -> list[str]:
+        """Return the names of files that only one of the two sides holds."""
+        sides = [actor.sides[self.number] for actor in self.stage.both]
+        return [hashlib.sha256(secret).hexdigest() for side in sides for secret in side.secrets]
+
+    def file(self, blob_id: str, asked: str) -> None:
+        """Ask both for a file and for what it is, and compare with the model."""
+        expected = file_answer(self.feeds, blob_id, asked)
+        headers = {"Range": asked} if asked else {}
+        for method in ("GET", "HEAD"):
+            path = f"/v1/blobs/{blob_id}"
+            reply = self.same(path, (), (method, path, asked), "file", method, headers)
+            told = {name.decode(): value.decode() for name, value in reply.headers}
+            content = expected.content if method == "GET" else b""
+            shown = {name: told.get(name) for name in expected.headers}
+            if (reply.status, shown) != expected[:2]:
+                raise Departure(f"{method} {path} {asked}: {reply}, not {expected}")
+            if reply.status < 300 and reply.body != content:
+                raise Departure(f"{method} {path} {asked}: {reply}, not {expected}")
+
+    def same(
+        self,
+        path: str,
+        params: Params,
+        what: object,
+        kind: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """Ask both; return the one answer."""
-        headers = _MONTHS if asks_months(kind, dict(params).get("q", "")) else {}
+        if headers is None:
+            headers = _MONTHS if asks_months(kind, dict(params).get("q", "")) else {}
         if self.stage.left.sides[self.number].plan.packaged:
             replies = [
-                self._through_package(actor, path, params, headers) for actor in self.stage.both
+                self._through_package(actor, method, path, params, headers)
+                for actor in self.stage.both
             ]
             self.counts["package"] += 1
         else:
             callers = self.callers()
-            replies = [seen(one.exchange("GET", path, params, headers)) for one in callers]
+            replies = [seen(one.exchange(method, path, params, headers)) for one in callers]
         self.counts[kind] += 1
         if replies[0] != replies[1]:
             raise Interference(f"{what} {params}\n{replies[0]}\n{replies[1]}")
         return replies[0]
 
     def _through_package(
-        self, actor: Actor, path: str, params: Params, headers: Mapping[str, str]
+        self, actor: Actor, method: str, path: str, params: Params, headers: Mapping[str, str]
     ) -> Reply:
         """Ask with a token that many grants are behind, of which one is chosen."""
         caller, chosen = actor.in_package(self.number)
-        return seen(caller.exchange("GET", path, params, {**chosen, **headers}))
+        return seen(caller.exchange(method, path, params, {**chosen, **headers}))
 
     def ask(self, ask: Ask) -> Answer:
         """Ask a question of both, through all its pages, and compare with the model."""
@@ -164,8 +196,6 @@ def _whole(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
 def _described(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
     (connector,) = pages[0]["connectors"]
     (row,) = connector["streams"]
-    for facts in row["field_capabilities"].values():
-        facts.pop("semantic_search")
     _must(ask, {name: row.get(name) for name in expected["row"]}, expected["row"])
     named = (pages[0]["bearer"]["grant_id"], connector["source"], connector["display_name"])
     _must(ask, named, (expected["grant_id"], expected["source"], expected["source_name"]))
@@ -179,7 +209,7 @@ def _found(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
     _must(ask, sorted(real), sorted(by_id))
     _must(ask, pages[0]["meta"]["count"], {"kind": "exact", "value": len(wanted)})
     _must(ask, pages[0]["meta"].get("repaired", {}), expected["repaired"])
-    if asks_months("search", ask.params["q"]):
+    if asks_months(ask.kind, ask.params["q"]):
         _must(ask, pages[0]["meta"].get("months", {}), expected["months"])
     for hit, place in zip(hits, real, strict=True):
         model = by_id[place]
@@ -203,6 +233,8 @@ _COMPARISONS = {
     "streams": _listed,
     "schema": _described,
     "search": _found,
+    "semantic": _found,
+    "hybrid": _found,
 }
 
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from tests.promises.reference.answers import METRICS, Ask
+from tests.promises.reference.files import CONTENT, RANGES, shown_ids
 from tests.promises.reference.generator import EXACT, INSIDE, OUTSIDE, POOL
 from tests.promises.reference.world import Feed
 
@@ -40,6 +41,8 @@ _PATHS = {
     "streams": "/v1/streams",
     "schema": "/v1/schema",
     "search": "/v1/search",
+    "semantic": "/v1/search/semantic",
+    "hybrid": "/v1/search/hybrid",
 }
 
 
@@ -51,7 +54,8 @@ def path_of(ask: Ask) -> str:
 class Questioner:
     """Makes up questions from a seed about what a grant shows."""
 
-    def __init__(self, seed: str, feeds: Sequence[Feed]) -> None:
+    def __init__(self, seed: str, feeds: Sequence[Feed], *, meaning: bool) -> None:
+        self._meaning = meaning
         self._chance = random.Random(f"ask {seed}")
         self._feeds = feeds
         self._shown = list(feeds[0].kinds)
@@ -59,11 +63,20 @@ class Questioner:
     def questions(self, many: int) -> Iterator[Ask]:
         """Yield so many questions, of each kind in turn."""
         yield Ask("streams", params={})
-        yield Ask("schema", "notes", {"stream": "notes", "detail": "full"})
+        described = {"stream": "notes", "detail": "full"}
+        yield Ask("schema", "notes", described, meaning=self._meaning)
         search, records = self._search, self._records
         kinds = [records, search, self._aggregate, search, self._window, self._record]
         for number in range(many):
             yield kinds[number % len(kinds)]()
+        yield self._search("semantic")
+        yield self._search("hybrid")
+
+    def files(self, hidden: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the names of files with a range of them: of shown ones, and of others."""
+        ids = [*shown_ids(self._feeds), *hidden, *CONTENT, "f" * 64]
+        for _ in range(2):
+            yield self._chance.choice(ids), self._chance.choice(RANGES)
 
     def _name(self) -> str:
         """Return the name of a field: mostly one that is shown."""
@@ -102,7 +115,7 @@ class Questioner:
     def _stream(self) -> str:
         return "notes" if self._chance.random() < 0.95 else self._chance.choice(("h0", "none"))
 
-    def _search(self) -> Ask:
+    def _search(self, kind: str = "search") -> Ask:
         named = f"{self._chance.choice(self._feeds).connection_id} alpha"
         query = named if self._chance.random() < 0.1 else self._chance.choice(QUERIES)
         params = {
@@ -113,7 +126,7 @@ class Questioner:
             **self._maybe("sort", "time", odds=0.15),
             **self._connection(0.1),
         }
-        return Ask("search", params={**params, **self._filters()})
+        return Ask(kind, params={**params, **self._filters()}, meaning=self._meaning)
 
     def _aggregate(self) -> Ask:
         metric = self._chance.choice(("count", *METRICS[:4]))

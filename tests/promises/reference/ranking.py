@@ -11,6 +11,7 @@ from datetime import UTC, date
 from itertools import pairwise
 from typing import Any
 
+from tests.promises.reference.embedder import nearness
 from tests.promises.reference.world import TEXT, Feed, Row
 
 from pdpp.evidence.analyse import find
@@ -30,6 +31,7 @@ from pdpp.store.ranking.score import (
     NAME_NORM,
     NAME_PART,
 )
+from pdpp.store.sqlite.search.nearness import NEARNESS_PART
 
 _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
@@ -67,6 +69,7 @@ def ranked(
     params: Mapping[str, str],
     meeting: Mapping[int, set[str]],
     today: str,
+    mode: str = "search",
 ) -> dict[str, Any]:
     """Return the hits of a question in their order; ``meeting`` are the ids that filters allow."""
     everything = params.get("match") == "all"
@@ -101,8 +104,11 @@ def ranked(
     days = [instant.to_text(one.time) for one in allowed if one.time is not None]
     months = Counter(day[:7] for day in days)
     by_time = params.get("sort") == "time"
+    by_words = {id(one): one.value for one in rows}
     if not by_time and (len(units) > 1 or question.answer is not None):
         allowed = _refined(rows, allowed, question, norm, meeting)
+    if not by_time and mode != "search":
+        allowed = _by_meaning(rows, allowed, by_words, question, text, mode, meeting)
     if by_time:
         for one in allowed:
             one.value = 0.0
@@ -329,20 +335,12 @@ def _refined(
         for at in range(len(own[here])):
             raised[here][at] = max(raised[here][at], _NEAR[distance - 1] * own[there][at])
             raised[there][at] = max(raised[there][at], _NEAR[distance - 1] * own[here][at])
-    demands = (
-        question.everything
-        or question.phrases
-        or question.excluded
-        or question.excluded_phrases
-        or question.actors
-        or any(word.required for word in question.words)
-    )
     found = list(hits)
     for at, one in enumerate(rows):
         more = sum((a - b) / norm for a, b in zip(raised[at], own[at], strict=True))
         one.value += more
         allowed = one.row.id in meeting[id(one.feed)]
-        if more > 0 and one not in hits and not demands and allowed:
+        if more > 0 and one not in hits and not _demands(question) and allowed:
             found.append(one)
     for one in found:
         texts = [text[:4_000] for text in one.texts.values()]
@@ -350,6 +348,53 @@ def _refined(
             one.value += 0.06 * any(question.answer.search(text) for text in texts)
         one.value -= 0.03 * any(text.rstrip().endswith("?") for text in texts)
     return found
+
+
+def _demands(question: Question) -> bool:
+    """Tell whether a question says what must be there."""
+    return bool(
+        question.everything
+        or question.phrases
+        or question.excluded
+        or question.excluded_phrases
+        or question.actors
+        or any(word.required for word in question.words)
+    )
+
+
+def texts_of_meaning(feed: Feed, row: Row) -> list[tuple[str, str]]:
+    """Return the shown texts of a row that are compared by meaning, with their fields."""
+    names = [name for name in feed.declared["semantic"] if name in feed.declared["lexical"]]
+    values = [(name, row.data.get(name)) for name in names]
+    return [(name, text) for name, text in values if isinstance(text, str) and text.strip()]
+
+
+def _by_meaning(
+    rows: Sequence[Candidate],
+    hits: Sequence[Candidate],
+    by_words: Mapping[int, float],
+    question: Question,
+    text: str,
+    mode: str,
+    meeting: Mapping[int, set[str]],
+) -> list[Candidate]:
+    """Order rows by how near their shown texts are: these alone, or beside their words."""
+    near = {
+        id(one): max((nearness(text, t) for _, t in texts_of_meaning(one.feed, one.row)), default=0)
+        for one in rows
+    }
+    nearby = [one for one in rows if near[id(one)] > 0 and one.row.id in meeting[id(one.feed)]]
+    if mode == "semantic":
+        kept = [one for one in nearby if one in hits] if _demands(question) else nearby
+        for one in kept:
+            one.value = near[id(one)]
+        return kept
+    more = [one for one in nearby if one not in hits and not _demands(question)]
+    for one in more:
+        one.value = by_words[id(one)]
+    for one in (*hits, *more):
+        one.value += NEARNESS_PART * near[id(one)]
+    return [*hits, *more]
 
 
 def _neighbours(at: int, rows: Sequence[Candidate]) -> set[tuple[int, int, int]]:

@@ -1,6 +1,7 @@
 """Two stores in which the same things can be seen, each with a server in this process."""
 
 import hashlib
+import io
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -9,12 +10,14 @@ from pathlib import Path
 
 from tests.engine import open_store
 from tests.promises.caller import Caller, calling
+from tests.promises.reference.embedder import InstalledEncoder
 from tests.promises.reference.generator import Plan, Side, plan
 from tests.promises.reference.world import Feed, Granted, Place, Write, look
 from tests.serving import UNLIMITED, SetClock
 
 from pdpp.app import make_app
 from pdpp.authz.token import TokenKind, hash_token
+from pdpp.jobs.embedding import embed_some
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
@@ -36,6 +39,7 @@ class Actor:
     clock: SetClock
     caller: Caller
     secret: bytes
+    encoder: InstalledEncoder | None = None
     sides: dict[int, Side] = field(default_factory=dict)
     _seals: dict[tuple[str, Place], FeedSeal] = field(default_factory=dict)
     _callers: dict[int, Caller] = field(default_factory=dict)
@@ -44,13 +48,28 @@ class Actor:
         """Write one batch at its moment."""
         self.clock.now = batch[0].at
         feed = self.store.catalogue().feeds[batch[0].place]
+        for line in batch:
+            for content, media_type in self._side_of(line.place).files(line.data):
+                self.store.keep_blob(io.BytesIO(content), media_type, 1 << 20)
         lines = [Line(at, line.key, line.emitted, line.data) for at, line in enumerate(batch)]
         self.store.write(feed, lines)
 
+    def _side_of(self, place: Place) -> Side:
+        connector_key = self.store.catalogue().connections[place[0]].connector_key
+        return self.sides[int(connector_key[1:])]
+
     def live(self, number: int, step: int) -> None:
-        """Let one step of one world pass."""
-        for batch in self.sides[number].batches(step):
+        """Let one step of one world pass; the last texts that are shown get their vectors.
+
+        What happens after that is hidden, and must not take any away.
+        """
+        side = self.sides[number]
+        last = step == len(side.plan.steps) - 1
+        for batch in side.batches(step):
             self.write(batch)
+            if last and self.encoder is not None and batch[0].at == side.visible_at(step):
+                while embed_some(self.store, self.encoder):
+                    pass
 
     def feeds(self, number: int) -> tuple[Feed, ...]:
         """Return what the grant of a world shows of it now."""
@@ -139,17 +158,22 @@ def make_template(folder: Path) -> Path:
 
 
 @contextmanager
-def stage(template: Path, folder: Path, numbers: Sequence[int], seed: str) -> Iterator[Stage]:
+def stage(
+    template: Path, folder: Path, numbers: Sequence[int], seed: str, *, meaning: bool = False
+) -> Iterator[Stage]:
     """Open two stores with the worlds of some numbers, declared and granted, nothing written."""
     plans = [plan(number, seed) for number in numbers]
     with ExitStack() as stack:
-        actors = [_actor(stack, template, folder, name) for name in ("left", "right")]
+        encoder = InstalledEncoder() if meaning else None
+        actors = [_actor(stack, template, folder, name, encoder) for name in ("left", "right")]
         for actor in actors:
             _settle(actor, plans, seed)
         yield Stage(plans, *actors)
 
 
-def _actor(stack: ExitStack, template: Path, folder: Path, name: str) -> Actor:
+def _actor(
+    stack: ExitStack, template: Path, folder: Path, name: str, encoder: InstalledEncoder | None
+) -> Actor:
     shutil.copytree(template, folder / name)
     clock = SetClock(BEGIN)
     sides: dict[int, Side] = {}
@@ -160,8 +184,9 @@ def _actor(stack: ExitStack, template: Path, folder: Path, name: str) -> Actor:
 
     store = open_store(folder / name, clock, surrogate_of)
     stack.callback(store.close)
-    caller = stack.enter_context(calling(make_app(store, UNLIMITED, clock), ""))
-    return Actor(name, store, clock, caller, store.secret(), sides)
+    app = make_app(store, UNLIMITED, clock, encoder=encoder)
+    caller = stack.enter_context(calling(app, ""))
+    return Actor(name, store, clock, caller, store.secret(), encoder, sides)
 
 
 def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:

@@ -19,16 +19,31 @@ from tests.serving import Running, World
 from pdpp.credentials import Cache, Credential
 
 _HANDLE = re.compile(r"\bc\d+[ab]/notes:[\w-]+")
-_TOOLS = {"records": "query_records", "search": "search", "aggregate": "aggregate"}
+_TOOLS = {
+    "records": "query_records",
+    "search": "search",
+    "semantic": "search",
+    "hybrid": "search",
+    "aggregate": "aggregate",
+}
+_SEARCHES = ("search", "semantic", "hybrid")
 _RENAMED = {"q": "query", "streams[]": "streams"}
-_COMMANDS = {"records": "records", "search": "search", "aggregate": "aggregate"}
+_COMMANDS = {
+    "records": "records",
+    "search": "search",
+    "semantic": "search",
+    "hybrid": "search",
+    "aggregate": "aggregate",
+}
 _LEFT_OUT = ("time_zone", "match", "view", "expand")
 """What a tool or a command does not take, or only in another form."""
 
 
 def _arguments(ask: Ask) -> dict[str, Any]:
     """Return the arguments of a tool for a question."""
-    made: dict[str, Any] = {} if ask.kind == "search" else {"stream": ask.stream}
+    made: dict[str, Any] = {} if ask.kind in _SEARCHES else {"stream": ask.stream}
+    if ask.kind in ("semantic", "hybrid"):
+        made["mode"] = ask.kind
     for name, text in ask.params.items():
         if name.startswith("filter["):
             field, _, operator = name[len("filter[") : -1].partition("][")
@@ -45,7 +60,7 @@ def _arguments(ask: Ask) -> dict[str, Any]:
 def asked_by_tool(ask: Ask) -> bool:
     """Tell whether a question can be asked with a tool and a command."""
     odd = any(name in ask.params for name in _LEFT_OUT if name != "time_zone")
-    by_time = ask.kind == "search" and "sort" in ask.params
+    by_time = ask.kind in _SEARCHES and "sort" in ask.params
     return ask.kind in _TOOLS and not odd and not by_time
 
 
@@ -95,7 +110,7 @@ def call_package(judge: Judge, ask: Ask) -> None:
 
 def _must_be_first(what: object, ask: Ask, shown: Sequence[str], wanted: Sequence[str]) -> None:
     """Check that a page begins a list; hits of nearly the same score may change places."""
-    if ask.kind == "search":
+    if ask.kind in _SEARCHES:
         _must_agree(what, set(shown) - set(wanted), set())
     else:
         _must_agree(what, shown, wanted[: len(shown)])
@@ -120,7 +135,10 @@ class Terminal:
 
     def run(self, judge: Judge, ask: Ask) -> None:
         """Ask with a command: the same output for both, and the model's rows in it."""
-        words = [_COMMANDS[ask.kind], *([ask.params["q"]] if ask.kind == "search" else ["notes"])]
+        searches = ask.kind in _SEARCHES
+        words = [_COMMANDS[ask.kind], ask.params["q"] if searches else "notes"]
+        if ask.kind in ("semantic", "hybrid"):
+            words.append(f"--mode={ask.kind}")
         options = {"metric": "metric", "field": "field", "group_by": "group-by", "sort": "sort"}
         for name, text in ask.params.items():
             if name in options:
@@ -133,7 +151,7 @@ class Terminal:
             raise Interference(f"{words}\n{ended[0]}\n{ended[1]}")
         named = {"q", "connection_id", *options}
         kept = {name: text for name, text in ask.params.items() if name in named}
-        expected = answer(judge.feeds, Ask(ask.kind, "notes", kept))
+        expected = answer(judge.feeds, Ask(ask.kind, "notes", kept, meaning=ask.meaning))
         if (ended[0].code == 0) is not (expected.status == 200):
             raise Departure(f"{words}: {ended[0]}, not {expected}")
         if expected.status == 200 and ask.kind != "aggregate":

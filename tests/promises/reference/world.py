@@ -19,7 +19,7 @@ Place = tuple[str, str]
 """A connection and a stream."""
 
 SCALARS = ("text", "integer", "number", "boolean", "date-time")
-TEXT, TIME = "text", "date-time"
+TEXT, TIME, BLOB = "text", "date-time", "blob"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +234,8 @@ def kind_of(schema: Mapping[str, Any]) -> str:
     """Return the kind of a property."""
     if schema.get("format") == TIME:
         return TIME
+    if schema.get("x_pdpp_type") == BLOB:
+        return BLOB
     declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared]
     name = next((name for name in names if name != "null"), None)
@@ -262,6 +264,7 @@ def _visible(declared: Mapping[str, Any], shown: frozenset[str]) -> dict[str, An
         "views": [view for view in views if view["fields"]],
         "ranges": {n: ops for n, ops in query.get("range_filters", {}).items() if n in shown},
         "lexical": kept(query.get("search", {}).get("lexical_fields", [])),
+        "semantic": kept(query.get("search", {}).get("semantic_fields", [])),
         "aggregations": {
             metric: kept(names)
             for metric, names in query.get("aggregations", {}).items()

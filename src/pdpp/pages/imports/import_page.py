@@ -1,6 +1,5 @@
 """The import pages: drop an export, see what was recognised, and follow how it comes in."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,7 +48,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
     uploads: list[Upload] = []
     if site.data is not None:
         folder = upload_folder(site)
-        uploads = await asyncio.to_thread(lambda: list(folder.uploads()))
+        uploads = list(folder.uploads())
     return request.page(
         "import.html",
         status=status,
@@ -58,7 +57,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
         possible=site.data is not None,
         uploads=[upload for upload in uploads if not upload.jobs],
         jobs=await import_jobs(site),
-        guide=await asyncio.to_thread(_guide),
+        guide=_guide(),
         problem=problem,
         path=request.form.one("path"),
     )
@@ -80,7 +79,7 @@ async def begin_path(request: PageRequest) -> Response:
         except InvalidRequest as problem:
             return await _page(known, problem.message, problem.status)
         now = known.site.service.clock()
-        upload = await asyncio.to_thread(upload_folder(known.site).link, path, now)
+        upload = upload_folder(known.site).link(path, now)
         return known.go(f"/import/uploads/{upload.id}")
 
     return await proved(
@@ -114,19 +113,19 @@ async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":
 
     site = request.site
     folder = upload_folder(site)
-    upload = await asyncio.to_thread(folder.get, request.http.path_params["upload_id"])
+    upload = folder.get(request.http.path_params["upload_id"])
     data = site.data
-    if data is None or not await asyncio.to_thread(folder.complete, upload):
+    if data is None or not folder.complete(upload):
         return upload, None
-    return upload, await asyncio.to_thread(make_plan, site, data, folder.root(upload))
+    return upload, make_plan(site, data, folder.root(upload))
 
 
 async def start_import(request: PageRequest) -> Response:
     """Answer ``POST /import/uploads/{upload_id}``: import it, or take it away."""
     site, folder = request.site, upload_folder(request.site)
     if request.form.one("action") == "remove":
-        upload = await asyncio.to_thread(folder.get, request.http.path_params["upload_id"])
-        await asyncio.to_thread(folder.remove, upload)
+        upload = folder.get(request.http.path_params["upload_id"])
+        folder.remove(upload)
         return request.go("/import")
 
     async def act(known: PageRequest) -> Response:
@@ -137,7 +136,7 @@ async def start_import(request: PageRequest) -> Response:
             raise Conflict("There is nothing in this upload that can be imported.")
         orders = [planned.order for planned in plan.imports]
         jobs = await site.write(lambda: [site.service.store.jobs.add(order) for order in orders])
-        await asyncio.to_thread(folder.note_jobs, upload, [job.id for job in jobs])
+        folder.note_jobs(upload, [job.id for job in jobs])
         return known.go(f"/import/{jobs[0].id}" if len(jobs) == 1 else "/import")
 
     return await proved(request, "Type your passphrase to import this.", "Import", act)
@@ -153,7 +152,7 @@ async def show_job(request: PageRequest) -> Response:
         raise NotFound("This import does not exist, or no longer exists.") from None
     job = import_job(answer)
     if not job.is_open:
-        await asyncio.to_thread(_clear, request, job.id, failed=job.status == "failed")
+        _clear(request, job.id, failed=job.status == "failed")
     return request.page(
         "import_job.html", job=job, report=job.report, cases=list(_cases(job.report or {}))
     )
@@ -186,7 +185,7 @@ async def show_report(request: PageRequest) -> Response:
     report = None
     if data is not None:
         state = ImportState(data, request.site.service.store.files)
-        reports = await asyncio.to_thread(lambda: dict(state.reports()))
+        reports = dict(state.reports())
         report = reports.get(name)
     if report is None:
         raise NotFound("There is no report of this import.")

@@ -31,36 +31,37 @@ def boundary_of(content_type: str) -> bytes:
 async def form_parts(chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIterator[FormPart]:
     """Yield the fields of a form in pieces; none is ever held whole."""
     # Every boundary but the first begins on a line of its own.
-    waiting, divider = b"\r\n", b"\r\n" + boundary
+    buffer, at, divider = b"\r\n", 0, b"\r\n" + boundary
     head: tuple[str, str | None] | None = None
     begins = False
     async for chunk in chunks:
-        waiting += chunk
+        # The only copy of what waits: one for each of many short fields would take seconds.
+        buffer, at = buffer[at:] + chunk, 0
         while True:
-            place = waiting.find(divider)
+            place = buffer.find(divider, at)
             if head is None:
                 if place < 0:
-                    waiting = waiting[-len(divider) :]
+                    at = max(at, len(buffer) - len(divider))
                     break
-                rest = waiting[place + len(divider) :]
-                if rest.startswith(b"--"):
+                begun = place + len(divider)
+                if buffer.startswith(b"--", begun):
                     return
-                end = rest.find(b"\r\n\r\n")
+                end = buffer.find(b"\r\n\r\n", begun)
                 if end < 0:
-                    if len(rest) > _MOST_HEAD:
+                    if len(buffer) - begun > _MOST_HEAD:
                         raise InvalidRequest("The form cannot be read.")
+                    at = place
                     break
-                head, begins = _head(rest[:end]), True
-                waiting = rest[end + 4 :]
+                head, begins, at = _head(buffer[begun:end]), True, end + 4
                 continue
             if place >= 0:
-                yield FormPart(*head, waiting[:place], begins)
-                head, waiting = None, waiting[place:]
+                yield FormPart(*head, buffer[at:place], begins)
+                head, at = None, place
                 continue
-            kept = max(0, len(waiting) - len(divider))
-            if kept:
-                yield FormPart(*head, waiting[:kept], begins)
-                begins, waiting = False, waiting[kept:]
+            kept = max(at, len(buffer) - len(divider))
+            if kept > at:
+                yield FormPart(*head, buffer[at:kept], begins)
+                begins, at = False, kept
             break
     raise InvalidRequest("The form was cut off before its end.")
 

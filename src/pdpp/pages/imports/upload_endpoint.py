@@ -7,8 +7,9 @@ first field of a form, before a byte is written.
 import asyncio
 import hmac
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
@@ -43,6 +44,8 @@ from pdpp.service.headers import SECURITY_HEADERS
 
 _TOKEN_HEADER = "x-form-token"  # noqa: S105 - the name of a header
 _PIECE = 1 << 20
+_MOST_FIELDS = 20
+"""Fields of a form that are no files; ours has two."""
 
 log = logging.getLogger("pdpp.pages")
 
@@ -79,7 +82,7 @@ class UploadEndpoint:
             problem = explained(failure, self.site.service.store, log, "upload")
         if scripted or request is None:
             return _json({"error": problem.message}, problem.status)
-        return show_error(request, problem)
+        return await self.site.draw(partial(show_error, request, problem))
 
     def _request(self, http: Request) -> PageRequest:
         origin = visited_origin(http, self.site.service.settings, self.site.private_host)
@@ -107,15 +110,16 @@ class UploadEndpoint:
         """Begin an upload, or go on with one of the same files."""
         form = await read_form(request.http, OWNERS_BYTES)
         names, sizes = form.all("name"), form.all("size")
+        return await asyncio.to_thread(self._begun, names, sizes)
+
+    def _begun(self, names: Sequence[str], sizes: Sequence[str]) -> Response:
+        """Return where the files of an upload go on; there may be tens of thousands."""
         if len(names) != len(sizes) or not all(s.isdecimal() and len(s) < 16 for s in sizes):
             raise InvalidRequest("Each file has a name and a size.", param="size")
-        files = [
-            UploadedFile(safe_name(name), int(size))
-            for name, size in zip(names, sizes, strict=True)
-        ]
-        now = self.site.service.clock()
-        upload = await asyncio.to_thread(self._folder.begin, files, now)
-        offsets = await asyncio.to_thread(self._folder.offsets, upload)
+        pairs = zip(names, sizes, strict=True)
+        files = [UploadedFile(safe_name(name), int(size)) for name, size in pairs]
+        upload = self._folder.begin(files, self.site.service.clock())
+        offsets = self._folder.offsets(upload)
         page = f"/import/uploads/{upload.id}"
         return _json({"id": upload.id, "offsets": offsets, "page": page, "chunk": CHUNK_BYTES})
 
@@ -150,12 +154,15 @@ class UploadEndpoint:
         """
         folder, sizes, folders = self._folder, dict[str, int](), set[str]()
         upload: Upload | None = None
-        token, name, whole = b"", "", False
+        token, name, whole, fields = b"", "", False, 0
         try:
             async for part in form_parts(_pieces(request.http), boundary):
                 if part.filename is None:
                     token = (b"" if part.begins else token) + part.content[:200]
                 if not part.filename:
+                    fields += part.begins
+                    if fields > _MOST_FIELDS:
+                        raise InvalidRequest("The form has too many fields.")
                     continue  # another field, or one for files in which none was chosen
                 if upload is None:
                     _check_token(request, token.decode("latin-1"))

@@ -71,7 +71,7 @@ async def file_response(request: PageRequest, reader: PageReader) -> Response:
         )
     except PdppError:
         raise NotFound("This file does not exist, or no longer exists.") from None
-    source = await asyncio.to_thread(answer.open)
+    source = answer.open()
     return StreamingResponse(_bytes(source), headers=file_headers(answer))
 
 

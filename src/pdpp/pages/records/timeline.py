@@ -4,6 +4,7 @@ What was counted is kept until the stream changes: a million records take some h
 second to count, and most pages are opened without anything having changed.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -48,6 +49,14 @@ class Timeline(NamedTuple):
     step: int = _BAR
 
 
+class _RecentTotals(threading.local):
+    """Sums of several streams; each thread has its own, as it sees states of its own."""
+
+    def __init__(self) -> None:
+        self.state: object = None
+        self.totals: dict[tuple[str, tuple[BrowsedFeed, ...]], Counter[str]] = {}
+
+
 class MonthCounts:
     """Counts records by month, and remembers what was counted while nothing changes.
 
@@ -56,20 +65,18 @@ class MonthCounts:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, str], tuple[int, int, Months]] = {}
-        self._totals: dict[tuple[str, tuple[BrowsedFeed, ...]], Counter[str]] = {}
-        self._state: object = None
+        self._recent = _RecentTotals()
 
     async def of_feeds(
         self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str
     ) -> Counter[str]:
         """Return how many records of several streams there are of each month."""
-        # Asked on the event loop alone, so that the states of one thread are compared.
-        state = reader.service.store.state()
-        if state != self._state or len(self._totals) >= _MOST_KEPT:
-            self._state = state
-            self._totals.clear()
+        recent, state = self._recent, reader.service.store.state()
+        if state != recent.state or len(recent.totals) >= _MOST_KEPT:
+            recent.state = state
+            recent.totals.clear()
         key = zone, tuple(feeds)
-        totals = self._totals.get(key)
+        totals = recent.totals.get(key)
         if totals is None:
             totals, exact = Counter[str](), True
             for feed in feeds:
@@ -77,7 +84,7 @@ class MonthCounts:
                 totals.update(months)
                 exact = exact and is_exact
             if exact:
-                self._totals[key] = totals
+                recent.totals[key] = totals
         return totals
 
     async def _of_feed(

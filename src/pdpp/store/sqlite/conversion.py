@@ -20,6 +20,7 @@ from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.files import data_files
 from pdpp.encryption.key_file import KEY_FILE, KeyFile
 from pdpp.model.errors import StoreError
+from pdpp.private import locked_folder
 from pdpp.store.sqlite.opening import WITH_ADDRESSES, copy_into, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME
 from pdpp.store.sqlite.store import BLOB_FOLDER, FILE_NAME
@@ -79,7 +80,8 @@ def settle(folder: Path) -> None:
     """Put a finished conversion in its place, if there is one that was cut short."""
     # A folder that cannot be looked into is told of by whoever opens its database.
     if any(os.path.isdir(folder / name) for name in (_CONVERTED, _MOVING, _REPLACED)):
-        with _locked(folder):
+        # A second process would move the new files away too.
+        with locked_folder(folder):
             _move_away(folder)
             _move_in(folder)
             shutil.rmtree(folder / _REPLACED, ignore_errors=True)
@@ -112,22 +114,6 @@ def _move_in(folder: Path) -> None:
             path.rename(folder / path.name)
         sync_folder(folder)
         moving.rmdir()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time move files: a second one would move the new ones away too."""
-    if os.name == "nt":  # pragma: no cover - there folders cannot be locked
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

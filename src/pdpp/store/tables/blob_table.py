@@ -8,7 +8,7 @@ from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.database import TableDatabase
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.predicate import OWNER, records_where
 from pdpp.store.tables.records.reader import RecordReader
 
 _COLLECTED = 200
@@ -75,17 +75,29 @@ class BlobTable:
         self, blob_id: str, reaches: Iterable[Reach], records: RecordReader
     ) -> BlobUse | None:
         """Return the visible record through which a blob is seen, None where none refers to it."""
-        uses: dict[int, list[tuple[str, int]]] = {}
-        for feed, field, number in self._db.reader.execute(
-            "SELECT feed, field, record FROM blob_use WHERE owner = ? AND blob_id = ?"
-            " ORDER BY feed, field, record",
-            (OWNER, blob_id),
-        ):
-            uses.setdefault(feed, []).append((field, number))
-        for reach in reaches if uses else ():
-            for field, number in uses.get(reach.feed.id, ()):
-                record = records.by_number(reach, number) if reach.opens_blob(field) else None
+        for reach in reaches:
+            for field in filter(reach.opens_blob, reach.names()):
+                number = self._used_by(blob_id, reach, field)
+                record = None if number is None else records.by_number(reach, number)
                 if record is not None:
                     media_type = media_type_of(read_data(record.data)[field])
                     return BlobUse(reach, record.id, field, media_type)
         return None
+
+    def _used_by(self, blob_id: str, reach: Reach, field: str) -> int | None:
+        """Return the number of a visible record that refers to a file in a field.
+
+        Several may, under different media types: which of them is taken follows from their random
+        numbers, because the order in which they came is hidden.
+        """
+        where = records_where(reach)
+        row = next(
+            self._db.reader.execute(
+                "SELECT r.id FROM blob_use u CROSS JOIN record r ON r.id = u.record"
+                " WHERE u.owner = ? AND u.blob_id = ? AND u.feed = ? AND u.field = ?"
+                f" AND {where.text} ORDER BY r.surrogate LIMIT 1",
+                (OWNER, blob_id, reach.feed.id, field, *where.values),
+            ),
+            None,
+        )
+        return None if row is None else int(row[0])

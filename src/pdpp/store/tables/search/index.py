@@ -77,7 +77,6 @@ def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
         "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
         [item.thread_row(feed)[:-1] for item in entries if item.entry.thread is not None],
     )
-    meaning.remove(db, feed, [item.number for item in entries])
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]
     # A block covers a stretch of time: only blocks that reach into the times of these records can

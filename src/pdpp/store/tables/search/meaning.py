@@ -1,6 +1,6 @@
 """Vectors of meaning in the embedded database, and how near they are to a question's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -152,10 +152,27 @@ def _current(db: TableReader, feed: IndexedFeed, item: PendingTexts) -> PendingT
 
 
 def remove(db: TableConnection, feed: int, numbers: Sequence[int]) -> None:
-    """Delete the vectors of records that are gone or were written anew."""
+    """Delete the vectors of records that are gone."""
     db.executemany(
         "DELETE FROM meaning WHERE feed = ? AND record = ?", [(feed, number) for number in numbers]
     )
+
+
+def remove_changed(
+    db: TableConnection, feed: IndexedFeed, changes: Sequence[tuple[int, Set[str]]]
+) -> None:
+    """Delete the vectors of texts that changed, each given by its record and the fields.
+
+    The others stay: a change that a grant hides must not take away what makes its hits.
+    """
+    places = _places(feed)
+    gone = [
+        (feed.id, number, place)
+        for number, names in changes
+        if (changed := names & places.keys())
+        for place in (_NO_FIELD, *(places[name] for name in changed))
+    ]
+    db.executemany("DELETE FROM meaning WHERE feed = ? AND record = ? AND place = ?", gone)
 
 
 def forget_feed(db: TableConnection, feed: int) -> None:

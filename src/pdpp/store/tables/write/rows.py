@@ -44,6 +44,8 @@ class BatchRows:
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
     words: list[Indexed] = field(default_factory=list)
     words_gone: list[Indexed] = field(default_factory=list)
+    texts_changed: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    """Records by their numbers, with the fields that are not what they were."""
     edits: list[tuple[Any, ...]] = field(default_factory=list)
     edits_gone: list[tuple[Any, ...]] = field(default_factory=list)
     ghosts: list[tuple[Any, ...]] = field(default_factory=list)
@@ -93,9 +95,13 @@ class BatchRows:
 
     def _index(self, db: TableConnection) -> None:
         """Bring the word index up to date."""
-        from pdpp.store.tables.search import index
+        from pdpp.store.tables.search import index, meaning
 
         index.remove(db, self.feed.id, self.words_gone)
+        if self.records_gone:
+            meaning.remove(db, self.feed.id, [number for (number,) in self.records_gone])
+        if self.texts_changed:
+            meaning.remove_changed(db, self.feed, self.texts_changed)
         index.add(db, self.feed.id, tuple(self.feed.lexical.values()), self.words)
 
     def _take_away(self, db: TableConnection) -> None:

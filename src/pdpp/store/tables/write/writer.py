@@ -139,7 +139,8 @@ class BatchWriter:
         before, after = read_data(old.data), read_data(text)
         stamps = Stamps.parse(old.stamps)
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
-        for name in _changed(before, after):
+        changed = frozenset(_changed(before, after))
+        for name in changed:
             stamps.fields[name] = (self._version, head.emitted)
         if old.time != head.time:
             stamps.move(self._version, head.emitted, old.time)
@@ -153,6 +154,7 @@ class BatchWriter:
         if self._feed.lexical:
             entry = self._batch.entries[turn]
             self._work.words.append(Indexed(old.number, old.surrogate, entry))
+            self._work.texts_changed.append((old.number, changed))
         self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
     def _remove(self, old: "_Stored", emitted: int) -> None:
