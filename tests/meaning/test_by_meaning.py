@@ -182,3 +182,19 @@ def test_no_bound_counts_records_that_a_grant_does_not_list(
     assert keys(answer(world, "semantic", "elevator not working", **listed)) == keys(near)
     assert keys(answer(world, "hybrid", "elevator not working", **listed)) == keys(hybrid)
     assert keys(near) == ["lift"]
+
+
+def test_a_change_of_a_hidden_text_takes_no_hit_from_a_grant(world: World) -> None:
+    client = world.client(fields=("id", "at", "body"))
+
+    def answers() -> list[Any]:
+        paths = [f"/v1/search/{mode}?q=the+lift+is+out+of+order" for mode in ("semantic", "hybrid")]
+        return [client.get(path).json()["data"] for path in paths]
+
+    before = answers()
+    assert before[0][0]["record_key"] == "lift"
+    batch = world.store.batch(world.store.catalogue().feeds["c", "notes"])
+    batch.keep("lift", 1, {**NOTES[0], "diary": "a day off"}, None)
+    batch.write()
+    assert answers() == before, "only the text that changed waits for another vector"
+    assert [item.texts["diary"] for item in world.store.meaning.pending(10)] == ["a day off"]

@@ -212,3 +212,19 @@ def test_a_blob_above_the_limit_is_refused(tmp_path: Path) -> None:
         chunked = owner.post("/v1/blobs", content=iter([b"x" * 6, b"x" * 6]))
         refused(chunked, 413, "payload_too_large")
         assert owner.post("/v1/blobs", content=b"x" * 10).status_code == 201
+
+
+def test_the_type_of_a_file_does_not_follow_the_order_in_which_its_records_came(
+    tmp_path: Path,
+) -> None:
+    told = set()
+    for order in (("y1", "y2"), ("y2", "y1")):
+        with living(library_store(tmp_path / order[0])) as world:
+            reference = keep(world.store, b"one file, two types", "text/plain")
+            types = {"y1": "text/markdown", "y2": "text/csv"}
+            for key in order:
+                cover = {**reference, "mime_type": types[key]}
+                world.put("home", "books", book(key, 2, cover=cover))
+            answer = world.client().head(f"/v1/blobs/{reference['blob_id']}")
+            told.add(answer.headers["content-type"])
+    assert len(told) == 1

@@ -31,10 +31,10 @@ from pdpp.store.ranking.score import (
     NAME_NORM,
     NAME_PART,
 )
-from pdpp.store.sqlite.search.nearness import NEARNESS_PART
 
 _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
+_NEARNESS_PART = 0.5
 
 
 @dataclass(slots=True)
@@ -393,7 +393,7 @@ def _by_meaning(
     for one in more:
         one.value = by_words[id(one)]
     for one in (*hits, *more):
-        one.value += NEARNESS_PART * near[id(one)]
+        one.value += _NEARNESS_PART * near[id(one)]
     return [*hits, *more]
 
 
