@@ -31,6 +31,7 @@ WITHOUT_RECORDS = {
     "files",
     "jobs",
     "latest_version",
+    "limits",
     "occupied",
     "receipts",
     "secret",
