@@ -22,7 +22,7 @@ TYPES = {
         "ReceiptQuery",
     },
     "pdpp.store.scope": {"Reach", "roles_of"},
-    "pdpp.store.vault": {"Vault", "VaultReader"},
+    "pdpp.store.vault": {"Token", "Vault", "VaultReader"},
 }
 """Values, and functions of values; nothing that reads a store."""
 
