@@ -62,6 +62,20 @@ def test_the_same_batch_twice_changes_nothing(shelf: World) -> None:
     assert [row["id"] for row in changed if "deleted" not in row] == []
 
 
+def test_the_last_line_of_a_key_counts_however_many_lines_come_between(shelf: World) -> None:
+    owner = shelf.owner()
+    between = [line(f"x{number}") for number in range(150)]
+    gone, back = {"key": "gone", "op": "delete"}, {"key": "back", "op": "delete"}
+    result = send(owner, line("gone"), back, *between, gone, line("back"), line("last"), b"{")
+    assert (result["records_new"], result["records_rejected"]) == (152, 1)
+    assert result["rejections"][0]["input_index"] == 155
+    kept = {key: owner.get(f"{BOOKS}/{key}").status_code for key in ("gone", "back", "last")}
+    assert kept == {"gone": 404, "back": 200, "last": 200}
+    result = send(owner, line("brief"), {"key": "brief", "op": "delete"})
+    assert (result["records_new"], result["records_deleted"]) == (0, 0)
+    assert owner.get(f"{BOOKS}/brief").status_code == 404
+
+
 BAD_LINES = [
     (b"{not json", "invalid_json"),
     (b"[1, 2]", "invalid_line"),
