@@ -24,7 +24,13 @@ SLACK = 0.05
 
 IMPACTS = st.lists(st.one_of(st.just(0), st.integers(0, LARGEST)), min_size=SIZE, max_size=SIZE)
 FIELDS = st.lists(st.tuples(IMPACTS, st.booleans()), min_size=1, max_size=3)
-TERMS = st.lists(st.tuples(FIELDS, st.floats(0.5, 12), st.booleans()), min_size=1, max_size=3)
+TERMS = st.lists(
+    st.tuples(FIELDS, st.floats(0.5, 12), st.booleans()),
+    min_size=1,
+    max_size=3,
+    # Terms of one weight are one group of an index, which joins their postings.
+    unique_by=lambda term: term[1],
+)
 UNITS = st.lists(TERMS, min_size=1, max_size=4)
 
 
@@ -52,7 +58,7 @@ def unit_of(terms: Any, number: int) -> UnitScore:
     own = tuple((n, w) for n, (_, w, itself) in zip(names, terms, strict=True) if itself)
     near = tuple((n, w) for n, (_, w, itself) in zip(names, terms, strict=True) if not itself)
     postings = {
-        name: Postings([kept(*field) for field in fields], [])
+        (name,): Postings([kept(*field) for field in fields], [])
         for name, (fields, _, _) in zip(names, terms, strict=True)
     }
     return UnitScore((Word(f"w{number}", own, near),), postings, 1.0)
@@ -110,7 +116,7 @@ def test_the_best_are_those_of_all_scores(
     bonus = Bonus(SIZE)
     if named:
         rows = np.array(sorted(named), dtype=np.int64)
-        postings = {"name": Postings([], [FieldPostings(rows, np.full(len(rows), 9, np.uint8))])}
+        postings = {("name",): Postings([], [FieldPostings(rows, np.full(len(rows), 9, np.uint8))])}
         bonus.add_actors((Word("name", (("name", 1.0),)),), postings)
     norm = sum(unit.most for unit in made)
     scores = Scores(SIZE, made, norm, bonus, lambda: None)

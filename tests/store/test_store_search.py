@@ -84,8 +84,10 @@ def impact(term: str, terms: Sequence[str]) -> int:
 def value_of(word: Word, texts: Sequence[Sequence[str]]) -> float:
     """Return how strongly a record's fields hold a word."""
     value = 0.0
-    for term, weight in word.terms:
-        held = [impact(term, terms) for terms in texts]
+    for weight in {weight for _, weight in word.terms}:
+        # Terms of one weight are one word: in each field the one that stands most strongly counts.
+        alike = [term for term, other in word.terms if other == weight]
+        held = [max(impact(term, terms) for term in alike) for terms in texts]
         joined = 0.0
         for strength in held:
             joined = max(joined, strength) + 0.25 * min(joined, strength)

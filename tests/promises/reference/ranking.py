@@ -243,21 +243,23 @@ def _score(one: Candidate, unit: Sequence[Word], part: float, most: float | None
     """Give a row what it gets for one asked word: by its best term, its fields taken together."""
     best, itself = 0.0, False
     for word in unit:
-        for term, each in word.terms:
-            strength = _strength(one, term, further=0.25)
+        for each in {each for _, each in word.terms}:
+            alike = {term for term, other in word.terms if other == each}
+            strength = _strength(one, alike, further=0.25)
             best = max(best, strength * (part * each / 255))
             itself = itself or strength > 0
         for term, each in word.related if part == 1.0 else ():
-            best = max(best, _strength(one, term, further=0.0) * (part * each / 255))
+            best = max(best, _strength(one, {term}, further=0.0) * (part * each / 255))
     best = min(best, part * max(word.weight for word in unit))
     one.units.append(best if most is None else min(best, most))
     one.answers = one.answers or itself or best > 0
 
 
-def _strength(one: Candidate, term: str, *, further: float) -> float:
+def _strength(one: Candidate, terms: set[str], *, further: float) -> float:
+    """Return how strongly a row holds some terms that are one word."""
     strength = 0.0
     for impacts in one.impacts:
-        impact = impacts.get(term, 0)
+        impact = max(impacts.get(term, 0) for term in terms)
         strength = max(strength, impact) + further * min(strength, impact)
     return strength
 
@@ -293,7 +295,7 @@ def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]
     for unit in units:
         asked = question.everything and not unit[0].moment
         if asked or any(word.required for word in unit):
-            own = any(_strength(one, t, further=0) for word in unit for t, _ in word.terms)
+            own = any(_strength(one, {t}, further=0) for word in unit for t, _ in word.terms)
             if not own and not any(_holds(one, word) for word in unit):
                 return False
     texts = one.texts.values()

@@ -4,12 +4,10 @@
 the first matches that a passage is chosen from.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
-from pdpp.evidence.analyse import Match, Phrase, find, tokens
-from pdpp.evidence.language.irregular import BASES
+from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.stems import Stems, stems_of
 from pdpp.evidence.language.terms import language_of
@@ -17,7 +15,6 @@ from pdpp.evidence.language.terms import language_of
 MOST_MATCHES = 400
 _BLOCK = 16_384
 _LONGEST_WORD = 256
-_SHORT_STEM = 3
 _SAMPLE_CHARS = 2_000
 _MOST_PHRASES = 50
 _LONGEST_PHRASE = 2_000
@@ -58,7 +55,7 @@ class Marker:
             if word.prefix is not None:
                 self._prefixes.append((Phrase((word.prefix,), True), at))
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
-        self._patterns: dict[bool, re.Pattern[str]] = {}
+        self._indexes: dict[tuple[bool, str], _WordIndexes] = {}
 
     def find(self, text: str) -> list[Match]:
         """Return the first places of the question's words and phrases, in order of start.
@@ -79,28 +76,21 @@ class Marker:
             return []
         sample = text[:_SAMPLE_CHARS]
         words = [token.word for token in tokens(sample)] if not sample.isascii() else None
-        stems = stems_of(language_of(words or sample.lower().split(), sample))
+        language = language_of(words or sample.lower().split(), sample)
+        stems = stems_of(language)
         matches: list[Match] = []
         for start, block in _blocks(text):
             self._check()
             if block.isascii():
-                matches += self._in_ascii(block, start, terms, stems, own=own)
+                indexes = self._indexes.get((own, language))
+                if indexes is None:
+                    indexes = self._indexes[own, language] = _WordIndexes(terms, stems)
+                matches += _in_ascii(block, start, indexes)
             else:
                 matches += _in_any(block, start, terms, stems)
             if len(matches) >= MOST_MATCHES:
                 break
         return matches[:MOST_MATCHES]
-
-    def _in_ascii(
-        self, block: str, start: int, terms: Mapping[str, int], stems: Stems, *, own: bool
-    ) -> Iterable[Match]:
-        pattern = self._patterns.get(own)
-        if pattern is None:
-            pattern = self._patterns[own] = _pattern(terms)
-        for place in pattern.finditer(block.lower()):
-            index = terms.get(stems[place[0]])
-            if index is not None:
-                yield Match(start + place.start(), start + place.end(), index)
 
     def _phrased(self, text: str, phrases: Iterable[tuple[Phrase, int]], most: int) -> list[Match]:
         """Return the first places of phrases or prefixes, which are looked for as written."""
@@ -128,20 +118,34 @@ class Marker:
         return matched, missing
 
 
-def _pattern(terms: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds words of plain text that may have one of some stems.
+class _WordIndexes(dict[bytes, int | None]):
+    """Which asked word a word of plain text is, by its stem in one language; None for others."""
 
-    A stem and its word begin alike, but for irregular forms, which are named one by one. Of a very
-    short stem only the first letter is sure: "dying" becomes "die".
-    """
-    wanted = {term for term in terms if term.isascii()}
-    beginnings = {term[: 1 if len(term) <= _SHORT_STEM else 2] for term in wanted}
-    english = stems_of("en")
-    beginnings |= {form for form, base in BASES.items() if english[base] in wanted}
-    if not beginnings:
-        return re.compile(r"(?!)")
-    body = "|".join(sorted(map(re.escape, beginnings)))
-    return re.compile(f"(?<![0-9a-z])(?:{body})[0-9a-z]*")
+    def __init__(self, terms: Mapping[str, int], stems: Stems) -> None:
+        super().__init__()
+        self._terms = terms
+        self._stems = stems
+
+    def __missing__(self, word: bytes) -> int | None:
+        index = self[word] = self._terms.get(self._stems[word.decode()])
+        return index
+
+
+def _in_ascii(block: str, start: int, indexes: _WordIndexes) -> list[Match]:
+    # Every word stands between two spaces, and each character is one byte.
+    folded = b" %b " % block.encode().translate(ASCII_FOLDS)
+    matches = []
+    for word in set(folded.split()):
+        index = indexes[word]
+        if index is None:
+            continue
+        spaced = b" %b " % word
+        at = folded.find(spaced)
+        while at >= 0:
+            matches.append(Match(start + at, start + at + len(word), index))
+            at = folded.find(spaced, at + len(word))
+    matches.sort()
+    return matches
 
 
 def _in_any(block: str, start: int, terms: Mapping[str, int], stems: Stems) -> Iterable[Match]:

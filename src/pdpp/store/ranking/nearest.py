@@ -50,8 +50,8 @@ def _visible(index: Index, terms: Sequence[str], most: int) -> list[str]:
     visible: list[str] = []
     for start in range(0, len(terms), _MOST_TRIED):
         some = terms[start : start + _MOST_TRIED]
-        postings = index.postings(some)
-        visible += [term for term in some if term in postings and postings[term].texts]
+        postings = index.postings([(term,) for term in some])
+        visible += [term for term in some if (term,) in postings and postings[term,].texts]
         if len(visible) >= most:
             break
     return visible[:most]

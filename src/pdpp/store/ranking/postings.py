@@ -13,6 +13,10 @@ Floats = NDArray[np.float64]
 Impacts = NDArray[np.uint8]
 Steps = NDArray[np.uint32]
 
+TermGroup = tuple[str, ...]
+"""Terms that are one word, as its stems in several languages. Where several of them stand in one
+field of a record, the largest impact counts."""
+
 
 _DENSE = 64
 """From which part of a stretch on rows are looked up in an array of it, not by halving."""
@@ -39,6 +43,13 @@ class FieldPostings:
             flags |= self.impacts > 0
         else:
             flags[self.rows] = True
+
+    def join(self, marks: Impacts) -> None:
+        """Make the mark of each row that holds the term other than 0."""
+        if self.rows is None:
+            np.bitwise_or(marks, self.impacts, out=marks)
+        else:
+            marks[self.rows] = 1
 
     def at(self, wanted: Longs) -> Impacts:
         """Return the impact in each of some rows, which are in order."""
@@ -93,7 +104,7 @@ def joined_rows(some: Sequence[Longs]) -> Longs:
 
 
 class Postings(NamedTuple):
-    """Where one term stands: in texts, and in the names of actors, by field."""
+    """Where the terms of a group stand: in texts, and in the names of actors, by field."""
 
     texts: list[FieldPostings]
     actors: list[FieldPostings]
@@ -109,8 +120,8 @@ class Index(Protocol):
         """Return which rows must not be seen, None where all may be."""
         ...
 
-    def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
-        """Return where some terms stand in visible fields of visible records."""
+    def postings(self, groups: Sequence[TermGroup]) -> dict[TermGroup, Postings]:
+        """Return where terms stand in visible fields of visible records, by group."""
         ...
 
     def vocabulary(self) -> Iterator[bytes]:

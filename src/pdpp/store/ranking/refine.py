@@ -58,6 +58,11 @@ def fit(question: Question, value: float, texts: Iterable[str]) -> float:
     return value - QUESTION_MALUS * any(text.rstrip().endswith("?") for text in beginnings)
 
 
+def most_gained(question: Question) -> float:
+    """Return what ``fit`` adds to a score at most."""
+    return 0.0 if question.answer is None else _ANSWER_BONUS
+
+
 def needs_refining(question: Question, scores: Scores) -> bool:
     """Tell whether neighbours and kinds of answer can change the order."""
     return len(scores.units) > 1 or question.answer is not None

@@ -13,8 +13,16 @@ import numpy as np
 from pdpp.evidence.language.question import Question, Word
 from pdpp.evidence.language.tables import frequencies, weight
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
-from pdpp.store.ranking.postings import Bools, Floats, Impacts, Index, Longs, Postings
-from pdpp.store.ranking.unit_score import CHUNK, UnitScore
+from pdpp.store.ranking.postings import (
+    Bools,
+    Floats,
+    Impacts,
+    Index,
+    Longs,
+    Postings,
+    TermGroup,
+)
+from pdpp.store.ranking.unit_score import CHUNK, UnitScore, groups_of
 
 ACTOR_BONUS = 0.20
 FURTHER_NAME = 0.10
@@ -51,9 +59,11 @@ class Scores:
 
     def candidates(self) -> Bools:
         """Return the rows that answer in any way."""
-        flags = self.bonus.actors()
+        marks = np.zeros(self.size, dtype=np.uint8)
         for unit in self.units:
-            unit.mark(flags)
+            unit.join(marks)
+        flags: Bools = marks != 0
+        flags |= self.bonus.actors()
         if self.days is not None:
             flags |= self.days > 0
         return flags
@@ -104,8 +114,8 @@ class Ranking:
         """Return the scores of rows, by words and actors."""
         index = self._index
         asked = [self._meant(unit) for unit in units_of(self._question.words)]
-        terms = {term for unit in asked for word in unit for term, _ in word.terms + word.related}
-        postings = index.postings(sorted(terms))
+        groups = {group.terms for unit in asked for word in unit for group in groups_of(word)}
+        postings = index.postings(sorted(groups))
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
         norm, of_names, units = 0.0, 0.0, []
@@ -136,9 +146,13 @@ class Ranking:
             for word in unit
         )
 
-    def _mended(self, unit: tuple[Word, ...], postings: dict[str, Postings]) -> tuple[Word, ...]:
+    def _mended(
+        self, unit: tuple[Word, ...], postings: dict[TermGroup, Postings]
+    ) -> tuple[Word, ...]:
         """Return a unit in which a word that nothing visible holds is replaced by the nearest."""
-        known = any(term in postings for word in unit for term, _ in word.terms)
+        known = any(
+            group.itself and group.terms in postings for word in unit for group in groups_of(word)
+        )
         word = unit[0]
         if known or len(unit) > 1 or word.prefix is not None or word.required:
             return unit
@@ -151,11 +165,12 @@ class Ranking:
         if not near:
             return unit
         self._repaired[word.text] = tuple(near)
-        postings |= self._index.postings(near)
         table = frequencies("en")
         weights = {term: weight(table[term]) for term in near if term in table}
         guessed = _GUESSED_PART * word.weight
-        return (word._replace(terms=tuple((t, weights.get(t, guessed)) for t in near)),)
+        mended = word._replace(terms=tuple((t, weights.get(t, guessed)) for t in near))
+        postings |= self._index.postings([group.terms for group in groups_of(mended)])
+        return (mended,)
 
 
 class Bonus:
@@ -166,10 +181,15 @@ class Bonus:
         self._names: Impacts | None = None
         self._kinds: Bools | None = None
 
-    def add_actors(self, unit: Sequence[Word], postings: dict[str, Postings]) -> bool:
+    def add_actors(self, unit: Sequence[Word], postings: dict[TermGroup, Postings]) -> bool:
         """Count a name for the rows whose actor bears it; tell whether there are any."""
-        terms = {term for word in unit for term, _ in word.terms if term in postings}
-        every = [field for term in terms for field in postings[term].actors]
+        groups = [group for word in unit for group in groups_of(word) if group.itself]
+        every = [
+            field
+            for group in groups
+            if group.terms in postings
+            for field in postings[group.terms].actors
+        ]
         if not every:
             return False
         if self._names is None:
@@ -226,7 +246,7 @@ def rows_holding(index: Index, words: Sequence[Word]) -> Bools:
     terms += [
         t for word in words if word.prefix is not None for t in terms_beginning(index, word.prefix)
     ]
-    for postings in index.postings(sorted(set(terms))).values():
+    for postings in index.postings([tuple(sorted(set(terms)))]).values():
         for held in (*postings.texts, *postings.actors):
             held.mark(flags)
     return flags
@@ -236,7 +256,7 @@ def rows_by(index: Index, words: Sequence[Word]) -> Bools:
     """Return which rows have an actor that bears one of some names."""
     flags = np.zeros(index.size, dtype=bool)
     terms = sorted({term for word in words for term, _ in word.terms})
-    for postings in index.postings(terms).values():
+    for postings in index.postings([tuple(terms)]).values():
         for held in postings.actors:
             held.mark(flags)
     return flags

@@ -17,6 +17,7 @@ from pdpp.store.ranking.postings import (
     Longs,
     Postings,
     Steps,
+    TermGroup,
     joined_rows,
 )
 
@@ -27,8 +28,25 @@ _FURTHER_FIELD = 0.25
 _QUARTERS = 4
 
 
+class WeightedGroup(NamedTuple):
+    """Terms that mean a word, each with the same weight: its own stems, or one related term."""
+
+    terms: TermGroup
+    weight: float
+    itself: bool
+
+
+def groups_of(word: Word) -> list[WeightedGroup]:
+    """Return the terms that mean a word: its own together, so far as they weigh alike."""
+    by_weight: dict[float, list[str]] = {}
+    for term, weight in word.terms:
+        by_weight.setdefault(weight, []).append(term)
+    own = [WeightedGroup(tuple(terms), weight, True) for weight, terms in by_weight.items()]
+    return own + [WeightedGroup((term,), weight, False) for term, weight in word.related]
+
+
 class _Term(NamedTuple):
-    """A term that means the word: its fields, its weight for an impact of 1, and how they count."""
+    """A group that means the word: its fields, its weight for an impact of 1, how they count."""
 
     fields: Sequence[FieldPostings]
     factor: float
@@ -39,7 +57,9 @@ class _Term(NamedTuple):
 class UnitScore:
     """One asked word, or several joined by OR. What a row gets comes from its own fields alone."""
 
-    def __init__(self, words: tuple[Word, ...], postings: dict[str, Postings], part: float) -> None:
+    def __init__(
+        self, words: tuple[Word, ...], postings: dict[TermGroup, Postings], part: float
+    ) -> None:
         self.words = words
         self.most = part * max(word.weight for word in words)
         """What a row gets at most."""
@@ -112,11 +132,11 @@ class UnitScore:
             self._rows = rows, self.at(rows)
         return self._rows
 
-    def mark(self, flags: Bools) -> None:
-        """Set the flags of the rows that hold the word or one related to it."""
+    def join(self, marks: Impacts) -> None:
+        """Make the marks of the rows that hold the word, or one related to it, other than 0."""
         for term in self._terms:
             for field in term.fields:
-                field.mark(flags)
+                field.join(marks)
 
     def mark_own(self, flags: Bools) -> None:
         """Set the flags of the rows that hold the word itself."""
@@ -132,16 +152,15 @@ class UnitScore:
         return np.minimum(best, self.most, out=best)
 
 
-def _terms(words: Sequence[Word], postings: dict[str, Postings], part: float) -> "list[_Term]":
+def _terms(
+    words: Sequence[Word], postings: dict[TermGroup, Postings], part: float
+) -> "list[_Term]":
     terms = []
-    for word in words:
-        pairs = [(term, weight, True) for term, weight in word.terms]
-        if part == 1.0:
-            pairs += [(term, weight, False) for term, weight in word.related]
-        for term, weight, itself in pairs:
-            if term in postings and postings[term].texts:
-                factor = part * weight / LARGEST
-                terms.append(_Term(postings[term].texts, factor, itself))
+    for group in (group for word in words for group in groups_of(word)):
+        if (group.itself or part == 1.0) and group.terms in postings:
+            fields = postings[group.terms].texts
+            if fields:
+                terms.append(_Term(fields, part * group.weight / LARGEST, group.itself))
     return terms
 
 
@@ -149,9 +168,11 @@ def _stepped(impacts: Sequence[Impacts], term: _Term, scale: float) -> Steps:
     """Return in steps what rows do not hold a term more strongly than."""
     steps: Steps
     if len(impacts) == 2:
-        steps = np.maximum(impacts[0], impacts[1]).astype(np.uint32)
-        steps *= _QUARTERS
-        steps += np.minimum(impacts[0], impacts[1])
+        # Numbers of 16 bits hold the quarters and take half the time.
+        quarters = np.maximum(impacts[0], impacts[1]).astype(np.uint16)
+        quarters *= _QUARTERS
+        quarters += np.minimum(impacts[0], impacts[1])
+        steps = quarters.astype(np.uint32)
         steps *= ceil(_FURTHER_FIELD * term.factor * scale)
         return steps
     steps = impacts[0].astype(np.uint32)

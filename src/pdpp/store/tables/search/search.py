@@ -12,10 +12,18 @@ import numpy as np
 
 from pdpp.evidence.language.question import Question, Word, word_in_any_language
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
+from pdpp.store.ranking.leaders import least
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.nearest import nearest_terms
-from pdpp.store.ranking.postings import Bools, Longs
-from pdpp.store.ranking.refine import BEST, QUESTION_MALUS, fit, needs_refining, spread
+from pdpp.store.ranking.postings import Bools, Floats, Longs
+from pdpp.store.ranking.refine import (
+    BEST,
+    QUESTION_MALUS,
+    fit,
+    most_gained,
+    needs_refining,
+    spread,
+)
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
@@ -85,7 +93,9 @@ class Searcher:
         if bars:
             matches = matches.among(rows_within(visible, rows, question, query.zone))
         if matches.count and not query.by_time and needs_refining(question, scores):
-            self._refine(visible, question, scores, matches)
+            whole = query.after is not None or query.meaning is not None
+            wanted = BEST if whole else query.limit + 1
+            self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
         hits, more = HitOrder(self._hits, visible, matches, query).page()
@@ -178,9 +188,9 @@ class Searcher:
         return rows[rows_within(visible, np.sort(rows), *self._days)[rows]]
 
     def _refine(
-        self, visible: Visible, question: Question, scores: Scores, matches: Matches
+        self, visible: Visible, question: Question, scores: Scores, matches: Matches, wanted: int
     ) -> None:
-        """Score the best rows with their neighbours and by their kind."""
+        """Score the best rows with their neighbours and by their kind, until so many are sure."""
         best = largest(*matches.best(BEST), BEST, visible)
         read = RecordsRead(self._db, self._count)
         several = len(scores.units) > 1
@@ -193,14 +203,33 @@ class Searcher:
         self._check()
         candidates, values = around[known], values[known]
         chosen = largest(candidates, values, BEST, visible)
-        places = np.searchsorted(candidates, chosen).tolist()
-        numbers = visible.numbers(chosen).tolist()
-        records = read.of(numbers)
-        for row, place, number in zip(chosen.tolist(), places, numbers, strict=True):
-            if number in records:
-                texts = records[number].searched_texts(visible.part_of(row).reach)
-                values[place] = fit(question, float(values[place]), texts)
+        places = np.searchsorted(candidates, chosen)
+        places = places[np.argsort(-values[places], kind="stable")]
+        # The texts of rows that cannot come up to the page any more are not read.
+        for start in range(0, len(places), wanted):
+            best_left = float(values[places[start]]) + most_gained(question)
+            if start and best_left < least(values[places[:start]], wanted):
+                break
+            self._fit(visible, question, read, candidates, values, places[start : start + wanted])
         matches.put(candidates, values)
+
+    @staticmethod
+    def _fit(
+        visible: Visible,
+        question: Question,
+        read: RecordsRead,
+        rows: Longs,
+        values: Floats,
+        places: Longs,
+    ) -> None:
+        """Give the rows at some places what the kinds of their texts add or take."""
+        numbers = visible.numbers(rows[places]).tolist()
+        records = read.of(numbers)
+        for place, number in zip(places.tolist(), numbers, strict=True):
+            if number in records:
+                reach = visible.part_of(int(rows[place])).reach
+                texts = records[number].searched_texts(reach)
+                values[place] = fit(question, float(values[place]), texts)
 
     def _suggested(self, visible: Visible, question: Question) -> tuple[str, ...]:
         """Return visible words near to those of a question that found nothing."""

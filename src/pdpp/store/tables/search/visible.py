@@ -17,7 +17,7 @@ import orjson
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
-from pdpp.store.ranking.postings import Bools, Longs, Postings
+from pdpp.store.ranking.postings import Bools, Longs, Postings, TermGroup
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
@@ -218,9 +218,9 @@ class Visible:
 
     # Postings
 
-    def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
-        """Return where some terms stand in visible fields of visible records."""
-        postings = self._reader.postings(terms, self._check)
+    def postings(self, groups: Sequence[TermGroup]) -> dict[TermGroup, Postings]:
+        """Return where terms stand in visible fields of visible records, by group."""
+        postings = self._reader.postings(groups, self._check)
         self._check()
         return postings
 
