@@ -164,8 +164,10 @@ def _grown(core: Span, bounds: Span, spans: Sequence[Span], limit: int) -> Span:
     room = max(0, limit - (end - start) - marks * _MARK_CHARS)
     if cost(room) <= limit:
         return grow(room)
-    steps = range(1, left + right + 1)
-    return grow(bisect_left(steps, True, key=lambda chars: cost(chars) > limit))
+    # Even if every other span were marked there would be room for this much.
+    low = max(0, room - (len(spans) - marks) * _MARK_CHARS)
+    steps = range(low + 1, room + 1)
+    return grow(low + bisect_left(steps, True, key=lambda chars: cost(chars) > limit))
 
 
 def _in_word(text: str, index: int) -> bool:

@@ -9,12 +9,13 @@ from itertools import islice
 
 from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
 from pdpp.evidence.language.question import Question
-from pdpp.evidence.language.stems import Stems, stems_of
+from pdpp.evidence.language.stems import Stems, irregular_forms, stems_of
 from pdpp.evidence.language.terms import language_of
 
 MOST_MATCHES = 400
 _BLOCK = 16_384
 _LONGEST_WORD = 256
+_SHORT_STEM = 3
 _SAMPLE_CHARS = 2_000
 _MOST_PHRASES = 50
 _LONGEST_PHRASE = 2_000
@@ -55,7 +56,7 @@ class Marker:
             if word.prefix is not None:
                 self._prefixes.append((Phrase((word.prefix,), True), at))
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
-        self._indexes: dict[tuple[bool, str], _WordIndexes] = {}
+        self._plain: dict[bool, _PlainTerms] = {}
 
     def find(self, text: str) -> list[Match]:
         """Return the first places of the question's words and phrases, in order of start.
@@ -76,21 +77,22 @@ class Marker:
             return []
         sample = text[:_SAMPLE_CHARS]
         words = [token.word for token in tokens(sample)] if not sample.isascii() else None
-        language = language_of(words or sample.lower().split(), sample)
-        stems = stems_of(language)
+        stems = stems_of(language_of(words or sample.lower().split(), sample))
         matches: list[Match] = []
         for start, block in _blocks(text):
             self._check()
             if block.isascii():
-                indexes = self._indexes.get((own, language))
-                if indexes is None:
-                    indexes = self._indexes[own, language] = _WordIndexes(terms, stems)
-                matches += _in_ascii(block, start, indexes)
+                matches += self._plain_terms(terms, own=own).find(block, start, stems)
             else:
                 matches += _in_any(block, start, terms, stems)
             if len(matches) >= MOST_MATCHES:
                 break
         return matches[:MOST_MATCHES]
+
+    def _plain_terms(self, terms: Mapping[str, int], *, own: bool) -> "_PlainTerms":
+        if own not in self._plain:
+            self._plain[own] = _PlainTerms(terms)
+        return self._plain[own]
 
     def _phrased(self, text: str, phrases: Iterable[tuple[Phrase, int]], most: int) -> list[Match]:
         """Return the first places of phrases or prefixes, which are looked for as written."""
@@ -118,34 +120,41 @@ class Marker:
         return matched, missing
 
 
-class _WordIndexes(dict[bytes, int | None]):
-    """Which asked word a word of plain text is, by its stem in one language; None for others."""
+class _PlainTerms:
+    """The terms of a question as they may begin in plain text, so that few words are stemmed.
 
-    def __init__(self, terms: Mapping[str, int], stems: Stems) -> None:
-        super().__init__()
+    A stem and its word begin alike, but for irregular forms, which are named one by one. Of a very
+    short stem only the first letter is sure: "dying" becomes "die".
+    """
+
+    def __init__(self, terms: Mapping[str, int]) -> None:
         self._terms = terms
-        self._stems = stems
+        wanted = {term for term in terms if term.isascii()}
+        forms = [form for term in wanted for form in irregular_forms().get(term, ())]
+        beginnings = {term[: 1 if len(term) <= _SHORT_STEM else 2] for term in wanted}
+        beginnings |= {form[:2] for form in forms}
+        self._beginnings = [
+            f" {text}".encode()
+            for text in sorted(beginnings)
+            if len(text) == 1 or text[:1] not in beginnings
+        ]
 
-    def __missing__(self, word: bytes) -> int | None:
-        index = self[word] = self._terms.get(self._stems[word.decode()])
-        return index
-
-
-def _in_ascii(block: str, start: int, indexes: _WordIndexes) -> list[Match]:
-    # Every word stands between two spaces, and each character is one byte.
-    folded = b" %b " % block.encode().translate(ASCII_FOLDS)
-    matches = []
-    for word in set(folded.split()):
-        index = indexes[word]
-        if index is None:
-            continue
-        spaced = b" %b " % word
-        at = folded.find(spaced)
-        while at >= 0:
-            matches.append(Match(start + at, start + at + len(word), index))
-            at = folded.find(spaced, at + len(word))
-    matches.sort()
-    return matches
+    def find(self, block: str, start: int, stems: Stems) -> list[Match]:
+        """Return where the terms stand in a text of plain letters."""
+        # Every word stands between two spaces, and each character is one byte.
+        folded = b" %b " % block.encode().translate(ASCII_FOLDS)
+        matches = []
+        for beginning in self._beginnings:
+            at = folded.find(beginning)
+            while at >= 0:
+                end = folded.index(b" ", at + 1)
+                index = self._terms.get(stems[folded[at + 1 : end].decode()])
+                if index is not None:
+                    # A space was put before the text, so that a word begins where its space is.
+                    matches.append(Match(start + at, start + end - 1, index))
+                at = folded.find(beginning, end)
+        matches.sort()
+        return matches
 
 
 def _in_any(block: str, start: int, terms: Mapping[str, int], stems: Stems) -> Iterable[Match]:

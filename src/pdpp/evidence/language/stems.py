@@ -1,6 +1,6 @@
 """Stems: the form of a word that the index is kept by, so that "invoices" finds "invoice"."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from pdpp.evidence.language.irregular import BASES
@@ -86,6 +86,16 @@ class Stems(dict[str, str]):
         [stem] = self.of_new((word,))
         self[word] = stem
         return stem
+
+
+@lru_cache(maxsize=1)
+def irregular_forms() -> Mapping[str, Sequence[str]]:
+    """Return the irregular English forms of each stem that has some."""
+    stems = stems_of("en")
+    forms: dict[str, list[str]] = {}
+    for form, base in BASES.items():
+        forms.setdefault(stems[base], []).append(form)
+    return forms
 
 
 @lru_cache(maxsize=64)

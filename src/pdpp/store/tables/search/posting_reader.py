@@ -45,7 +45,7 @@ _PAIRS = f"""
 """Of a feed of which a block is hidden each visible list is read by itself: what a limit in time
 hides is not even passed over."""
 _MANY = 64
-"""From which part of all rows on a group of terms is kept with an impact for every row. Measured."""
+"""From which part of all rows on a group of terms has an impact for every row. Measured."""
 
 
 @dataclass(slots=True)
@@ -124,18 +124,18 @@ class PostingReader:
                         by_group[number, turn].spread.append((part, data))
 
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
+        wanted = frozenset(groups_of)
         for part in self._small:
             first = part.reach.feed.id << PLACE_BITS
             for place, index, postings in self._cache.small(self._db, part.id):
                 turn = part.turns.get(first | place)
                 if turn is None:
                     continue
-                for term, numbers in groups_of.items():
-                    at = index.get(term)
-                    if at is not None:
-                        data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                        for number in numbers:
-                            by_group[number, turn].small.append((part, data))
+                for term in index.keys() & wanted:
+                    at = index[term]
+                    data = postings.data[postings.starts[at] : postings.starts[at + 1]]
+                    for number in groups_of[term]:
+                        by_group[number, turn].small.append((part, data))
 
     # From pieces to rows
 
