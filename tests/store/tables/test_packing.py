@@ -84,11 +84,10 @@ def test_a_piece_tells_the_impact_in_some_records_without_the_others(
                     strict=True,
                 )
             )
-            by_slot = packing.dense_impacts(piece, block.size)
             impacts = (
-                packing.impacts_at(piece, wanted, bases[wanted])
-                if by_slot is None
-                else by_slot[wanted]
+                packing.dense_impacts(piece, block.size)[wanted]
+                if packing.is_dense(piece)
+                else packing.impacts_at(piece, wanted, bases[wanted])
             )
             assert packing.count_of(piece) == len(data)
             assert impacts.tolist() == [impact_of.get(slot, 0) for slot in wanted.tolist()]

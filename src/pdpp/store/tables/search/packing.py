@@ -106,10 +106,18 @@ def _dense_piece(slots: Longs, impacts: Impacts, size: int) -> bytes:
     return _headed(_DENSE, len(slots), by_slot.tobytes())
 
 
-def dense_impacts(piece: bytes, size: int) -> Impacts | None:
-    """Return the impact of a dense piece in each record of a block, None of another piece."""
-    if not len(piece) & 1 or piece[0] != _DENSE:
-        return None
+def is_dense(piece: bytes) -> bool:
+    """Tell whether a piece has a byte for each record of its block."""
+    return len(piece) & 1 == 1 and piece[0] == _DENSE
+
+
+def dense_bytes(piece: bytes, size: int) -> bytes:
+    """Return the impact of a dense piece in each record of a block."""
+    return piece[_HEAD : _HEAD + size]
+
+
+def dense_impacts(piece: bytes, size: int) -> Impacts:
+    """Return the same as numbers."""
     return np.frombuffer(piece, np.uint8, size, _HEAD)
 
 
@@ -160,50 +168,42 @@ def _with_slots(piece: bytes) -> bytes:
 
 def joined_pieces(some: Iterable[bytes]) -> Pieces:
     """Return the postings of some pieces."""
-    pieces = list(some)
     counts: list[int] = []
     slots: list[bytes] = []
-    special: list[int] = []
-    for at, piece in enumerate(pieces):
-        if len(piece) & 1:
-            count = count_of(piece)
+    places: list[bytes] = []
+    values: list[bytes] = []
+    sizes: list[int] = []
+    begins: list[int] = []
+    total = 0
+    # Hundreds of pieces for each word of a question: no call for a piece that is slots alone.
+    for piece in some:
+        if not len(piece) & 1:
+            slots.append(piece)
+            count = len(piece) >> 1
+        else:
             if piece[0] == _DENSE:
                 piece = _with_slots(piece)
-                pieces[at] = piece
-            slots.append(piece[_HEAD : _HEAD + 2 * count])
-            counts.append(count)
-            special.append(at)
-        else:
-            slots.append(piece)
-            counts.append(count_of(piece))
-    every = np.frombuffer(b"".join(slots), "<u2").astype(np.int64)
-    changed, impacts = _impacts(pieces, counts, special)
-    return Pieces(every, counts, changed, impacts)
-
-
-def _impacts(
-    pieces: Sequence[bytes], counts: Sequence[int], special: Sequence[int]
-) -> tuple[Longs, Impacts]:
-    """Return the impacts that are written in some pieces, and the places of their postings."""
-    starts = np.cumsum([0, *counts])
-    places, values, sizes, begins = [], [], [], []
-    for at in special:
-        piece, count = pieces[at], counts[at]
-        end = _HEAD + 2 * count
-        begins.append(starts[at])
-        if piece[0] == _ALL:
-            places.append(_COUNTING[: 2 * count])
-            values.append(piece[end : end + count])
-            sizes.append(count)
-        else:
-            some = (len(piece) - end) // _HEAD
-            places.append(piece[end : end + 2 * some])
-            values.append(piece[end + 2 * some : end + 3 * some])
-            sizes.append(some)
+            count = piece[1] | piece[2] << 8
+            end = _HEAD + 2 * count
+            slots.append(piece[_HEAD:end])
+            begins.append(total)
+            if piece[0] == _ALL:
+                places.append(_COUNTING[: 2 * count])
+                values.append(piece[end : end + count])
+                sizes.append(count)
+            else:
+                changes = (len(piece) - end) // _HEAD
+                middle = end + 2 * changes
+                places.append(piece[end:middle])
+                values.append(piece[middle : middle + changes])
+                sizes.append(changes)
+        counts.append(count)
+        total += count
     changed = np.frombuffer(b"".join(places), "<u2").astype(np.int64)
-    if special:
+    if begins:
         changed += np.repeat(np.array(begins, dtype=np.int64), sizes)
-    return changed, np.frombuffer(b"".join(values), np.uint8)
+    every = np.frombuffer(b"".join(slots), "<u2").astype(np.int64)
+    return Pieces(every, counts, changed, np.frombuffer(b"".join(values), np.uint8))
 
 
 _COUNTING = np.arange(1 << 16).astype("<u2").tobytes()

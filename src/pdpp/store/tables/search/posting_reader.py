@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,16 +27,16 @@ from pdpp.store.tables.search.lists import (
 )
 from pdpp.store.tables.search.parts import Part
 
+_BLOCK_BITS = 34
+"""How many low bits of a pair are the id of a block; the upper ones are the list."""
 _RUNS = f"""
-    SELECT t.rowid, p.list, p.block, p.data
+    SELECT t.rowid, p.list << {_BLOCK_BITS} | p.block, p.data
     FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
       ON p.term = t.value AND p.list BETWEEN l.value >> {RUN_BITS}
         AND (l.value >> {RUN_BITS}) + (l.value & {(1 << RUN_BITS) - 1})
 """
-_BLOCK_BITS = 34
-"""How many low bits of a pair are the id of a block; the upper ones are the list."""
 _PAIRS = f"""
-    SELECT t.rowid, p.list, p.block, p.data
+    SELECT t.rowid, p.list << {_BLOCK_BITS} | p.block, p.data
     FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
       ON p.term = t.value AND p.list = l.value >> {_BLOCK_BITS}
         AND p.block = l.value & {(1 << _BLOCK_BITS) - 1}
@@ -48,12 +47,20 @@ _MANY = 64
 """From which part of all rows on a group of terms has an impact for every row. Measured."""
 
 
-@dataclass(slots=True)
 class _Pieces:
-    """The postings of a group of terms in fields of one turn, by where they are kept."""
+    """The postings of a group of terms in fields of one turn, by where they are kept.
 
-    spread: list[tuple[Part, bytes]] = field(default_factory=list)
-    small: list[tuple[Part, Words]] = field(default_factory=list)
+    Of spread blocks there are the parts, and beside each of them the piece of a term.
+    """
+
+    __slots__ = ("data", "parts", "small", "terms")
+
+    def __init__(self) -> None:
+        self.terms: set[str] = set()
+        """The terms that have pieces: where they are several they may name a row more than once."""
+        self.parts: list[Part] = []
+        self.data: list[bytes] = []
+        self.small: list[tuple[Part, Words]] = []
 
 
 _PiecesByGroup = dict[tuple[int, Turn], _Pieces]
@@ -81,6 +88,14 @@ class PostingReader:
         self._by_id = {part.id: part for part in parts if part.spread}
         self._small = [part for part in parts if not part.spread]
         self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
+        self._whole = all(part.whole for part in self._by_id.values())
+        # Some two thousand pieces are read for a question: what is the same for all of a field of
+        # a block is looked up with one number.
+        self._places = {
+            number << _BLOCK_BITS | part.id: (part, turn)
+            for part in self._by_id.values()
+            for number, turn in part.turns.items()
+        }
         runs = runs_of(reach for reach in reaches if reach.feed.id not in torn)
         pairs = _pairs([part for part in self._by_id.values() if part.reach.feed.id in torn])
         self._asked = [
@@ -104,24 +119,36 @@ class PostingReader:
             self._add_small(groups_of, by_group)
         postings: dict[TermGroup, Postings] = {}
         for (number, turn), pieces in sorted(by_group.items(), key=lambda item: item[0]):
-            several = len(groups[number]) > 1
-            field_postings = self._joined(pieces, turn, several=several)
+            field_postings = self._joined(pieces, turn)
             if field_postings is not None:
                 own = postings.setdefault(groups[number], Postings([], []))
                 (own.actors if turn.actor else own.texts).append(field_postings)
         return postings
 
     def _add_spread(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
-        names = self._db.array(tuple(groups_of))
+        terms = tuple(groups_of)
+        names = self._db.array(terms)
         numbers = list(groups_of.values())
-        parts = self._by_id
+        places = self._places
         for sql, packed in self._asked:
-            for at, list_, block, data in self._db.execute(sql, (names, packed)):
-                part = parts.get(block)
-                turn = None if part is None else part.turns.get(list_)
-                if part is not None and turn is not None:
-                    for number in numbers[at - 1]:
-                        by_group[number, turn].spread.append((part, data))
+            of_term: dict[Turn, list[_Pieces]] = {}
+            last = 0
+            for at, pair, data in self._db.execute(sql, (names, packed)):
+                place = places.get(pair)
+                if place is None:
+                    continue
+                if at != last:
+                    last, of_term = at, {}
+                part, turn = place
+                wanted = of_term.get(turn)
+                if wanted is None:
+                    wanted = [by_group[number, turn] for number in numbers[at - 1]]
+                    of_term[turn] = wanted
+                    for pieces in wanted:
+                        pieces.terms.add(terms[at - 1])
+                for pieces in wanted:
+                    pieces.parts.append(part)
+                    pieces.data.append(data)
 
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         wanted = frozenset(groups_of)
@@ -135,88 +162,97 @@ class PostingReader:
                     at = index[term]
                     data = postings.data[postings.starts[at] : postings.starts[at + 1]]
                     for number in groups_of[term]:
-                        by_group[number, turn].small.append((part, data))
+                        pieces = by_group[number, turn]
+                        pieces.terms.add(term)
+                        pieces.small.append((part, data))
 
     # From pieces to rows
 
-    def _joined(self, pieces: _Pieces, turn: Turn, *, several: bool) -> FieldPostings | None:
-        """Return the visible postings of some pieces, None where there are none.
-
-        Pieces of ``several`` terms may name a row more than once.
-        """
+    def _joined(self, pieces: _Pieces, turn: Turn) -> FieldPostings | None:
+        """Return the visible postings of some pieces, None where there are none."""
         # A posting takes two bytes of a piece with slots; a dense piece has a byte for each row.
-        count = sum([len(data) for _, data in pieces.spread]) // 2
+        count = sum(map(len, pieces.data)) // 2
         count += sum([len(data) for _, data in pieces.small])
-        if count * _MANY >= self._size and not all(part.narrow for part, _ in pieces.spread):
-            return self._by_row(pieces, turn, several=several)
-        rows, impacts = self._rows(pieces.spread, pieces.small, turn)
+        if count * _MANY >= self._size and not all(part.narrow for part in pieces.parts):
+            return self._by_row(pieces, turn)
+        rows, impacts = self._rows(pieces, turn)
         if self._hidden is not None:
             kept = ~self._hidden[rows]
             rows, impacts = rows[kept], impacts[kept]
         if np.any(rows[1:] < rows[:-1]):
             order = np.argsort(rows, kind="stable")
             rows, impacts = rows[order], impacts[order]
-        if several and len(rows):
+        if len(pieces.terms) > 1 and len(rows):
             firsts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
             if len(firsts) < len(rows):
                 rows, impacts = rows[firsts], np.maximum.reduceat(impacts, firsts)
         return FieldPostings(rows, impacts) if len(rows) else None
 
-    def _by_row(self, pieces: _Pieces, turn: Turn, *, several: bool) -> FieldPostings | None:
+    def _by_row(self, pieces: _Pieces, turn: Turn) -> FieldPostings | None:
         """Return postings with an impact for every row; dense pieces are copied as they are."""
-        sparse = []
-        dense: dict[int, memoryview] = {}
-        for part, data in pieces.spread:
-            by_slot = packing.dense_impacts(data, part.size)
-            if by_slot is None:
-                sparse.append((part, data))
-                continue
-            visible, other = part.take(by_slot), dense.get(part.id)
-            dense[part.id] = (visible if other is None else np.maximum(visible, other)).data
+        sparse = _Pieces()
+        sparse.small = pieces.small
+        dense: dict[int, bytes | memoryview] = {}
+        for part, data in zip(pieces.parts, pieces.data, strict=True):
+            if not packing.is_dense(data):
+                sparse.parts.append(part)
+                sparse.data.append(data)
+            elif part.whole and part.id not in dense:
+                dense[part.id] = packing.dense_bytes(data, part.size)
+            else:
+                visible = part.take(packing.dense_impacts(data, part.size))
+                other = dense.get(part.id)
+                if other is not None:
+                    visible = np.maximum(visible, np.frombuffer(other, np.uint8))
+                dense[part.id] = visible.data
         # Parts lie side by side: to join their bytes takes a fifth of the time of copying each.
         impacts = np.frombuffer(
             bytearray().join([dense.get(part.id) or bytes(part.count) for part in self._parts]),
             np.uint8,
         )
-        rows, values = self._rows(sparse, pieces.small, turn)
-        if several:
-            values = np.maximum(values, impacts[rows])
-        impacts[rows] = values
-        if several:
-            # Of a row that two terms name the last was written; the larger one counts.
-            less = np.flatnonzero(impacts[rows] < values)
-            np.maximum.at(impacts, rows[less], values[less])
+        rows, values = self._rows(sparse, turn)
+        if len(pieces.terms) == 1 or not len(rows):
+            impacts[rows] = values
+        else:
+            _raise(impacts, rows, values)
         if self._hidden is not None:
             impacts[self._hidden] = 0
         return FieldPostings(None, impacts) if impacts.any() else None
 
-    def _rows(
-        self,
-        spread: Sequence[tuple[Part, bytes]],
-        small: Sequence[tuple[Part, Words]],
-        turn: Turn,
-    ) -> tuple[Longs, Impacts]:
+    def _rows(self, pieces: _Pieces, turn: Turn) -> tuple[Longs, Impacts]:
         """Return the rows of some pieces, in the order of the pieces, and the impact in each."""
-        narrow = [(part, data) for part, data in spread if part.narrow]
-        wide = [(part, data) for part, data in spread if not part.narrow] if narrow else spread
-        every = [self._from_wide(wide, turn)] if wide else []
-        every += [self._from_narrow(part, data, turn) for part, data in narrow]
-        runs = [(part, data) for part, data in small if part.slots is None]
+        every = []
+        if self._whole:
+            every += [self._from_wide(pieces.parts, pieces.data, turn)] if pieces.parts else []
+        else:
+            every += self._from_some(pieces, turn)
+        runs = [(part, data) for part, data in pieces.small if part.slots is None]
         every += [_from_small(runs)] if runs else []
-        every += [_from_listed(part, data) for part, data in small if part.slots is not None]
+        every += [_from_listed(part, data) for part, data in pieces.small if part.slots is not None]
         if len(every) == 1:
             return every[0]
         none = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8)
         rows, impacts = zip(*(every or [none]), strict=True)
         return np.concatenate(rows), np.concatenate(impacts)
 
-    def _from_wide(self, spread: Sequence[tuple[Part, bytes]], turn: Turn) -> tuple[Longs, Impacts]:
+    def _from_some(self, pieces: _Pieces, turn: Turn) -> list[tuple[Longs, Impacts]]:
+        """Return the rows of pieces of which some may be hidden."""
+        pairs = list(zip(pieces.parts, pieces.data, strict=True))
+        wide = [(part, data) for part, data in pairs if not part.narrow]
+        every = []
+        if wide:
+            parts, data = zip(*wide, strict=True)
+            every.append(self._from_wide(parts, data, turn))
+        return every + [self._from_narrow(part, data, turn) for part, data in pairs if part.narrow]
+
+    def _from_wide(
+        self, parts: Sequence[Part], data: Sequence[bytes], turn: Turn
+    ) -> tuple[Longs, Impacts]:
         """Return the rows of pieces of which most is visible: all are unpacked together."""
-        slots, counts, changed, values = packing.joined_pieces([data for _, data in spread])
-        parts = [part for part, _ in spread]
+        slots, counts, changed, values = packing.joined_pieces(data)
         rows = slots + np.repeat(np.array([part.shift for part in parts], dtype=np.int64), counts)
         bases = self._base_impacts(parts, turn)
-        if all(part.whole for part in parts):
+        if self._whole:
             impacts = bases[rows]
             impacts[changed] = values
             return rows, impacts
@@ -229,15 +265,14 @@ class PostingReader:
 
     def _from_narrow(self, part: Part, data: bytes, turn: Turn) -> tuple[Longs, Impacts]:
         """Return the rows of a piece of which little is visible: only these are looked for."""
-        by_slot = packing.dense_impacts(data, part.size)
-        if by_slot is None:
+        if not packing.is_dense(data):
             wanted = part.slots
             if wanted is None:
                 wanted = np.arange(part.low, part.high, dtype=np.int64)
             bases = self._base_impacts([part], turn)[part.base : part.end]
             impacts = packing.impacts_at(data, wanted, bases)
         else:
-            impacts = part.take(by_slot)
+            impacts = part.take(packing.dense_impacts(data, part.size))
         places = np.flatnonzero(impacts)
         return places + part.base, impacts[places]
 
@@ -268,6 +303,15 @@ def _pairs(parts: Sequence[Part]) -> Longs:
     """Return the visible lists of some blocks, each with its block."""
     packed = [number << _BLOCK_BITS | part.id for part in parts for number in part.turns]
     return np.array(sorted(packed), dtype=np.int64)
+
+
+def _raise(impacts: Impacts, rows: Longs, values: Impacts) -> None:
+    """Raise the impacts of some rows to some values; of a row named twice the larger one counts."""
+    values = np.maximum(values, impacts[rows])
+    impacts[rows] = values
+    # Of a row that is named twice the last value was written, which may be the smaller one.
+    less = np.flatnonzero(impacts[rows] < values)
+    np.maximum.at(impacts, rows[less], values[less])
 
 
 def _from_small(small: Sequence[tuple[Part, Words]]) -> tuple[Longs, Impacts]:
