@@ -156,9 +156,9 @@ def _demo_questions(store: Store, *, by_kind: bool) -> Iterator[Asked]:
 def _hits(store: Store, asked: Asked, encoder: Encoder | None) -> list[str]:
     text = asked.text[:2_000]
     question = parse_question(text, asked.today)
-    vector = None if encoder is None else encoder.encode([text])[0]
     with store.reading():
-        page = store.search(SearchQuery(asked.reaches, question, LOOKED_AT, meaning=vector))
+        encode = None if encoder is None else encoder.encode_one
+        page = store.search(SearchQuery(asked.reaches, question, LOOKED_AT, meaning=encode))
     return [_handle(hit.record, asked) for hit in page.hits]
 
 

@@ -154,3 +154,23 @@ def test_distances_count_a_swap_once() -> None:
     assert distance("kitchen", "kitten", 2) == 2
     assert distance("kelp", "harbour", 2) == 3
     assert distance("same", "same", 1) == 0
+
+
+def test_a_vector_is_made_of_what_is_asked_and_not_of_whom(world: World) -> None:
+    chat(world).put({"a": message(1, "Rui Almeida", "the tiles arrive on Friday")})
+    encoded: list[str] = []
+
+    def encode(text: str) -> bytes:
+        encoded.append(text)
+        return bytes(384)
+
+    question = ask("what did Rui's letter say about Anna and tiles")
+    for fields in (None, ["id", "body", "at"]):
+        world.store.search(SearchQuery((world.reach(fields=fields),), question, 5, meaning=encode))
+    world.store.search(SearchQuery((world.reach(),), ask("Rui"), 5, meaning=encode))
+    # Nobody visible is called Anna; and where no sender is visible nobody is called Rui.
+    assert encoded == [
+        "what did letter say about Anna and tiles",
+        "what did Rui's letter say about Anna and tiles",
+        "Rui",
+    ]

@@ -36,6 +36,10 @@ class Encoder:
         )
         self._words = WordPiece((folder / VOCABULARY_FILE).read_text("utf-8").splitlines())
 
+    def encode_one(self, text: str) -> bytes:
+        """Return the vector of a text."""
+        return self.encode([text])[0]
+
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Return a vector, of signed bytes, for each text."""
         import numpy as np

@@ -124,8 +124,8 @@ class SearchQuery(NamedTuple):
     after: SearchPosition | None = None
     by_time: bool = False
     zone: tzinfo = UTC
-    meaning: bytes | None = None
-    """The vector of the question: the best hits are ordered by nearness to it too."""
+    meaning: Callable[[str], bytes] | None = None
+    """Makes the vector of a text: the best hits are ordered by nearness to the question's too."""
     by_meaning: bool = False
     """Whether nearness alone decides, whatever words a record holds."""
     months: bool = False

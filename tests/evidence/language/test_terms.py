@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdpp.evidence.language.terms import language_of, pieces, terms_of
+from pdpp.evidence.language.terms import language_of, pieces, terms_of, without_words
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,9 @@ def test_one_hindi_word_is_one_term_however_its_sounds_are_written() -> None:
 def test_english_words_are_stemmed_in_texts_of_another_script() -> None:
     assert "invoic" in terms_of("Το τιμολόγιο δεν έχει πληρωθεί: δύο invoices")
     assert "invoic" in terms_of("Счёт за кухню ещё не оплачен, invoices")
+
+
+def test_words_are_taken_out_with_their_endings() -> None:
+    assert without_words("What did Zoë's cat, or Zoe, eat?", {"zoe"}) == "What did cat, or , eat?"
+    assert without_words("Zoë, Rui!", {"zoe", "rui"}) == ""
+    assert without_words("nobody named", {"zoe"}) == "nobody named"

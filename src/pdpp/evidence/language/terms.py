@@ -6,7 +6,7 @@ Thai becomes runs of three characters.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pdpp.evidence.analyse import TextToken, indexed_text, tokens
@@ -52,6 +52,20 @@ for _line in _LETTERS.split(";"):
 def without_clitics(text: str) -> str:
     """Return a text without the endings that follow an apostrophe."""
     return _CLITIC.sub(" ", text) if "'" in text or "’" in text else text
+
+
+def without_words(text: str, words: Container[str]) -> str:
+    """Return a text without some folded words, and nothing where no other word is left."""
+    kept: list[str] = []
+    at = others = 0
+    for token in tokens(text):
+        if token.word not in words:
+            others += token.start >= at
+            continue
+        kept.append(text[at : token.start])
+        ending = _CLITIC.match(text, token.end)
+        at = token.end if ending is None else ending.end()
+    return " ".join("".join([*kept, text[at:]]).split()) if others else ""
 
 
 def pieces(text: str) -> list[str]:

@@ -54,6 +54,8 @@ class Scores:
     bonus: "Bonus"
     check: Callable[[], None]
     repaired: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    actor_names: frozenset[str] = frozenset()
+    """The words of the question that name the actor of a visible row."""
     days: Floats | None = None
     """What each row gets for having happened when the question says."""
 
@@ -119,9 +121,13 @@ class Ranking:
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
         norm, of_names, units = 0.0, 0.0, []
+        actor_names: set[str] = set()
         for words in asked:
             self._check()
-            name = bonus.add_actors(words, postings) | bonus.add_kinds(words, index)
+            actor = bonus.add_actors(words, postings)
+            if actor:
+                actor_names.update(word.text for word in words)
+            name = bonus.add_kinds(words, index) or actor
             units.append(UnitScore(words, postings, NAME_PART if name else 1.0))
             if name:
                 of_names += max(word.weight for word in words)
@@ -132,7 +138,8 @@ class Ranking:
         for unit in units:
             if unit.words[0].moment:
                 unit.most = min(unit.most, DATE_WORD * norm)
-        return Scores(index.size, units, norm, bonus, self._check, self._repaired)
+        names = frozenset(actor_names)
+        return Scores(index.size, units, norm, bonus, self._check, self._repaired, names)
 
     def _meant(self, unit: tuple[Word, ...]) -> tuple[Word, ...]:
         """Return a unit whose prefixes are spelled out."""

@@ -11,6 +11,7 @@ from datetime import tzinfo
 import numpy as np
 
 from pdpp.evidence.language.question import Question, Word, word_in_any_language
+from pdpp.evidence.language.terms import without_words
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import least
 from pdpp.store.ranking.matches import Matches
@@ -131,7 +132,9 @@ class Searcher:
         matches: Matches,
     ) -> Matches:
         """Order rows by their nearness to the question: the best by words, or all that are seen."""
-        vector = query.meaning or b""
+        # Who said it is no part of what a text says: names of actors count by themselves.
+        bare = without_words(question.text, scores.actor_names)
+        vector = b"" if query.meaning is None else query.meaning(bare or question.text)
         if not query.by_meaning:
             best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
