@@ -13,7 +13,7 @@ from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.ranking.impact import LARGEST
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
-from pdpp.store.ranking.postings import FieldPostings, Postings
+from pdpp.store.ranking.postings import FieldPostings, Postings, TermGroup
 from pdpp.store.ranking.score import ACTOR_BONUS, Bonus, Scores
 from pdpp.store.ranking.unit_score import UnitScore
 
@@ -57,7 +57,7 @@ def unit_of(terms: Any, number: int) -> UnitScore:
     names = [f"t{number}.{at}" for at in range(len(terms))]
     own = tuple((n, w) for n, (_, w, itself) in zip(names, terms, strict=True) if itself)
     near = tuple((n, w) for n, (_, w, itself) in zip(names, terms, strict=True) if not itself)
-    postings = {
+    postings: dict[TermGroup, Postings] = {
         (name,): Postings([kept(*field) for field in fields], [])
         for name, (fields, _, _) in zip(names, terms, strict=True)
     }
@@ -116,7 +116,8 @@ def test_the_best_are_those_of_all_scores(
     bonus = Bonus(SIZE)
     if named:
         rows = np.array(sorted(named), dtype=np.int64)
-        postings = {("name",): Postings([], [FieldPostings(rows, np.full(len(rows), 9, np.uint8))])}
+        borne = FieldPostings(rows, np.full(len(rows), 9, np.uint8))
+        postings: dict[TermGroup, Postings] = {("name",): Postings([], [borne])}
         bonus.add_actors((Word("name", (("name", 1.0),)),), postings)
     norm = sum(unit.most for unit in made)
     scores = Scores(SIZE, made, norm, bonus, lambda: None)
