@@ -37,10 +37,11 @@ def sessions() -> int:
 
 def test_a_read_that_finds_no_connection_waits_for_its_deadline_only(opened: Opener) -> None:
     readers = opened("anna")._database.connections.readers
-    for _ in range(pool.READERS):
-        readers.take(1, lambda _: None)
+    taken = [readers.take(1, lambda _: None)[0] for _ in range(pool.READERS)]
     with pytest.raises(DeadlinePassed):
         readers.take(1, lambda _: None, Timer(0.02))
+    for db in taken:
+        readers.give(db)
 
 
 def test_a_read_without_a_deadline_is_refused_in_the_end(
@@ -48,10 +49,11 @@ def test_a_read_without_a_deadline_is_refused_in_the_end(
 ) -> None:
     monkeypatch.setattr(pool, "_WAIT_SECONDS", 0.02)
     readers = opened("anna")._database.connections.readers
-    for _ in range(pool.READERS):
-        readers.take(1, lambda _: None)
+    taken = [readers.take(1, lambda _: None)[0] for _ in range(pool.READERS)]
     with pytest.raises(Overloaded, match="busy with long requests"):
         readers.take(1, lambda _: None)
+    for db in taken:
+        readers.give(db)
 
 
 def test_a_connection_that_is_given_back_serves_who_waits(opened: Opener) -> None:
@@ -61,6 +63,8 @@ def test_a_connection_that_is_given_back_serves_who_waits(opened: Opener) -> Non
         waiting = threads.submit(readers.take, 1, lambda _: None, Timer(20))
         readers.give(taken[0])
         assert waiting.result()[0] is taken[0]
+    for db in taken:
+        readers.give(db)
 
 
 def test_long_reads_leave_a_connection_to_short_ones(opened: Opener) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from pdpp.store.postgres.values import BYTEA, INT8, TEXT, array_of
 from pdpp.store.postgres.variant import encode
 from pdpp.store.tables.write.pack import NEW_RECORDS, data_of, head_of
 from pdpp.store.tables.write.rows import NEW_CELLS
@@ -33,6 +34,8 @@ _CELLS = """
     WHERE r.owner = $1 AND r.id BETWEEN $3 AND $4 AND c.place - 1 = ANY ($5::bigint[])
 """
 
+_KINDS = (INT8, TEXT, INT8, INT8, INT8, INT8, TEXT, TEXT, BYTEA)
+
 
 def _new_records(db: "PostgresConnection", given: Mapping[str, Any]) -> None:
     field_sets: list[int] = orjson.loads(given["field_sets"])
@@ -47,18 +50,18 @@ def _new_records(db: "PostgresConnection", given: Mapping[str, Any]) -> None:
             head.time,
             field_sets[head.field_set],
             head.digest,
-            _literal(head.cells),
+            array_literal([encode(value) for value in head.cells]),
             data_of(pack),
         )
         for column, value in zip(columns, row, strict=True):
             column.append(value)
-    db.run(_RECORDS, (given["owner"], given["feed"], given["version"], *columns))
+    arrays = [array_of(column, kind) for column, kind in zip(columns, _KINDS, strict=True)]
+    db.run(_RECORDS, (given["owner"], given["feed"], given["version"], *arrays))
 
 
-def _literal(cells: Sequence[Any]) -> str:
+def array_literal(values: Sequence[bytes | None]) -> str:
     """Return cells as PostgreSQL reads an array of bytes."""
     # An array of arrays would have to be of one length; a text for each record is unfolded there.
-    values = [encode(value) for value in cells]
     items = ["NULL" if value is None else f'"\\\\x{value.hex()}"' for value in values]
     return "{" + ",".join(items) + "}"
 

@@ -6,41 +6,21 @@ from typing import Any
 import orjson
 import psycopg
 from psycopg.abc import Buffer
-from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
-from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper, StrDumper, TextBinaryLoader
+from psycopg.types.numeric import NumericBinaryLoader
+from psycopg.types.string import TextBinaryLoader
 
 from pdpp.store.postgres.bulk import BULK
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
+from pdpp.store.postgres.many import ManyRows, many_rows
+from pdpp.store.postgres.session import Column, Session
+from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY, unescaped
 from pdpp.store.postgres.variant import decode
-from pdpp.store.tables.records.predicate import OwnerId
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
-_BYTEA, _BYTEA_ARRAY = 17, 1001
-_ESCAPE = "\U0010ffff"
-_PREPARED = 512
-
-
-def _escaped(text: str) -> str:
-    """Return a text without NULs, of which PostgreSQL knows none: each is two other characters."""
-    if "\0" in text or _ESCAPE in text:
-        return text.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
-    return text
-
-
-class _Text(StrBinaryDumper):
-    """Writes texts."""
-
-    def dump(self, obj: str) -> Buffer | None:
-        return super().dump(_escaped(obj))
-
-
-class _TextInList(StrDumper):
-    """Writes texts inside of lists."""
-
-    def dump(self, obj: str) -> Buffer | None:
-        return super().dump(_escaped(obj))
+_MOST_ROWS = 5_000
+"""How many rows one statement takes at most: each array of theirs is in memory here and there."""
 
 
 class _TextLoader(TextBinaryLoader):
@@ -48,9 +28,7 @@ class _TextLoader(TextBinaryLoader):
 
     def load(self, data: Buffer) -> str | bytes:
         text = super().load(data)
-        if isinstance(text, str) and _ESCAPE in text:
-            return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE)
-        return text
+        return unescaped(text) if isinstance(text, str) else text
 
 
 class _WholeNumber(NumericBinaryLoader):
@@ -99,22 +77,12 @@ class PostgresConnection:
         """Raises where the read that holds this connection has used up its time."""
         self._changes = 0
         self._last_number = 0
-        self._columns: dict[str, Sequence[tuple[int, Callable[[Any], Any]]]] = {}
-        self._adapt()
-        raw.prepare_threshold = 1
-        raw.prepared_max = _PREPARED
-        self._cursor = psycopg.RawCursor(raw)
-
-    def _adapt(self) -> None:
-        connection = self
-
-        class Owner(Int8BinaryDumper):
-            """Writes the number of the owner whom the session serves."""
-
-            def dump(self, obj: Any) -> Buffer | None:  # noqa: ARG002 - there is but one
-                return super().dump(connection.owner or 0)
-
-        _adapt(self.raw, Owner)
+        self._converts: dict[str, Sequence[tuple[int, Callable[[Any], Any]]]] = {}
+        for name in ("text", "varchar"):
+            raw.adapters.register_loader(name, _TextLoader)
+        raw.adapters.register_loader("numeric", _WholeNumber)
+        self._many: dict[str, ManyRows | None] = {}
+        self._session = Session(raw)
 
     def set_owner(self, owner: int) -> None:
         """Let the session see the rows of an owner, and of nobody else."""
@@ -126,12 +94,16 @@ class PostgresConnection:
 
     def is_idle(self) -> bool:
         """Tell whether the session is outside of any transaction."""
-        return self.raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        return self._session.is_idle
 
     def control(self, text: str) -> None:
         """Send statements that begin or end something, several at once where there are several."""
         # The plain protocol, which takes several at a time; nothing in them comes from a caller.
-        self.raw.cursor().execute(text.encode(), prepare=False)
+        self._session.control(text)
+
+    def end_reading(self) -> None:
+        """End a transaction in which nothing was written, without waiting for that."""
+        self._session.end("COMMIT")
 
     def array(self, values: Any) -> Any:
         """Return values as a statement takes a list of them."""
@@ -150,19 +122,16 @@ class PostgresConnection:
 
     def ask(self, asked: Statement, values: Sequence[Any]) -> Rows:
         """Ask a statement of PostgreSQL."""
-        cursor = self._cursor
-        cursor.execute(asked.text, values, binary=True)
-        self._changes = cursor.rowcount
-        if cursor.description is None:
-            return Rows(())
-        rows = cursor.fetchall()
+        result = self._session.ask(asked.text, values, self.owner)
+        self._changes = result.size
         self.check()
+        rows = result.rows
         if asked.numbered:
             self._last_number = rows[0][0]
             return Rows(())
-        converts = self._columns.get(asked.text)
+        converts = self._converts.get(asked.text)
         if converts is None:
-            converts = self._columns[asked.text] = _converts(cursor)
+            converts = self._converts[asked.text] = _converts(result.columns)
         return Rows(_converted(rows, converts) if converts else rows)
 
     def run(self, text: str, values: Sequence[Any] = ()) -> Rows:
@@ -170,11 +139,22 @@ class PostgresConnection:
         return self.ask(Statement(text, None, None, None, numbered=False), values)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Ask one statement for each of some rows of values."""
+        """Ask one statement for all of some rows of values."""
         asked = statement(sql)
         values = [asked.values(row) for row in rows]
-        if values:
-            self._cursor.executemany(asked.text, values)
+        if not values:
+            return
+        many = self._many.get(sql)
+        if many is None:
+            types = self._session.parameter_types(asked.text)
+            many = self._many[sql] = many_rows(asked.text, types)
+        if many is not None:
+            for start in range(0, len(values), _MOST_ROWS):
+                columns = many.columns(values[start : start + _MOST_ROWS], self.owner)
+                self._session.ask(many.text, columns, self.owner)
+            return
+        for row in values:
+            self._session.ask(asked.text, row, self.owner)
 
     def changes(self) -> int:
         """Return how many rows the last statement changed."""
@@ -186,7 +166,6 @@ class PostgresConnection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._cursor.close()
         self.raw.close()
 
 
@@ -194,25 +173,13 @@ def always() -> None:
     """Let a statement be asked at any time."""
 
 
-def _adapt(raw: "psycopg.Connection[Any]", owner: type[Int8BinaryDumper]) -> None:
-    adapters = raw.adapters
-    adapters.register_dumper(str, _TextInList)
-    adapters.register_dumper(str, _Text)
-    adapters.register_dumper(int, Int8BinaryDumper)
-    adapters.register_dumper(OwnerId, owner)
-    adapters.register_dumper(bytes, BytesBinaryDumper)
-    for name in ("text", "varchar"):
-        adapters.register_loader(name, _TextLoader)
-    adapters.register_loader("numeric", _WholeNumber)
-
-
-def _converts(cursor: "psycopg.RawCursor[Any]") -> list[tuple[int, Callable[[Any], Any]]]:
+def _converts(columns: Iterable[Column]) -> list[tuple[int, Callable[[Any], Any]]]:
     """Return which columns of a result are read in another way than they are sent."""
     converts: list[tuple[int, Callable[[Any], Any]]] = []
-    for at, column in enumerate(cursor.description or ()):
-        if column.type_code == _BYTEA and column.name in MIXED:
+    for at, column in enumerate(columns):
+        if column.type == BYTEA and column.name in MIXED:
             converts.append((at, decode))
-        elif column.type_code == _BYTEA_ARRAY:
+        elif column.type == BYTEA_ARRAY:
             converts.append((at, _cells))
     return converts
 

@@ -142,9 +142,7 @@ class PostgresDatabase:
         db.check = always
         try:
             if not db.raw.closed:
-                # Nothing was written. After a rollback the driver would prepare every statement
-                # anew.
-                db.control("COMMIT")
+                db.end_reading()
         finally:
             self.connections.readers.give(db)
 
