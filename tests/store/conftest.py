@@ -27,7 +27,7 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (leaders, "_SAMPLE"): 4,
         (leaders, "_MOST"): 1,
         (matches, "_SAMPLE"): 4,
-        (aggregates, "_MOST_RANGES"): 1,
+        (aggregates, "MOST_RANGES"): 1,
     },
 }
 

@@ -23,8 +23,8 @@ from pdpp.store.tables.records.predicate import (
 
 Bucket = Callable[[int], tuple[str, int]]
 MINUTE = 60_000_000
-_EARLIEST = -(2**63)
-_MOST_RANGES = 1_000
+EARLIEST = -(2**63)
+MOST_RANGES = 1_000
 _WHOLE = 2**63
 
 
@@ -77,9 +77,9 @@ class Aggregator:
         rows: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
         first = f"SELECT min(w.value) {cells} AND w.value >= ? AND w.value < ?"
         within = f"SELECT count(*) {cells} AND w.value >= ? AND w.value < ?"
-        start = self._db.execute(first, (*feed, _EARLIEST, ABSENT)).get
+        start = self._db.execute(first, (*feed, EARLIEST, ABSENT)).get
         while start is not None:
-            if len(rows) > _MOST_RANGES:
+            if len(rows) > MOST_RANGES:
                 return None
             _, end = bucket(start)
             count = self._db.execute(within, (*feed, start, end)).get
@@ -161,7 +161,7 @@ def _bucketed(
     if query.bucket_by is None or bucket is None:
         yield from rows
         return
-    name, end = "", _EARLIEST
+    name, end = "", EARLIEST
     for minute, *rest in rows:
         if minute is None:
             yield (None, *rest)
