@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),
         "check": ("pdpp.cli.maintenance:check", "Check that everything stored is sound."),
         "backup": ("pdpp.cli.maintenance:backup", "Copy everything into a new folder."),
+        "move": ("pdpp.cli.move:move", "Move everything into a PostgreSQL database, or back."),
         "encryption": (
             "pdpp.cli.encryption:encryption",
             "Encrypt the store on the disk, and change its key.",

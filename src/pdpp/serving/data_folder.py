@@ -15,7 +15,7 @@ from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import unlock
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
-from pdpp.serving.database import database_has_store, database_of, open_database
+from pdpp.serving.database import database_has_store, database_of, open_database, refuse_unfinished
 from pdpp.serving.temporary_files import temporary_files_in
 from pdpp.store.port import Store
 from pdpp.store.sqlite.conversion import remove_unfinished, settle
@@ -186,6 +186,7 @@ def _open_file(folder: Path, *, create: bool, key: DataKey | None) -> Iterator[S
         raise _failure(folder, problem) from problem
     try:
         remove_unfinished(folder)
+        refuse_unfinished(store)
         with temporary_files(folder, key):
             yield store
     except apsw.Error as problem:

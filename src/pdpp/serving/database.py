@@ -8,6 +8,7 @@ from pathlib import Path
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
 from pdpp.model.errors import StoreError
+from pdpp.store.moving import MOVE_SETTING
 from pdpp.store.port import Store
 
 
@@ -27,7 +28,7 @@ def refuse_database(database: DatabaseAddress | None, instead: str) -> None:
 
 def database_has_store(database: DatabaseAddress) -> bool:
     """Tell whether a database holds a store."""
-    with _explained(database):
+    with explained(database):
         from pdpp.store.postgres.database import has_store
 
         return has_store(database.url, database.owner)
@@ -36,7 +37,7 @@ def database_has_store(database: DatabaseAddress) -> bool:
 @contextmanager
 def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> Iterator[Store]:
     """Open the store in a database for one command; only where ``create`` says so is it made."""
-    with _explained(database):
+    with explained(database):
         from pdpp.store.postgres.database import has_store
         from pdpp.store.postgres.store import PostgresStore
 
@@ -47,13 +48,20 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
             )
         store = PostgresStore(database.url, folder, owner=database.owner)
         try:
+            refuse_unfinished(store)
             yield store
         finally:
             store.close()
 
 
+def refuse_unfinished(store: Store) -> None:
+    """Refuse a store into which a move has begun and not ended: half of it is not there."""
+    if store.vault.setting(MOVE_SETTING) is not None:
+        raise StoreError("a move into this store has not ended; run the same pdpp move again")
+
+
 @contextmanager
-def _explained(database: DatabaseAddress) -> Iterator[None]:
+def explained(database: DatabaseAddress) -> Iterator[None]:
     """Say in a sentence what failed about a database, without what opens it."""
     try:
         import psycopg

@@ -142,19 +142,25 @@ class PostgresConnection:
         """Ask one statement for all of some rows of values."""
         asked = statement(sql)
         values = [asked.values(row) for row in rows]
-        if not values:
-            return
-        many = self._many.get(sql)
+        if values:
+            self.add_rows(asked.text, values)
+
+    def rows(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return rows with their values as they are stored."""
+        return list(self._session.ask(text, values, self.owner).rows)
+
+    def add_rows(self, text: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Ask one statement of PostgreSQL's own words for all of some rows of values."""
+        many = self._many.get(text)
         if many is None:
-            types = self._session.parameter_types(asked.text)
-            many = self._many[sql] = many_rows(asked.text, types)
+            many = self._many[text] = many_rows(text, self._session.parameter_types(text))
         if many is not None:
-            for start in range(0, len(values), _MOST_ROWS):
-                columns = many.columns(values[start : start + _MOST_ROWS], self.owner)
+            for start in range(0, len(rows), _MOST_ROWS):
+                columns = many.columns(rows[start : start + _MOST_ROWS], self.owner)
                 self._session.ask(many.text, columns, self.owner)
             return
-        for row in values:
-            self._session.ask(asked.text, row, self.owner)
+        for row in rows:
+            self._session.ask(text, row, self.owner)
 
     def changes(self) -> int:
         """Return how many rows the last statement changed."""
@@ -180,7 +186,7 @@ def _converts(columns: Iterable[Column]) -> list[tuple[int, Callable[[Any], Any]
         if column.type == BYTEA and column.name in MIXED:
             converts.append((at, decode))
         elif column.type == BYTEA_ARRAY:
-            converts.append((at, _cells))
+            converts.append((at, as_cells))
     return converts
 
 
@@ -194,6 +200,6 @@ def _converted(
         yield tuple(values)
 
 
-def _cells(stored: Sequence[bytes | None]) -> str:
+def as_cells(stored: Sequence[bytes | None]) -> str:
     """Return the cells of a record as JSON."""
     return orjson.dumps([decode(value) for value in stored]).decode()

@@ -35,6 +35,10 @@ _CELLS = ("record", "cells")
 """A record's cells are an array here, so that a condition can look at one of them."""
 
 
+RECEIPT_NAMES = frozenset(name for name, _ in _TABLE.findall(RECEIPT_TABLES))
+"""The tables that the embedded engine keeps in a file of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table: its columns with their declarations, and the columns of its key."""

@@ -1,0 +1,110 @@
+"""Moving a store from its file into a database, and back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from pdpp.configuration.database import DatabaseAddress
+from pdpp.encryption.data_key import DataKey
+from pdpp.encryption.files import PLAIN, data_files
+from pdpp.model import instant
+from pdpp.model.errors import StoreError
+from pdpp.private import make_folder
+from pdpp.serving.database import explained
+from pdpp.store.moving import MovingSide, move_rows
+from pdpp.store.sqlite.blob_folder import BlobFolder
+from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.opening import EXISTING, open_connection
+from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.store import BLOB_FOLDER, FILE_NAME
+
+_MOST_BLOB_BYTES = 1 << 50
+_KNOWN_BY = "SELECT value FROM setting WHERE owner = ? AND name = 'secret'"
+_BLOBS = "SELECT blob_id FROM blob WHERE owner = ? ORDER BY blob_id"
+
+
+class StorePlace(NamedTuple):
+    """Where a store is: in a folder, or in a database with its files in a folder."""
+
+    folder: Path
+    database: DatabaseAddress | None = None
+    key: DataKey | None = None
+
+    def __str__(self) -> str:
+        return str(self.folder if self.database is None else self.database)
+
+
+class OpenedSide(NamedTuple):
+    """One side of a move: rows, how they are asked for, and files."""
+
+    rows: MovingSide
+    ask: Callable[[str], list[tuple[object, ...]]]
+    blobs: BlobFolder
+
+
+def move_store(source: StorePlace, target: StorePlace, tell: Callable[[int], None]) -> int:
+    """Copy everything, or go on where a move was interrupted; return how many rows there are."""
+    from pdpp.store.postgres.moving import moved_tables
+
+    with ExitStack() as stack:
+        old = stack.enter_context(_opened(source))
+        new = stack.enter_context(_opened(target))
+        secret = old.ask(_KNOWN_BY)
+        if not secret:
+            raise StoreError(f"there is nothing in {source} yet, so there is nothing to move")
+        name = blake2b(bytes(str(secret[0][0]), "utf-8"), digest_size=12).hexdigest()
+        for (blob_id,) in old.ask(_BLOBS):
+            with old.blobs.open(str(blob_id), 0) as content:
+                new.blobs.keep(content, _MOST_BLOB_BYTES)
+        return move_rows(old.rows, new.rows, moved_tables(), name, tell)
+
+
+@contextmanager
+def _opened(place: StorePlace) -> Iterator[OpenedSide]:
+    if place.database is None:
+        with _opened_file(place) as side:
+            yield side
+        return
+    with explained(place.database):
+        from pdpp.store.postgres.database import PostgresDatabase
+        from pdpp.store.postgres.moving import PostgresSide
+
+        make_folder(place.folder)
+        with closing(PostgresDatabase(place.database.url, place.database.owner)) as database:
+            blobs = BlobFolder(place.folder / BLOB_FOLDER / str(database.owner), PLAIN)
+            reader = database.reader
+            yield OpenedSide(
+                PostgresSide(database), lambda sql: reader.execute(sql, (OWNER,)).fetchall(), blobs
+            )
+
+
+@contextmanager
+def _opened_file(place: StorePlace) -> Iterator[OpenedSide]:
+    from pdpp.store.postgres.moving import SqliteSide
+
+    folder, files = place.folder, data_files(place.key)
+    with closing(Database(folder / FILE_NAME, lambda _: None, place.key)) as database:
+        reader = database.reader
+        secret = reader.execute(_KNOWN_BY, (OWNER,)).get
+        # Made here where there is none; what a new one seals without a secret is replaced by what
+        # is moved.
+        ReceiptFile(folder, secret or bytes(32), _NoAnchor(), instant.now, place.key).close()
+        receipts = open_connection(folder / RECEIPTS_NAME, place.key, flags=EXISTING)
+        with closing(receipts):
+            side = SqliteSide(database, receipts)
+            blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER), files)
+            yield OpenedSide(side, lambda sql: reader.execute(sql, (OWNER,)).fetchall(), blobs)
+
+
+class _NoAnchor:
+    """Remembers nothing: nobody writes receipts while they are moved."""
+
+    def recall(self) -> tuple[int, bytes] | None:
+        """Return nothing."""
+        return None
+
+    def remember(self, number: int, hashed: bytes) -> None:
+        """Do nothing."""

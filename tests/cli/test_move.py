@@ -1,0 +1,181 @@
+"""A store goes into a database and back, and nobody who reads from it notices."""
+
+import io
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.shell import DECLARATION, pdpp_here
+from tests.postgres_server import server_url
+from tests.serving import UNLIMITED, approve, owner, plant, running
+
+from pdpp.app import make_app
+from pdpp.configuration.database import DatabaseAddress
+from pdpp.model.errors import StoreError
+from pdpp.serving.data_folder import open_store
+from pdpp.serving.moving import StorePlace, move_store
+from pdpp.store import moving as rows_moving
+from pdpp.store.port import Store
+
+LONG = "A very long day. " * 400
+ENTRIES = [
+    {"id": f"e{number}", "title": f"Day {number}", "text": text, "day": "2026-01-31T08:00:00Z"}
+    for number, text in enumerate(["Rain", LONG, "With a \0 inside", None, "Snow and rain"] * 5)
+]
+BOOKMARK = re.compile(r'"next_changes_since":"[^"]*"')
+"""No two bookmarks are the same, even of one moment."""
+
+PATHS = (
+    "/v1/streams",
+    "/v1/schema",
+    "/v1/streams/entries/records?limit=100",
+    "/v1/streams/entries/records/e1",
+    "/v1/streams/entries/records?changes_since=beginning",
+    "/v1/search?q=rain",
+)
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """A data folder with records, a grant and receipts."""
+    folder = tmp_path / "data"
+    with open_store(folder, create=True) as store:
+        plant(store, DECLARATION, {"cin_diary": "My days"}, {("cin_diary", "entries"): ENTRIES})
+        store.keep_blob(io.BytesIO(b"a file"), "text/plain", 100)
+    return folder
+
+
+def answers(store: Store, token: str) -> dict[str, str]:
+    """Return what a client reads, byte for byte."""
+    with running(make_app(store, UNLIMITED)) as server:
+        client: httpx.Client = server.client(token)
+        return {path: BOOKMARK.sub("", client.get(path).text) for path in PATHS}
+
+
+def bookmark_of(store: Store, token: str) -> str:
+    """Return a bookmark from which a client goes on later."""
+    with running(make_app(store, UNLIMITED)) as server:
+        answer = server.client(token).get(PATHS[4]).json()
+        return str(answer["next_changes_since"])
+
+
+def unchanged_since(store: Store, token: str, bookmark: str) -> bool:
+    """Tell whether a bookmark is good and nothing changed since."""
+    with running(make_app(store, UNLIMITED)) as server:
+        path = "/v1/streams/entries/records"
+        answer = server.client(token).get(path, params={"changes_since": bookmark})
+        return answer.status_code == 200 and answer.json()["data"] == []
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> StorePlace:
+    """Where the store goes."""
+    return StorePlace(tmp_path / "data", DatabaseAddress(server_url(), str(tmp_path)))
+
+
+def test_a_token_from_before_reads_the_same_there_and_back(
+    filled: Path, place: StorePlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.database is not None
+    with open_store(filled) as store:
+        tokens = [approve(store).token, owner(store)]
+        before = [answers(store, token) for token in tokens]
+        bookmark = bookmark_of(store, tokens[0])
+        receipts = store.receipts.anchor()
+    to = ("--to", place.database.url, "--owner", place.database.owner)
+    moved = pdpp_here("move", *to, "--json", data=filled).document
+    assert moved["moved"] > len(ENTRIES)
+
+    monkeypatch.setenv("PDPP_DATABASE", place.database.url)
+    monkeypatch.setenv("PDPP_OWNER", place.database.owner)
+    with open_store(filled) as store:
+        assert store.check() == []
+        assert store.receipts.hash_of(receipts[0]) == receipts[1]
+        assert [answers(store, token) for token in tokens] == before
+        assert unchanged_since(store, tokens[0], bookmark)
+        assert [blob.size_bytes for blob in store.blobs()] == [6]
+    again = tmp_path / "again"
+    assert pdpp_here("move", "--to", again, data=filled).code == 0
+
+    monkeypatch.delenv("PDPP_DATABASE")
+    with open_store(again) as store:
+        assert store.check() == []
+        assert store.receipts.hash_of(receipts[0]) == receipts[1]
+        assert [answers(store, token) for token in tokens] == before
+
+
+def test_an_interrupted_move_goes_on_and_is_not_served_before_it_has_ended(
+    filled: Path,
+    place: StorePlace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert place.database is not None
+    monkeypatch.setattr(rows_moving, "PIECE", 10)
+    pieces = []
+
+    def stop_soon(rows: int) -> None:
+        pieces.append(rows)
+        if len(pieces) == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move_store(StorePlace(filled), place, stop_soon)
+    with (
+        pytest.raises(StoreError, match="has not ended"),
+        open_store(filled, database=place.database),
+    ):
+        pass
+    rest: list[int] = []
+    moved = move_store(StorePlace(filled), place, rest.append)
+    assert sum(rest) + sum(pieces) == moved
+    with open_store(filled, database=place.database) as store:
+        assert store.check() == []
+
+
+def test_a_source_that_changed_meanwhile_is_noticed(filled: Path, place: StorePlace) -> None:
+    def change(rows: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move_store(StorePlace(filled), place, change)
+    with open_store(filled) as store:
+        store.rename_connection("cin_diary", "Other days")
+        store.connect("cin_second", "diary", "Second")
+        with store.vault.transaction() as transaction:
+            transaction.keep_setting("secret-of-a-test", b"changed")
+    # What is declared was moved before it changed; the comparison sees it.
+    with pytest.raises(StoreError, match="differs in the table"):
+        move_store(StorePlace(filled), place, lambda _: None)
+
+
+def test_a_target_that_is_in_use_is_left_alone(
+    filled: Path, place: StorePlace, tmp_path: Path
+) -> None:
+    with open_store(filled, create=True, database=place.database) as store:
+        owner(store)
+    with pytest.raises(StoreError, match="choose an empty one"):
+        move_store(StorePlace(filled), place, lambda _: None)
+    other = tmp_path / "other"
+    assert "there is no store in" in pdpp_here("move", "--to", server_url(), data=other).failed()
+    folder = ("move", "--to", tmp_path / "elsewhere")
+    assert "moves into a database" in pdpp_here(*folder, data=filled).err
+
+
+def test_an_encrypted_store_is_moved_as_plain_rows(
+    tmp_path: Path, place: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PDPP_STORE_PASSPHRASE", "a long enough passphrase")
+    folder = place.folder
+    assert pdpp_here("encryption", "on", data=folder).code == 0
+    with open_store(folder) as store:
+        plant(store, DECLARATION, {"cin_diary": "My days"}, {("cin_diary", "entries"): ENTRIES})
+        kept = store.keep_blob(io.BytesIO(b"a file"), "text/plain", 100)
+    assert place.database is not None
+    to = ("--to", place.database.url, "--owner", place.database.owner)
+    ended = pdpp_here("move", *to, data=folder)
+    assert ended.code == 0, ended.err
+    with open_store(folder, database=place.database) as store:
+        assert store.check() == []
+        with store.open_blob(kept.blob_id) as content:
+            assert content.read() == b"a file"
