@@ -13,7 +13,7 @@ from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
 from pdpp.serving.database import explained
-from pdpp.store.moving import MovingSide, move_rows
+from pdpp.store.postgres.moving import MovingSide, move_rows
 from pdpp.store.sqlite.blob_folder import BlobFolder
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.opening import EXISTING, open_connection
@@ -47,7 +47,7 @@ class OpenedSide(NamedTuple):
 
 def move_store(source: StorePlace, target: StorePlace, tell: Callable[[int], None]) -> int:
     """Copy everything, or go on where a move was interrupted; return how many rows there are."""
-    from pdpp.store.postgres.moving import moved_tables
+    from pdpp.store.postgres.moved_rows import moved_tables
 
     with ExitStack() as stack:
         old = stack.enter_context(_opened(source))
@@ -70,7 +70,7 @@ def _opened(place: StorePlace) -> Iterator[OpenedSide]:
         return
     with explained(place.database):
         from pdpp.store.postgres.database import PostgresDatabase
-        from pdpp.store.postgres.moving import PostgresSide
+        from pdpp.store.postgres.moved_rows import PostgresSide
 
         make_folder(place.folder)
         with closing(PostgresDatabase(place.database.url, place.database.owner)) as database:
@@ -83,7 +83,7 @@ def _opened(place: StorePlace) -> Iterator[OpenedSide]:
 
 @contextmanager
 def _opened_file(place: StorePlace) -> Iterator[OpenedSide]:
-    from pdpp.store.postgres.moving import SqliteSide
+    from pdpp.store.postgres.moved_rows import SqliteSide
 
     folder, files = place.folder, data_files(place.key)
     with closing(Database(folder / FILE_NAME, lambda _: None, place.key)) as database:

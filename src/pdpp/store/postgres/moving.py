@@ -1,212 +1,183 @@
-"""The two sides of a move: rows of either engine, as the embedded one has them."""
+"""Moving: every row of a store copied to the other engine, in pieces, and compared at the end.
 
-from collections.abc import Sequence
+Both engines have the same tables, so a row is the same values there and here. A piece and where it
+ended are written in one transaction: whoever is interrupted goes on from there. At the end all rows
+of both are read once more and compared by a digest that does not depend on their order.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from pdpp.store.moving import MOVE_SETTING, MovedTable, Row, plain
-from pdpp.store.postgres.connection import as_cells
-from pdpp.store.postgres.database import PostgresDatabase
-from pdpp.store.postgres.dialect import cells
-from pdpp.store.postgres.schema import NUMBERED, RECEIPT_NAMES, tables
-from pdpp.store.postgres.variant import INDEXED_BYTES, decode, encode, index_key
-from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.opening import SqliteConnection
-from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.model.errors import StoreError
 
-_OWN = ("owner", "whole")
-"""Columns that say whose a row is, or the same as another: each engine has its own."""
+MOVE_SETTING = "move"
+"""The setting of a store into which a move has begun and not ended."""
 
-_STATE = "SELECT value FROM setting WHERE owner = ? AND name = ?"
-_KEEP = "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)"
-_FORGET = "DELETE FROM setting WHERE owner = ? AND name = ?"
-_NUMBER = """
-    INSERT INTO counter (name, value) VALUES ($1, $2)
-    ON CONFLICT (owner, name) DO UPDATE SET value = greatest(counter.value, excluded.value)
-"""
+PIECE = 2_000
+_DIGESTS = 1 << 256
+Row = tuple[Any, ...]
+Tell = Callable[[int], None]
 
 
-def moved_tables() -> list[MovedTable]:
-    """Return all tables, each after those that it refers to."""
-    return [
-        MovedTable(
-            table.name,
-            tuple(name for name in table.columns if name not in _OWN),
-            tuple(name for name in table.key if name not in _OWN),
-        )
-        for table in tables().values()
-    ]
+class MovedTable(NamedTuple):
+    """A table as it is moved: the columns that both engines have, and those of its key."""
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+    def key_in(self, row: Row) -> list[Any]:
+        """Return the key of a row."""
+        return [row[self.columns.index(name)] for name in self.key]
 
 
-class SqliteSide:
-    """The rows of an embedded store: its file, and that of its receipts."""
-
-    def __init__(self, database: Database, receipts: SqliteConnection) -> None:
-        self._database = database
-        self._receipts = receipts
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Hold one moment of the store; receipts are only ever added to."""
-        return self._database.reading(None)
-
-    def rows(self, table: MovedTable, after: Sequence[Any] | None, most: int) -> list[Row]:
-        """Return rows in the order of their keys, from the one after a key."""
-        key = table.key
-        text = f'SELECT {", ".join(table.columns)} FROM "{table.name}"'
-        if after is not None:
-            places = ", ".join("?" * len(key))
-            text += f" WHERE ({', '.join(key)}) > ({places})"
-        if key:
-            text += f" ORDER BY {', '.join(key)} LIMIT {most}"
-        db = self._receipts if table.name in RECEIPT_NAMES else self._database.reader
-        rows = db.execute(text, tuple(after or ())).fetchall()
-        if table.name != "record":
-            return rows
-        at = table.columns.index("cells")
-        return [(*row[:at], _same_cells(row[at]), *row[at + 1 :]) for row in rows]
-
-    def add(self, table: MovedTable, rows: Sequence[Row], state: bytes) -> None:
-        """Add rows, and keep with them how far the move is."""
-        names = table.columns
-        owned = table.name not in RECEIPT_NAMES and self._is_owned(table)
-        places = ", ".join("?" * (len(names) + owned))
-        listed = ", ".join([*names, *(["owner"] if owned else [])])
-        text = f'INSERT OR REPLACE INTO "{table.name}" ({listed}) VALUES ({places})'
-        whose = (OWNER,) if owned else ()
-        with self._database.writing() as db:
-            if table.name in RECEIPT_NAMES:
-                # Another file: written before the state says so, and again where that was lost.
-                with self._receipts:
-                    if not table.key:
-                        self._receipts.execute(f'DELETE FROM "{table.name}"')
-                    self._receipts.executemany(text, rows)
-            else:
-                db.executemany(text, [(*row, *whose) for row in rows])
-            keep_state(db, state)
-
-    def _is_owned(self, table: MovedTable) -> bool:
-        """Tell whether the rows of a table name their owner here."""
-        asked = "SELECT 1 FROM pragma_table_info(?) WHERE name = 'owner'"
-        return self._database.reader.execute(asked, (table.name,)).get is not None
-
-    def state(self) -> bytes | None:
-        """Return how far a move into this store is."""
-        return recall_state(self._database.reader)
-
-    def is_empty(self) -> bool:
-        """Tell whether nothing was ever stored here."""
-        return not any(
-            self.rows(table, None, 1) for table in moved_tables() if table.name not in RECEIPT_NAMES
-        )
-
-    def finish(self) -> None:
-        """Forget that there was a move."""
-        with self._database.writing() as db:
-            db.execute(_FORGET, (OWNER, MOVE_SETTING))
-
-
-def _same_cells(text: str) -> str:
-    """Return cells as JSON in the one spelling in which both engines give them."""
-    return orjson.dumps([plain(value) for value in orjson.loads(text)]).decode()
-
-
-class PostgresSide:
-    """The rows of an owner in PostgreSQL."""
-
-    def __init__(self, database: PostgresDatabase) -> None:
-        self._database = database
+class MovingSide(Protocol):
+    """A store whose rows can be read and written as they are."""
 
     def reading(self) -> AbstractContextManager[None]:
         """Hold one moment of the store."""
-        return self._database.reading(None)
+        ...
 
     def rows(self, table: MovedTable, after: Sequence[Any] | None, most: int) -> list[Row]:
         """Return rows in the order of their keys, from the one after a key."""
-        names, key = table.columns, table.key
-        # The longest cells are kept beside what an index has of them.
-        asked = ["coalesce(whole, value)" if _is_cell(table, name) else name for name in names]
-        text = f'SELECT {", ".join(asked)} FROM "{table.name}"'
-        values: list[Any] = []
-        if after is not None:
-            places = ", ".join(f"${number}" for number in range(1, len(key) + 1))
-            text += f" WHERE ({', '.join(key)}) > ({places})"
-            values = [_indexed(table, name, value) for name, value in zip(key, after, strict=True)]
-        if key:
-            text += f" ORDER BY {', '.join(key)} LIMIT {most}"
-        with self._database.snapshot() as db:
-            return [_read(table, names, row) for row in db.rows(text, values)]
+        ...
 
     def add(self, table: MovedTable, rows: Sequence[Row], state: bytes) -> None:
         """Add rows, and keep with them how far the move is."""
-        names = table.columns
-        whole = ["whole"] if table.name == "cell" else []
-        places = ", ".join(f"${number}" for number in range(1, len(names) + len(whole) + 1))
-        text = f'INSERT INTO "{table.name}" ({", ".join([*names, *whole])}) VALUES ({places})'
-        with self._database.writing() as db:
-            db.add_rows(text, [_written(table, names, row) for row in rows])
-            if table.name in NUMBERED:
-                db.run(_NUMBER, (table.name, max(row[names.index("id")] for row in rows)))
-            keep_state(db, state)
+        ...
 
     def state(self) -> bytes | None:
-        """Return how far a move into this store is."""
-        return recall_state(self._database.reader)
+        """Return how far a move into this store is, None where there is none."""
+        ...
 
     def is_empty(self) -> bool:
         """Tell whether nothing was ever stored here."""
-        return not any(self.rows(table, None, 1) for table in moved_tables())
+        ...
 
     def finish(self) -> None:
         """Forget that there was a move."""
-        with self._database.writing() as db:
-            db.execute(_FORGET, (OWNER, MOVE_SETTING))
+        ...
 
 
-def recall_state(db: Any) -> bytes | None:
-    """Return how far a move into a store is, None where there is none."""
-    kept = db.execute(_STATE, (OWNER, MOVE_SETTING)).get
-    return None if kept is None else bytes(kept)
+def move_rows(
+    source: MovingSide, target: MovingSide, tables: Sequence[MovedTable], name: str, tell: Tell
+) -> int:
+    """Copy everything of one store into another that is empty, or go on; return how many rows.
+
+    ``name`` is the source's, by which a move that was interrupted is known.
+    """
+    place = _begun(target, name)
+    with source.reading():
+        for number, table in enumerate(tables):
+            if number < place["table"]:
+                continue
+            after = place["after"] if number == place["table"] else None
+            _move_table(source, target, table, _opened(after), _Place(name, number), tell)
+        moved = compare(source, target, tables)
+    target.finish()
+    return moved
 
 
-def keep_state(db: Any, state: bytes) -> None:
-    """Keep how far a move into a store is."""
-    db.execute(_KEEP, (OWNER, MOVE_SETTING, state))
+def _begun(target: MovingSide, name: str) -> dict[str, Any]:
+    state = target.state()
+    if state is None:
+        if not target.is_empty():
+            raise StoreError("the target holds records or grants already; choose an empty one")
+        return {"table": 0, "after": None}
+    place: dict[str, Any] = orjson.loads(state)
+    if place["source"] != name:
+        raise StoreError("the move that began here came from another store; choose an empty target")
+    return place
 
 
-def _is_cell(table: MovedTable, name: str) -> bool:
-    return table.name == "cell" and name == "value"
+class _Place:
+    """Tells how far a move is."""
+
+    def __init__(self, source: str, table: int) -> None:
+        self._source = source
+        self._table = table
+
+    def after(self, key: Sequence[Any] | None) -> bytes:
+        """Return the state after a row."""
+        sealed = None if key is None else [_sealed(value) for value in key]
+        return orjson.dumps({"source": self._source, "table": self._table, "after": sealed})
 
 
-def _indexed(table: MovedTable, name: str, value: Any) -> Any:
-    """Return a value of a key as an index has it."""
-    return index_key(value) if name in tables()[table.name].mixed else value
+def _sealed(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    return value
 
 
-def _written(table: MovedTable, names: Sequence[str], row: Row) -> list[Any]:
-    """Return the values of a row as PostgreSQL keeps them."""
-    values = []
-    for name, value in zip(names, row, strict=True):
-        if table.name == "record" and name == "cells":
-            values.append(cells(value))
-        elif name in tables()[table.name].mixed:
-            values.append(index_key(value) if _is_cell(table, name) else encode(value))
-        else:
-            values.append(value)
-    if table.name == "cell":
-        whole = encode(row[names.index("value")])
-        values.append(whole if whole is not None and len(whole) > INDEXED_BYTES else None)
-    return values
+def _opened(key: Sequence[Any] | None) -> list[Any] | None:
+    if key is None:
+        return None
+    return [base64.b64decode(value["bytes"]) if isinstance(value, dict) else value for value in key]
 
 
-def _read(table: MovedTable, names: Sequence[str], row: Row) -> Row:
-    """Return the values of a row as the embedded engine keeps them."""
-    return tuple(
-        as_cells(value)
-        if table.name == "record" and name == "cells"
-        else decode(value)
-        if name in tables()[table.name].mixed
-        else value
-        for name, value in zip(names, row, strict=True)
-    )
+def _move_table(
+    source: MovingSide,
+    target: MovingSide,
+    table: MovedTable,
+    after: Sequence[Any] | None,
+    place: _Place,
+    tell: Tell,
+) -> None:
+    while True:
+        rows = source.rows(table, after, PIECE)
+        if rows:
+            after = table.key_in(rows[-1])
+            target.add(table, rows, place.after(after))
+            tell(len(rows))
+        if len(rows) < PIECE or not table.key:
+            return
+
+
+def compare(source: MovingSide, target: MovingSide, tables: Sequence[MovedTable]) -> int:
+    """Compare all rows of two stores; return how many there are, or say where they differ."""
+    count = 0
+    with target.reading():
+        for table in tables:
+            ours, theirs = (digest(side, table) for side in (source, target))
+            if ours != theirs:
+                raise StoreError(
+                    f"the copy differs in the table {table.name}: the source changed while it was "
+                    "moved; stop its server, empty the target and move again"
+                )
+            count += ours[0]
+    return count
+
+
+def digest(side: MovingSide, table: MovedTable) -> tuple[int, int]:
+    """Return how many rows a table has, and a sum over all of them that tells them apart."""
+    count = total = 0
+    for row in _all(side, table):
+        # How far the move is stands in the target alone.
+        if table.name == "setting" and MOVE_SETTING in row:
+            continue
+        count += 1
+        content = repr(tuple(plain(value) for value in row)).encode()
+        total += int.from_bytes(hashlib.sha256(content).digest(), "big")
+    return count, total % _DIGESTS
+
+
+def _all(side: MovingSide, table: MovedTable) -> Iterator[Row]:
+    after: Sequence[Any] | None = None
+    while True:
+        rows = side.rows(table, after, PIECE)
+        yield from rows
+        if len(rows) < PIECE or not table.key:
+            return
+        after = table.key_in(rows[-1])
+
+
+def plain(value: Any) -> Any:
+    """Return a value by which equal ones are the same, whatever the engine gives them as."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return bytes(value) if isinstance(value, memoryview | bytearray) else value
