@@ -6,7 +6,7 @@ import shutil
 import signal
 import socket
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -49,6 +49,7 @@ class Ready:
     setup_code: str | None = None
     owner_url: str | None = None
     """The owner's own address, where it is not the one that agents are given."""
+    all_owners: bool = False
 
     def document(self) -> dict[str, str]:
         """Return the content of the ready file."""
@@ -60,6 +61,12 @@ class Ready:
 
     def greeting(self) -> list[str]:
         """Return what a person reads when the server has started."""
+        if self.all_owners:
+            scheme, _, host = self.url.partition("://")
+            return [
+                f"PDPP answers on {scheme}://NAME.{host} for each owner NAME in {self.place}",
+                "Add one with PDPP_OWNER=NAME pdpp owner init",
+            ]
         lines = [
             f"PDPP answers on {self.url} with the data in {self.place}",
             f"Agents connect to {self.url}{MCP_PATH}",
@@ -171,6 +178,9 @@ def serve(
     configure_logging(log)
     data: Path = configuration["data"]
     database = configuration.database()
+    if configuration["owners"]:
+        _serve_owners(configuration, log, ready_file, as_json=as_json)
+        return
     if encrypt:
         refuse_database(database, ENCRYPTED_BY_DATABASE)
     key = encrypted_key(data) if encrypt else None if database else store_key(data)
@@ -195,6 +205,30 @@ def serve(
 
             work = WorkerOptions(data, settings, log, instant.now(), key, database)
             WorkerPool(configuration["workers"], listener, work).run(announce)
+    if ready_file is not None:
+        ready_file.unlink(missing_ok=True)
+
+
+def _serve_owners(
+    configuration: Configuration, log: LogOptions, ready_file: Path | None, *, as_json: bool
+) -> None:
+    """Serve every owner of a database, whom the commands add and who choose passphrases there."""
+    from pdpp.serving.owners import base_origin
+    from pdpp.serving.workers import WorkerOptions, WorkerPool
+
+    database = configuration.database()
+    if database is None:
+        raise click.UsageError("Several owners need a database: --database postgresql://…")
+    data: Path = configuration["data"]
+    with bound(configuration["host"], configuration["port"]) as listener:
+        settings = configuration.settings(address(listener))
+        settings = replace(settings, origin=base_origin(settings.origin))
+        if ready_file is not None:
+            clear(ready_file)
+        ready = Ready(settings.origin, str(database), None, all_owners=True)
+        work = WorkerOptions(data, settings, log, instant.now(), None, database, owners=True)
+        announce = partial(_announce, ready, ready_file, as_json=as_json)
+        WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
 

@@ -99,6 +99,14 @@ SERVING = (
         "passphrase of their own.",
         flag=True,
     ),
+    Setting(
+        "owners",
+        SWITCH,
+        False,
+        "Whether to serve every owner of the database, each at a host name of their own below that "
+        "of public_url: NAME.data.example.org.",
+        flag=True,
+    ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
     Setting(
         "port", whole(0, 65_535), 7377, "The port to listen on; 0 picks a free one.", flag=True

@@ -1,7 +1,7 @@
 """The database that a store may be in instead of its folder: how it is named, shown and opened."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,6 +52,29 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
             yield store
         finally:
             store.close()
+
+
+@contextmanager
+def open_owners(database: DatabaseAddress, folder: Path) -> Iterator[Callable[[str], Store | None]]:
+    """Yield what opens the store of any owner there is, on connections that all of them share."""
+    with explained(database):
+        from pdpp.store.postgres.database import known_owner, prepare, worker_connections
+        from pdpp.store.postgres.store import PostgresStore
+
+        prepare(database.url)
+        connections = worker_connections(database.url)
+
+        def open_owner(name: str) -> Store | None:
+            if known_owner(connections, name) is None:
+                return None
+            store = PostgresStore(database.url, folder, owner=name, connections=connections)
+            refuse_unfinished(store)
+            return store
+
+        try:
+            yield open_owner
+        finally:
+            connections.close()
 
 
 def refuse_unfinished(store: Store) -> None:

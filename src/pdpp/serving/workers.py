@@ -4,8 +4,8 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from ctypes import c_uint64
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import click
+from starlette.types import ASGIApp
 
 from pdpp.app import make_app
 from pdpp.configuration.database import DatabaseAddress
@@ -22,6 +23,8 @@ from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
+from pdpp.serving.database import open_owners
+from pdpp.serving.owners import OwnerApplications
 from pdpp.serving.process import STOP_SECONDS, AnnouncedServer, configure, tune_process
 from pdpp.watch.logs import LogOptions, configure_logging
 from pdpp.watch.meter import WORDS, Share
@@ -42,6 +45,8 @@ class WorkerOptions:
     key: DataKey | None = None
     database: DatabaseAddress | None = None
     """The address of the database: given to workers through a pipe, never as an argument."""
+    owners: bool = False
+    """Whether every owner of the database is served."""
 
 
 class WorkerPool:
@@ -114,6 +119,16 @@ class WorkerPool:
                 process.join()
 
 
+@contextmanager
+def _application(work: WorkerOptions, share: Share) -> Iterator[ASGIApp]:
+    if work.owners and work.database is not None:
+        with open_owners(work.database, work.data) as open_owner:
+            yield OwnerApplications(open_owner, work.settings, work.data)
+        return
+    with open_store(work.data, key=work.key, database=work.database) as store:
+        yield make_app(store, work.settings, instant.now, share, data=work.data)
+
+
 def answer(
     place: int, listener: socket.socket, work: WorkerOptions, memory: Any, news: Any
 ) -> None:
@@ -122,8 +137,7 @@ def answer(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     configure_logging(work.log)
     share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
-    with open_store(work.data, key=work.key, database=work.database) as store:
-        app = make_app(store, work.settings, instant.now, share, data=work.data)
+    with _application(work, share) as app:
         server = AnnouncedServer(configure(app), lambda: news.send(place))
         # A pool that is killed cannot tell its workers: they would keep the port and the store for
         # ever.

@@ -18,6 +18,7 @@ from pdpp.store.tables.snapshot import Snapshot
 _STATEMENT_MILLISECONDS = 30_000
 _CONNECT_SECONDS = 10
 _IDLE_MILLISECONDS = 120_000
+_FIND_OWNER = "SELECT id FROM owner_name WHERE name = $1"
 _NOBODY = 0
 """The number that no owner has."""
 OWNER_NAME = "owner"
@@ -282,25 +283,26 @@ def _make_role(raw: "psycopg.Connection[Any]") -> None:
     raw.execute(f"GRANT {schema.ROLE} TO CURRENT_USER")
 
 
+def known_owner(connections: WorkerConnections, name: str) -> int | None:
+    """Return the number of an owner, None where there is none of that name."""
+    db, number = connections.readers.take(_NOBODY, lambda db: db.run(_FIND_OWNER, (name,)).get)
+    connections.readers.give(db)
+    return None if number is None else int(number)
+
+
 def _owner(connections: WorkerConnections, name: str) -> int:
     """Return the number of an owner, who is added where there is none of that name."""
-    find = "SELECT id FROM owner_name WHERE name = $1"
-
-    def known(db: PostgresConnection) -> Any:
-        return db.run(find, (name,)).get
-
-    db, number = connections.readers.take(_NOBODY, known)
-    connections.readers.give(db)
+    number = known_owner(connections, name)
     if number is None:
         with connections.writer.held(_NOBODY, lambda db: db.control("BEGIN")) as db:
             try:
                 # Another worker may add the same one: it waits here, and both find one row.
                 db.run("INSERT INTO owner_name (name) VALUES ($1) ON CONFLICT DO NOTHING", (name,))
-                number = int(known(db))
+                number = int(db.run(_FIND_OWNER, (name,)).get)
                 db.run("SELECT set_config('pdpp.owner', $1, true)", (str(number),))
                 db.run("INSERT INTO owner (id) VALUES ($1) ON CONFLICT DO NOTHING", (number,))
                 db.control("COMMIT")
             except BaseException:
                 roll_back(db)
                 raise
-    return int(number)
+    return number

@@ -65,7 +65,7 @@ class SqliteSide:
         if table.name != "record":
             return rows
         at = table.columns.index("cells")
-        return [(*row[:at], _same_cells(row[at]), *row[at + 1 :]) for row in rows]
+        return [(*row[:at], _same_cells(str(row[at])), *row[at + 1 :]) for row in rows]
 
     def add(self, table: MovedTable, rows: Sequence[Row], state: bytes) -> None:
         """Add rows, and keep with them how far the move is."""
@@ -186,7 +186,7 @@ def _indexed(table: MovedTable, name: str, value: Any) -> Any:
 
 def _written(table: MovedTable, names: Sequence[str], row: Row) -> list[Any]:
     """Return the values of a row as PostgreSQL keeps them."""
-    values = []
+    values: list[Any] = []
     for name, value in zip(names, row, strict=True):
         if table.name == "record" and name == "cells":
             values.append(cells(value))

@@ -1,0 +1,168 @@
+"""Many owners behind one port: each at a host name of their own, with an application of their own.
+
+What an owner has (store, keys, limits, jobs, receipts) belongs to that owner's application alone;
+they share the process and the connections to the database, which are told whose they are each time
+one is taken. An application is made when somebody first asks for its host, and the one that was
+asked for longest ago goes when there are too many.
+"""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
+
+from pdpp.app import make_app
+from pdpp.model.errors import NotFound
+from pdpp.private import make_folder
+from pdpp.service.headers import headers_of
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
+
+MOST_APPLICATIONS = 32
+_HEALTH = "/healthz"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+"""What can stand in a host name; others have no address."""
+
+OpenOwner = Callable[[str], Store | None]
+"""Opens the store of an owner, None where there is none of that name."""
+
+
+@dataclass(slots=True)
+class OwnerApplication:
+    """The application of one owner, and how many requests it is answering."""
+
+    store: Store
+    app: Starlette
+    lifespan: AbstractAsyncContextManager[object]
+    requests: int = 0
+
+
+class OwnerApplications:
+    """Answers each request with the application of the owner whose host it asks for."""
+
+    def __init__(
+        self, open_owner: OpenOwner, settings: Settings, data: Path, most: int = MOST_APPLICATIONS
+    ) -> None:
+        self._open_owner = open_owner
+        self._settings = settings
+        self._data = data
+        self._most = most
+        self._running: OrderedDict[str, OwnerApplication] = OrderedDict()
+        self._beginning = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or begin and end with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        name = owner_in(headers_of(scope).get("host", ""), self._settings.origin)
+        owner = None if name is None else await self._application(name)
+        if owner is None:
+            await _answer(send, scope["path"])
+            return
+        owner.requests += 1
+        try:
+            await owner.app(scope, receive, send)
+        finally:
+            owner.requests -= 1
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        while self._running:
+            await self._end(self._running.popitem()[1])
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _application(self, name: str) -> OwnerApplication | None:
+        owner = self._running.get(name)
+        if owner is None:
+            async with self._beginning:
+                owner = self._running.get(name) or await self._begin(name)
+        if owner is not None:
+            self._running.move_to_end(name)
+        return owner
+
+    async def _begin(self, name: str) -> OwnerApplication | None:
+        await self._make_room()
+        made = await asyncio.to_thread(self._make, name)
+        if made is None:
+            return None
+        store, app = made
+        lifespan = app.router.lifespan_context(app)
+        await lifespan.__aenter__()
+        owner = self._running[name] = OwnerApplication(store, app, lifespan)
+        return owner
+
+    def _make(self, name: str) -> tuple[Store, Starlette] | None:
+        store = self._open_owner(name)
+        if store is None:
+            return None
+        # Uploads and imports of one owner are not those of another.
+        folder = self._data / "owners" / name
+        make_folder(folder)
+        settings = replace(self._settings, origin=origin_of(name, self._settings.origin))
+        return store, make_app(store, replace(settings, public=True), data=folder)
+
+    async def _make_room(self) -> None:
+        """End the applications that were asked for longest ago, of those that answer nothing."""
+        idle = [name for name, owner in self._running.items() if not owner.requests]
+        for name in idle[: max(0, len(self._running) - self._most + 1)]:
+            await self._end(self._running.pop(name))
+
+    async def _end(self, owner: OwnerApplication) -> None:
+        try:
+            await owner.lifespan.__aexit__(None, None, None)
+        finally:
+            await asyncio.to_thread(owner.store.close)
+
+
+def base_origin(origin: str) -> str:
+    """Return the address below which owners have theirs; below a number there are no names."""
+    parts = urlsplit(origin)
+    if parts.hostname is None or not _is_number(parts.hostname):
+        return origin
+    return f"{parts.scheme}://localhost:{parts.port}"
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def origin_of(name: str, origin: str) -> str:
+    """Return the address of an owner below that of the server."""
+    parts = urlsplit(origin)
+    return f"{parts.scheme}://{name}.{parts.netloc}"
+
+
+def owner_in(host: str, origin: str) -> str | None:
+    """Return the owner whose host a request asks for, None where it is nobody's."""
+    name, _, rest = host.lower().partition(".")
+    return name if rest == urlsplit(origin).netloc and _NAME.match(name) else None
+
+
+async def _answer(send: Send, path: str) -> None:
+    """Answer who asks for nobody's host: a balancer may ask whether the process lives."""
+    if path == _HEALTH:
+        status, document = 200, dict[str, Any](status="ok")
+    else:
+        problem = NotFound("Nobody has this address here.")
+        status, document = problem.status, problem.body(f"req_{token_hex(8)}")
+    headers = [(b"content-type", b"application/json"), (b"x-content-type-options", b"nosniff")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": orjson.dumps(document)})

@@ -1,0 +1,133 @@
+"""Many owners behind one port: each is alone there, whatever the others do."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from tests.cli.shell import DECLARATION
+from tests.postgres_server import server_url
+from tests.serving import UNLIMITED, Running, approve, owner, plant, running
+
+from pdpp.configuration.database import DatabaseAddress
+from pdpp.serving.data_folder import open_store
+from pdpp.serving.database import open_owners
+from pdpp.serving.owners import OwnerApplications, origin_of, owner_in
+from pdpp.store.postgres.schema import SCHEMA
+
+ORIGIN = "https://data.example"
+CHANGING = re.compile(r'"next_changes_since":"[^"]*"|"request_id":"[^"]*"')
+PATHS = (
+    "/v1/streams",
+    "/v1/schema",
+    "/v1/streams/entries/records?limit=100",
+    "/v1/streams/entries/records?changes_since=beginning",
+    "/v1/search?q=rain",
+    "/v1/search?q=secret",
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-authorization-server",
+    "/login",
+    "/v1/streams/entries/records/hidden",
+)
+
+
+class Owners:
+    """Owners in the database, each with a diary, and tokens for them."""
+
+    def __init__(self, folder: Path, server: Running) -> None:
+        self._folder = folder
+        self._server = server
+        self._prefix = f"t{abs(hash(str(folder))):x}"
+
+    def name(self, name: str) -> str:
+        return f"{self._prefix}-{name}"
+
+    def add(self, name: str, **texts: str) -> str:
+        """Add an owner with entries by key; return a token that reads everything of theirs."""
+        database = DatabaseAddress(server_url(), self.name(name))
+        entries = [{"id": key, "title": text, "text": text} for key, text in texts.items()]
+        with open_store(self._folder, create=True, database=database) as store:
+            plant(store, DECLARATION, {"cin_diary": "Days"}, {("cin_diary", "entries"): entries})
+            owner(store)
+            return approve(store).token
+
+    def client(self, name: str, token: str | None = None) -> httpx.Client:
+        host = f"{self.name(name)}.data.example"
+        return self._server.client(token, Host=host)
+
+    def answers(self, name: str, token: str) -> list[Any]:
+        """Return all that a client reads from an owner, byte for byte."""
+        client = self.client(name, token)
+        read = [client.get(path) for path in PATHS]
+        return [(got.status_code, CHANGING.sub("", got.text)) for got in read]
+
+
+@pytest.fixture
+def owners(tmp_path: Path) -> Iterator[Owners]:
+    database = DatabaseAddress(server_url(), "nobody")
+    settings = replace(UNLIMITED, origin=ORIGIN, public=True)
+    with open_owners(database, tmp_path) as open_owner:
+        app = OwnerApplications(open_owner, settings, tmp_path, most=2)
+        with running(app) as server:
+            yield Owners(tmp_path, server)
+
+
+def test_another_owner_changes_no_byte(owners: Owners) -> None:
+    anna = owners.add("anna", a="Rain in the morning")
+    before = owners.answers("anna", anna)
+    assert before[0][0] == 200
+    bert = owners.add("bert", hidden="secret rain", other="more rain")
+    assert "hidden" in owners.client("bert", bert).get(PATHS[2]).text
+    assert owners.answers("anna", anna) == before
+    # Nor do ten thousand who have nothing.
+    with psycopg.connect(server_url(), autocommit=True) as session:
+        session.execute(
+            f"WITH added AS (INSERT INTO {SCHEMA}.owner_name (name)"
+            f" SELECT '{owners.name('many')}-' || n FROM generate_series(1, 10000) AS n"
+            f" RETURNING id) INSERT INTO {SCHEMA}.owner (id) SELECT id FROM added"
+        )
+    assert owners.answers("anna", anna) == before
+    assert owners.client("many-9999").get("/v1/streams").status_code == 401
+
+
+def test_a_token_of_one_owner_opens_nothing_of_another(owners: Owners) -> None:
+    anna, bert = owners.add("anna", a="Rain"), owners.add("bert", b="Rain")
+    for name, token in (("anna", bert), ("bert", anna)):
+        assert {status for status, _ in owners.answers(name, token)[:3]} == {401}
+
+
+def test_each_owner_has_an_issuer_of_their_own(owners: Owners) -> None:
+    owners.add("anna", a="Rain")
+    document = owners.client("anna").get("/.well-known/oauth-authorization-server").json()
+    assert document["issuer"] == f"https://{owners.name('anna')}.data.example"
+
+
+@pytest.mark.parametrize("host", ["data.example", "nobody-there.data.example", "a.b.data.example"])
+def test_a_host_that_is_nobodys_is_unknown_and_makes_no_owner(owners: Owners, host: str) -> None:
+    client = owners._server.client(Host=host)
+    assert client.get("/v1/streams").json()["error"]["code"] == "not_found"
+    assert client.get("/login").status_code == 404
+    assert client.get("/healthz").status_code == 200
+    with psycopg.connect(server_url()) as session:
+        asked = f"SELECT 1 FROM {SCHEMA}.owner_name WHERE name = 'nobody-there'"
+        assert session.execute(asked).fetchone() is None
+
+
+def test_more_owners_than_there_is_room_for_are_served_in_turn(owners: Owners) -> None:
+    tokens = {name: owners.add(name, a=f"Rain for {name}") for name in ("anna", "bert", "carl")}
+    for _ in range(2):
+        for name, token in tokens.items():
+            text = owners.client(name, token).get(PATHS[2]).text
+            assert f"Rain for {name}" in text
+
+
+def test_a_host_names_an_owner_only_below_the_address_of_the_server() -> None:
+    assert owner_in("anna.data.example", ORIGIN) == "anna"
+    assert owner_in("ANNA.data.example", ORIGIN) == "anna"
+    for host in ("anna.data.example.evil", "data.example", "-a.data.example", "a_b.data.example"):
+        assert owner_in(host, ORIGIN) is None
+    assert origin_of("anna", "http://localhost:80") == "http://anna.localhost:80"
