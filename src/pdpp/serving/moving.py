@@ -14,12 +14,12 @@ from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
 from pdpp.serving.database import explained
 from pdpp.store.postgres.moving import MovingSide, move_rows
-from pdpp.store.sqlite.blob_folder import BlobFolder
-from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.opening import EXISTING, open_connection
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
-from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import BLOB_FOLDER, FILE_NAME
+from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.records.predicate import OWNER
 
 _MOST_BLOB_BYTES = 1 << 50
 _KNOWN_BY = "SELECT value FROM setting WHERE owner = ? AND name = 'secret'"
@@ -86,7 +86,7 @@ def _opened_file(place: StorePlace) -> Iterator[OpenedSide]:
     from pdpp.store.postgres.moved_rows import SqliteSide
 
     folder, files = place.folder, data_files(place.key)
-    with closing(Database(folder / FILE_NAME, lambda _: None, place.key)) as database:
+    with closing(SqliteDatabase(folder / FILE_NAME, lambda _: None, place.key)) as database:
         reader = database.reader
         secret = reader.execute(_KNOWN_BY, (OWNER,)).get
         # Made here where there is none; what a new one seals without a secret is replaced by what

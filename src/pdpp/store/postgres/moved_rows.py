@@ -12,9 +12,9 @@ from pdpp.store.postgres.dialect import cells
 from pdpp.store.postgres.moving import MOVE_SETTING, MovedTable, Row, plain
 from pdpp.store.postgres.schema import NUMBERED, RECEIPT_NAMES, tables
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode, encode, index_key
-from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.opening import SqliteConnection
-from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.tables.records.predicate import OWNER
 
 _OWN = ("owner", "whole")
 """Columns that say whose a row is, or the same as another: each engine has its own."""
@@ -43,7 +43,7 @@ def moved_tables() -> list[MovedTable]:
 class SqliteSide:
     """The rows of an embedded store: its file, and that of its receipts."""
 
-    def __init__(self, database: Database, receipts: SqliteConnection) -> None:
+    def __init__(self, database: SqliteDatabase, receipts: SqliteConnection) -> None:
         self._database = database
         self._receipts = receipts
 
