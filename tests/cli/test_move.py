@@ -16,7 +16,7 @@ from pdpp.model.errors import StoreError
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.moving import StorePlace, move_store
 from pdpp.store.port import Store
-from pdpp.store.postgres import moving as rows_moving
+from pdpp.store.tables import moving as rows_moving
 
 LONG = "A very long day. " * 400
 ENTRIES = [

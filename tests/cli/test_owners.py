@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from tests.cli.shell import DECLARATION
+from tests.cli.shell import DECLARATION, pdpp_here, serving
 from tests.postgres_server import server_url
-from tests.serving import UNLIMITED, Running, approve, owner, plant, running
+from tests.serving import UNENCRYPTED, UNLIMITED, Running, approve, owner, plant, running
 
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.serving.data_folder import open_store
@@ -131,3 +131,29 @@ def test_a_host_names_an_owner_only_below_the_address_of_the_server() -> None:
     for host in ("anna.data.example.evil", "data.example", "-a.data.example", "a_b.data.example"):
         assert owner_in(host, ORIGIN) is None
     assert origin_of("anna", "http://localhost:80") == "http://anna.localhost:80"
+
+
+def test_the_program_serves_every_owner_with_several_workers(tmp_path: Path) -> None:
+    name = f"p{abs(hash(str(tmp_path))):x}"
+    database = {"PDPP_DATABASE": server_url(), "PDPP_OWNER": name}
+    with open_store(tmp_path, create=True, database=DatabaseAddress(*database.values())) as store:
+        plant(store, DECLARATION, {"cin_diary": "Days"})
+        token = approve(store).token
+    options = ("--owners", "--workers", "2")
+    with serving(tmp_path, tmp_path / "notes", *options, env=database) as served:
+        assert served.url.startswith("http://localhost:")
+        base = served.url.replace("localhost", "127.0.0.1")
+        host = served.url.replace("http://", f"{name}.")
+        for headers, status in (({"Host": host}, 200), ({}, 404)):
+            headers["Authorization"] = f"Bearer {token}"
+            answer = httpx.get(
+                f"{base}/v1/streams", headers=headers, trust_env=False, verify=UNENCRYPTED
+            )
+            assert answer.status_code == status, answer.text
+        assert served.stop() == 0
+    assert "for each owner NAME" in (tmp_path / "notes" / "out").read_text()
+
+
+def test_several_owners_need_a_database(tmp_path: Path) -> None:
+    ended = pdpp_here("serve", "--owners", "--port", "0", data=tmp_path)
+    assert "Several owners need a database" in ended.failed(code=64)

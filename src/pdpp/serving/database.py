@@ -9,7 +9,7 @@ from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
 from pdpp.model.errors import StoreError
 from pdpp.store.port import Store
-from pdpp.store.postgres.moving import MOVE_SETTING
+from pdpp.store.tables.moving import MOVE_SETTING
 
 
 def database_of(folder: Path) -> DatabaseAddress | None:

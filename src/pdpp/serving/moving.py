@@ -13,12 +13,13 @@ from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
 from pdpp.serving.database import explained
-from pdpp.store.postgres.moving import MovingSide, move_rows
 from pdpp.store.sqlite.database import SqliteDatabase
+from pdpp.store.sqlite.moved_rows import SqliteSide
 from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import BLOB_FOLDER, FILE_NAME
 from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.moving import MovingSide, move_rows
 from pdpp.store.tables.records.predicate import OWNER
 
 _MOST_BLOB_BYTES = 1 << 50
@@ -83,7 +84,7 @@ def _opened(place: StorePlace) -> Iterator[OpenedSide]:
 
 @contextmanager
 def _opened_file(place: StorePlace) -> Iterator[OpenedSide]:
-    from pdpp.store.postgres.moved_rows import SqliteSide
+    from pdpp.store.postgres.schema import RECEIPT_NAMES
 
     folder, files = place.folder, data_files(place.key)
     with closing(SqliteDatabase(folder / FILE_NAME, lambda _: None, place.key)) as database:
@@ -94,7 +95,7 @@ def _opened_file(place: StorePlace) -> Iterator[OpenedSide]:
         ReceiptFile(folder, secret or bytes(32), _NoAnchor(), instant.now, place.key).close()
         receipts = open_connection(folder / RECEIPTS_NAME, place.key, flags=EXISTING)
         with closing(receipts):
-            side = SqliteSide(database, receipts)
+            side = SqliteSide(database, receipts, RECEIPT_NAMES)
             blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER), files)
             yield OpenedSide(side, lambda sql: reader.execute(sql, (OWNER,)).fetchall(), blobs)
 

@@ -1,27 +1,19 @@
-"""The two sides of a move: rows of either engine, as the embedded one has them."""
+"""Rows of PostgreSQL for a move, given and taken as the embedded engine has them."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-import orjson
-
 from pdpp.store.postgres.connection import as_cells
 from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.dialect import cells
-from pdpp.store.postgres.moving import MOVE_SETTING, MovedTable, Row, plain
-from pdpp.store.postgres.schema import NUMBERED, RECEIPT_NAMES, tables
+from pdpp.store.postgres.schema import NUMBERED, tables
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode, encode, index_key
-from pdpp.store.sqlite.database import SqliteDatabase
-from pdpp.store.sqlite.opening import SqliteConnection
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.moving import MovedTable, Row, forget_state, keep_state, recall_state
 
 _OWN = ("owner", "whole")
 """Columns that say whose a row is, or the same as another: each engine has its own."""
 
-_STATE = "SELECT value FROM setting WHERE owner = ? AND name = ?"
-_KEEP = "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)"
-_FORGET = "DELETE FROM setting WHERE owner = ? AND name = ?"
 _NUMBER = """
     INSERT INTO counter (name, value) VALUES ($1, $2)
     ON CONFLICT (owner, name) DO UPDATE SET value = greatest(counter.value, excluded.value)
@@ -38,78 +30,6 @@ def moved_tables() -> list[MovedTable]:
         )
         for table in tables().values()
     ]
-
-
-class SqliteSide:
-    """The rows of an embedded store: its file, and that of its receipts."""
-
-    def __init__(self, database: SqliteDatabase, receipts: SqliteConnection) -> None:
-        self._database = database
-        self._receipts = receipts
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Hold one moment of the store; receipts are only ever added to."""
-        return self._database.reading(None)
-
-    def rows(self, table: MovedTable, after: Sequence[Any] | None, most: int) -> list[Row]:
-        """Return rows in the order of their keys, from the one after a key."""
-        key = table.key
-        text = f'SELECT {", ".join(table.columns)} FROM "{table.name}"'
-        if after is not None:
-            places = ", ".join("?" * len(key))
-            text += f" WHERE ({', '.join(key)}) > ({places})"
-        if key:
-            text += f" ORDER BY {', '.join(key)} LIMIT {most}"
-        db = self._receipts if table.name in RECEIPT_NAMES else self._database.reader
-        rows = db.execute(text, tuple(after or ())).fetchall()
-        if table.name != "record":
-            return rows
-        at = table.columns.index("cells")
-        return [(*row[:at], _same_cells(str(row[at])), *row[at + 1 :]) for row in rows]
-
-    def add(self, table: MovedTable, rows: Sequence[Row], state: bytes) -> None:
-        """Add rows, and keep with them how far the move is."""
-        names = table.columns
-        owned = table.name not in RECEIPT_NAMES and self._is_owned(table)
-        places = ", ".join("?" * (len(names) + owned))
-        listed = ", ".join([*names, *(["owner"] if owned else [])])
-        text = f'INSERT OR REPLACE INTO "{table.name}" ({listed}) VALUES ({places})'
-        whose = (OWNER,) if owned else ()
-        with self._database.writing() as db:
-            if table.name in RECEIPT_NAMES:
-                # Another file: written before the state says so, and again where that was lost.
-                with self._receipts:
-                    if not table.key:
-                        self._receipts.execute(f'DELETE FROM "{table.name}"')
-                    self._receipts.executemany(text, rows)
-            else:
-                db.executemany(text, [(*row, *whose) for row in rows])
-            keep_state(db, state)
-
-    def _is_owned(self, table: MovedTable) -> bool:
-        """Tell whether the rows of a table name their owner here."""
-        asked = "SELECT 1 FROM pragma_table_info(?) WHERE name = 'owner'"
-        return self._database.reader.execute(asked, (table.name,)).get is not None
-
-    def state(self) -> bytes | None:
-        """Return how far a move into this store is."""
-        return recall_state(self._database.reader)
-
-    def is_empty(self) -> bool:
-        """Tell whether nothing was ever stored here."""
-        return not any(
-            self.rows(table, None, 1) for table in moved_tables() if table.name not in RECEIPT_NAMES
-        )
-
-    def finish(self) -> None:
-        """Forget that there was a move."""
-        with self._database.writing() as db:
-            db.execute(_FORGET, (OWNER, MOVE_SETTING))
-
-
-def _same_cells(text: str) -> str:
-    """Return cells as JSON in the one spelling in which both engines give them."""
-    return orjson.dumps([plain(value) for value in orjson.loads(text)]).decode()
 
 
 class PostgresSide:
@@ -154,25 +74,14 @@ class PostgresSide:
         """Return how far a move into this store is."""
         return recall_state(self._database.reader)
 
-    def is_empty(self) -> bool:
+    def is_empty(self, tables: Sequence[MovedTable]) -> bool:
         """Tell whether nothing was ever stored here."""
-        return not any(self.rows(table, None, 1) for table in moved_tables())
+        return not any(self.rows(table, None, 1) for table in tables)
 
     def finish(self) -> None:
         """Forget that there was a move."""
         with self._database.writing() as db:
-            db.execute(_FORGET, (OWNER, MOVE_SETTING))
-
-
-def recall_state(db: Any) -> bytes | None:
-    """Return how far a move into a store is, None where there is none."""
-    kept = db.execute(_STATE, (OWNER, MOVE_SETTING)).get
-    return None if kept is None else bytes(kept)
-
-
-def keep_state(db: Any, state: bytes) -> None:
-    """Keep how far a move into a store is."""
-    db.execute(_KEEP, (OWNER, MOVE_SETTING, state))
+            forget_state(db)
 
 
 def _is_cell(table: MovedTable, name: str) -> bool:

@@ -14,11 +14,16 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from pdpp.model.errors import StoreError
+from pdpp.store.tables.database import TableConnection, TableReader
+from pdpp.store.tables.records.predicate import OWNER
 
 MOVE_SETTING = "move"
 """The setting of a store into which a move has begun and not ended."""
 
 PIECE = 2_000
+_STATE = "SELECT value FROM setting WHERE owner = ? AND name = ?"
+_KEEP = "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)"
+_FORGET = "DELETE FROM setting WHERE owner = ? AND name = ?"
 _DIGESTS = 1 << 256
 Row = tuple[Any, ...]
 Tell = Callable[[int], None]
@@ -55,7 +60,7 @@ class MovingSide(Protocol):
         """Return how far a move into this store is, None where there is none."""
         ...
 
-    def is_empty(self) -> bool:
+    def is_empty(self, tables: Sequence[MovedTable]) -> bool:
         """Tell whether nothing was ever stored here."""
         ...
 
@@ -71,7 +76,7 @@ def move_rows(
 
     ``name`` is the source's, by which a move that was interrupted is known.
     """
-    place = _begun(target, name)
+    place = _begun(target, tables, name)
     with source.reading():
         for number, table in enumerate(tables):
             if number < place["table"]:
@@ -83,10 +88,10 @@ def move_rows(
     return moved
 
 
-def _begun(target: MovingSide, name: str) -> dict[str, Any]:
+def _begun(target: MovingSide, tables: Sequence[MovedTable], name: str) -> dict[str, Any]:
     state = target.state()
     if state is None:
-        if not target.is_empty():
+        if not target.is_empty(tables):
             raise StoreError("the target holds records or grants already; choose an empty one")
         return {"table": 0, "after": None}
     place: dict[str, Any] = orjson.loads(state)
@@ -181,3 +186,19 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return bytes(value) if isinstance(value, memoryview | bytearray) else value
+
+
+def recall_state(db: TableReader) -> bytes | None:
+    """Return how far a move into a store is, None where there is none."""
+    kept = db.execute(_STATE, (OWNER, MOVE_SETTING)).get
+    return None if kept is None else bytes(kept)
+
+
+def keep_state(db: TableConnection, state: bytes) -> None:
+    """Keep how far a move into a store is."""
+    db.execute(_KEEP, (OWNER, MOVE_SETTING, state))
+
+
+def forget_state(db: TableConnection) -> None:
+    """Forget that there was a move into a store."""
+    db.execute(_FORGET, (OWNER, MOVE_SETTING))
