@@ -63,7 +63,7 @@ class PostgresSide:
         names = table.columns
         whole = ["whole"] if table.name == "cell" else []
         places = ", ".join(f"${number}" for number in range(1, len(names) + len(whole) + 1))
-        text = f'INSERT INTO "{table.name}" ({", ".join([*names, *whole])}) VALUES ({places})'
+        text = f"INSERT INTO {_quoted(table)} ({', '.join([*names, *whole])}) VALUES ({places})"
         with self._database.writing() as db:
             db.add_rows(text, [_written(table, names, row) for row in rows])
             if table.name in NUMBERED:
@@ -82,6 +82,11 @@ class PostgresSide:
         """Forget that there was a move."""
         with self._database.writing() as db:
             forget_state(db)
+
+
+def _quoted(table: MovedTable) -> str:
+    """Return the name of a table as a statement takes it; one is a word of the language."""
+    return '"grant"' if table.name == "grant" else table.name
 
 
 def _is_cell(table: MovedTable, name: str) -> bool:
