@@ -16,6 +16,7 @@ from pdpp.evidence.budget import json_length
 from pdpp.mcp import exact_rpc
 from pdpp.mcp.kernel import Context
 from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader
 from pdpp.mcp.reading.resource_client import JsonCodec, ResourceClient
@@ -79,7 +80,9 @@ def hosted_endpoint(app: App, service: Service) -> App:
             )
         return make_reader(transport, memory, caller, service.clock)
 
-    icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
+    icons: list[JsonObject] = [
+        {"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}
+    ]
     endpoint = McpEndpoint(
         make_kernel(reader_of, icons),
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},

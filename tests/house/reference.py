@@ -6,6 +6,7 @@
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from tests.house.materials import BILL, bill
@@ -88,7 +89,7 @@ def tools_page() -> str:
         ),
     ]
     for name, signature in SIGNATURES.items():
-        told = definition(name)
+        told: Any = definition(name)
         rows = [_argument(argument) for argument in signature.arguments.values()]
         answers = ", ".join(f"`{key}`" for key in told["outputSchema"]["properties"])
         parts += [

@@ -37,7 +37,8 @@ Before = Callable[[str, Mapping[str, str]], Awaitable[HttpReply | None]]
 
 @cache
 def _validator(tool: str) -> Any:
-    return jsonschema_rs.validator_for(definition(tool)["outputSchema"])
+    told: Any = definition(tool)
+    return jsonschema_rs.validator_for(told["outputSchema"])
 
 
 def bounds(tool: str, arguments: Mapping[str, Any], failed: bool) -> tuple[int, int]:

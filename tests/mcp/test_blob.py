@@ -98,7 +98,7 @@ def test_a_blob_is_named_by_its_id_alone(
 
 def test_an_error_about_a_blob_names_no_stream() -> None:
     error = UnknownField("There is none.", param="field")
-    found = error_result("read_record_field", {"id": blob_uri("x")}, error)
+    found: Any = error_result("read_record_field", {"id": blob_uri("x")}, error)
     assert found["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
 
 

@@ -238,7 +238,7 @@ HITS = [{"id": f"c/s:{number}"} for number in range(3)]
 def raw(answer: SearchAnswer | None) -> Any:
     """Return the envelope of a page."""
     assert answer is not None
-    return answer.raw
+    return answer.envelope.as_json()
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_cursors_are_those_after_the_last_hits() -> None:
 def test_hits_that_nobody_asked_for_are_left_out_and_counted() -> None:
     body = {"data": HITS, "next_cursor": "C3", "url": "/v1/search", "noise": "x"}
     found = results_of(read_search(body), 2)
-    assert ([hit.raw for hit in found.hits], found.extra) == (HITS[:2], 1)
+    assert ([hit.sent.as_json() for hit in found.hits], found.extra) == (HITS[:2], 1)
     assert raw(found.first(2)) == {"object": "list", "data": HITS[:2], "next_cursor": "C3"}
 
 
@@ -329,7 +329,7 @@ def test_a_text_that_is_no_cursor_is_refused(text: str) -> None:
 
 def test_an_expired_bookmark_begins_again() -> None:
     asked = {"stream": "s", "changes_since": "old", "unknown": 1}
-    told = error_result("query_records", asked, CursorExpired("Too old."))
+    told: Any = error_result("query_records", asked, CursorExpired("Too old."))
     [again] = told["structuredContent"]["next"]
     assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
     told = error_result("query_records", {"stream": "s", "cursor": "c"}, CursorExpired("Too old."))
@@ -338,7 +338,7 @@ def test_an_expired_bookmark_begins_again() -> None:
 
 def test_a_bad_bookmark_begins_again_too() -> None:
     asked = {"stream": "s", "changes_since": "odd", "cursor": "c"}
-    told = error_result("query_records", asked, InvalidCursor("Odd."))
+    told: Any = error_result("query_records", asked, InvalidCursor("Odd."))
     [again] = told["structuredContent"]["next"]
     assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
     told = error_result("query_records", {"stream": "s", "cursor": "c"}, InvalidCursor("Odd."))
@@ -347,7 +347,7 @@ def test_a_bad_bookmark_begins_again_too() -> None:
 
 
 def test_what_does_not_exist_leads_to_what_does() -> None:
-    told = error_result("fetch", {"id": "a/b:c"}, NotFound("There is none."))
+    told: Any = error_result("fetch", {"id": "a/b:c"}, NotFound("There is none."))
     assert told["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
 
 
@@ -355,7 +355,7 @@ def test_what_does_not_exist_leads_to_what_does() -> None:
 def test_any_error_fits(detail: dict[str, Any]) -> None:
     error = NotFound("m" * 5_000)
     error.detail = detail
-    told = error_result("fetch", {"id": "x"}, error)
+    told: Any = error_result("fetch", {"id": "x"}, error)
     assert told["isError"] is True
 
 
@@ -363,7 +363,8 @@ def test_many_long_choices_are_told_to_be_some_of_them() -> None:
     ids = [f"{number:036}" for number in range(12)]
     choices = [{"connection_id": id, "display_name": "N" * 200, "grant_id": id} for id in ids]
     error = AmbiguousConnection("Which?", available_connections=choices, total=12, truncated=False)
-    told = error_result("query_records", {"stream": "s" * 200}, error)["structuredContent"]
+    result: Any = error_result("query_records", {"stream": "s" * 200}, error)
+    told = result["structuredContent"]
     assert 0 < len(told["error"]["available_connections"]) < 12
     assert (told["error"]["total"], told["error"]["truncated"]) == (12, True)
     assert told["next"]

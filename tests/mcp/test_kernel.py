@@ -129,7 +129,11 @@ def test_a_server_without_resources_or_instructions_claims_none() -> None:
 
 
 def test_the_server_shows_its_icons() -> None:
-    icon = {"src": "https://example.org/icon.svg", "mimeType": "image/svg+xml", "sizes": ["any"]}
+    icon: JsonObject = {
+        "src": "https://example.org/icon.svg",
+        "mimeType": "image/svg+xml",
+        "sizes": ["any"],
+    }
     kernel = Kernel(ServerInfo("iconic", "1", icons=[icon]), [])
     assert ask("initialize", kernel, protocolVersion="2025-11-25")["serverInfo"]["icons"] == [icon]
 
@@ -218,7 +222,7 @@ def test_discovery_without_an_envelope_says_what_is_missing() -> None:
 
 def test_a_notification_with_an_unknown_revision_header_is_refused() -> None:
     notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    answer = asyncio.run(KERNEL.handle(notification, headers={"mcp-protocol-version": "1"}))
+    answer: Any = asyncio.run(KERNEL.handle(notification, headers={"mcp-protocol-version": "1"}))
     assert answer is not None
     assert answer["error"]["code"] == protocol.UNSUPPORTED_VERSION
 

@@ -265,7 +265,7 @@ def test_an_answer_is_sent_though_the_server_repeats_its_events() -> None:
 
 def test_a_caller_that_is_not_authenticated_is_told_so_before_anything_else() -> None:
     async def nobody(scope: http.Scope) -> object:
-        body = {"error": {"code": "authentication_error"}}
+        body: rpc.JsonObject = {"error": {"code": "authentication_error"}}
         raise http.HttpRefusal(401, body, {"www-authenticate": "Bearer"})
 
     sent = exchange(endpoint(authenticate=nobody), chunks(b"{"))

@@ -51,7 +51,7 @@ def test_any_bytes_are_json_or_a_parse_error(text: bytes) -> None:
 def test_what_is_no_utf8_json_is_a_parse_error_without_an_id(text: bytes) -> None:
     with pytest.raises(rpc.RpcError) as caught:
         rpc.parse(text)
-    answer = caught.value.answer()
+    answer: Any = caught.value.answer()
     assert (answer["id"], answer["error"]["code"]) == (None, rpc.PARSE_ERROR)
 
 
@@ -59,7 +59,7 @@ def test_what_is_no_utf8_json_is_a_parse_error_without_an_id(text: bytes) -> Non
 def test_an_id_that_is_no_string_or_integer_is_refused_without_an_id(id: object) -> None:
     with pytest.raises(rpc.RpcError) as caught:
         rpc.read({"jsonrpc": "2.0", "id": id, "method": "ping"})
-    answer = caught.value.answer()
+    answer: Any = caught.value.answer()
     assert (answer["id"], answer["error"]["code"]) == (None, rpc.INVALID_REQUEST)
 
 
@@ -76,7 +76,7 @@ def test_an_id_that_is_no_string_or_integer_is_refused_without_an_id(id: object)
 def test_a_malformed_request_is_refused_under_its_own_id(message: object, code: int) -> None:
     with pytest.raises(rpc.RpcError) as caught:
         rpc.read(message)
-    answer = caught.value.answer()
+    answer: Any = caught.value.answer()
     assert (answer["id"], answer["error"]["code"]) == (5, code)
 
 
@@ -84,7 +84,7 @@ def test_a_malformed_request_is_refused_under_its_own_id(message: object, code: 
 def test_what_is_no_request_object_is_refused_without_an_id(message: object) -> None:
     with pytest.raises(rpc.RpcError) as caught:
         rpc.read(message)
-    answer = caught.value.answer()
+    answer: Any = caught.value.answer()
     assert (answer["id"], answer["error"]["code"]) == (None, rpc.INVALID_REQUEST)
 
 
@@ -108,14 +108,14 @@ def test_null_params_are_no_params() -> None:
 
 @given(st.text())
 def test_an_answer_is_one_line_of_utf8_that_reads_back(text: str) -> None:
-    answer = rpc.success(1, {"text": text})
+    answer: Any = rpc.success(1, {"text": text})
     line = rpc.encode(answer)
     assert b"\n" not in line
     assert json.loads(line.decode("utf-8")) == answer
 
 
 def test_a_lone_surrogate_in_an_answer_is_escaped() -> None:
-    answer = rpc.success("\ud800", {})
+    answer: Any = rpc.success("\ud800", {})
     assert json.loads(rpc.encode(answer).decode("utf-8")) == answer
 
 

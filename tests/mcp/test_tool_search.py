@@ -176,10 +176,10 @@ def test_a_label_cannot_speak_and_the_list_stays_small(label: str) -> None:
     told = surface.instructions + json_text(surface.tools)
     assert len(json_text({"tools": list(surface.tools)}).encode()) <= 7_500
     assert not re.search('[\u202e\U000e0041\u200b<>]|https?:|delete_all"', told)
-    assert all(len(tool["title"]) <= 140 for tool in surface.tools)
+    assert all(len(str(tool["title"])) <= 140 for tool in surface.tools)
 
 
 def test_a_stream_of_no_known_kind_is_named_by_its_label() -> None:
     surface = surface_of([StreamName("hive", "frames", "Beehive inspections")])
     assert "the user's own Beehive inspections" in surface.instructions
-    assert "Beehive inspections" in surface.tools[3]["description"]
+    assert "Beehive inspections" in str(surface.tools[3]["description"])

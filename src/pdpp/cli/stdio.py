@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 USAGE = 64
 _OPTIONS = ("--provider-url", "--cache-root")
-_HINT = "pdpp mcp --provider-url URL [--cache-root DIR]; PDPP_PROVIDER_URL says the address too"
+_COMMAND = "pdpp mcp --provider-url URL"
+_HINT = f"{_COMMAND} [--cache-root DIR]; PDPP_PROVIDER_URL says the address too"
 
 
 def serve_stdio(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -28,9 +29,9 @@ def serve_stdio(arguments: Sequence[str], environment: Mapping[str, str] | None 
     try:
         cache, credential = _credential(_parse(arguments), variables)
     except ValueError as problem:
-        return _leave(str(problem), USAGE)
+        return _refuse(f"{problem}; use: {_HINT}", _COMMAND, USAGE)
     except CredentialError as problem:
-        return _refuse(problem)
+        return _refuse(str(problem), str(problem).rpartition("run: ")[2], problem.exit_code)
     _serve(cache, credential)
     return 0
 
@@ -74,20 +75,14 @@ def _check_end(cache: Cache, credential: Credential) -> None:
         )
 
 
-def _leave(problem: str, code: int) -> int:
-    hint = f"; use: {_HINT}" if code == USAGE else ""
-    sys.stderr.write(f"error: {problem}{hint}\n")
-    return code
-
-
-def _refuse(problem: CredentialError) -> int:
+def _refuse(problem: str, command: str, code: int) -> int:
     """Say on both streams why nothing can be read and which command mends it."""
-    _leave(str(problem), problem.exit_code)
+    sys.stderr.write(f"error: {problem}\n")
     if not sys.stdin.isatty():
         from pdpp.mcp.stdio import refuse
 
-        refuse(str(problem), str(problem).rpartition("run: ")[2])
-    return problem.exit_code
+        refuse(problem, command, "usage" if code == USAGE else "not_connected")
+    return code
 
 
 def _serve(cache: Cache, credential: Credential) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pdpp.client.problem import typed
 from pdpp.client.request import ReadRequest
@@ -17,6 +17,7 @@ from pdpp.wire.answer import (
 )
 from pdpp.wire.bearer import Bearer, Sent
 from pdpp.wire.http import Download, HttpReply, HttpSender, Unreachable
+from pdpp.wire.members import Json
 
 MAX_WAIT_SECONDS = 60.0
 """How long in all a read waits because the server asked it to."""
@@ -28,12 +29,12 @@ T = TypeVar("T")
 class RawAnswer(NamedTuple):
     """A JSON answer, as it was read and as it was sent, and the address that gave it."""
 
-    body: dict[str, Any]
+    body: Json
     text: bytes
     request_id: str | None
     source: str
 
-    def parsed(self, parse: Callable[[Mapping[str, Any]], T]) -> T:
+    def parsed(self, parse: Callable[[Json], T]) -> T:
         """Return the answer as a typed value, or tell that it is none."""
         try:
             return parse(self.body)
@@ -78,7 +79,7 @@ class ClientSession:
         source = self.origin + target(request.path, {})
         return RawAnswer(body, reply.body, reply.headers.get("request-id"), source)
 
-    def read(self, request: ReadRequest, parse: Callable[[Mapping[str, Any]], T]) -> T:
+    def read(self, request: ReadRequest, parse: Callable[[Json], T]) -> T:
         """Return the answer to a read as a typed value."""
         return self.ask(request).parsed(parse)
 

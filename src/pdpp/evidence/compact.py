@@ -5,9 +5,9 @@ so it takes what it finds in a body and never fails on what is missing or odd.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from pdpp.model.vocabulary import Kind
+from pdpp.model.vocabulary import Kind, Role
 
 LEGEND = (
     "t=type; role=declared presentation role; eq=exact filter[field]; "
@@ -143,11 +143,34 @@ def _connections(connector: Json) -> list[Json]:
     return objects(connector.get("granted_connections"))
 
 
+def stream_flags(fields: Json) -> dict[str, str]:
+    """Return the flags of a stream's fields; the first time of an event alone has that role.
+
+    Other servers describe an event by two times. Records are shown by the first.
+    """
+    flags = {name: field_flags(field) for name, field in fields.items()}
+    timed = [name for name, listed in flags.items() if _EVENT_TIME in listed.split(",")]
+    for name in timed[1:]:
+        flags[name] = ",".join(flag for flag in flags[name].split(",") if flag != _EVENT_TIME)
+    return flags
+
+
+_EVENT_TIME = f"role={Role.EVENT_TIME}"
+
+
+def _all_connections(connector: Json, rows: list[Json]) -> list[Json]:
+    """Return the connections of a connector: those it lists, and others that its rows name."""
+    listed = _connections(connector)
+    known = {_text(connection.get("connection_id")) for connection in listed}
+    others = {own: row for row in rows if (own := _text(row.get("connection_id"))) not in known}
+    return [*listed, *(row for own, row in others.items() if own)]
+
+
 def _stream_row(row: Json) -> dict[str, Any]:
     """Return everything of a stream that a caller may use, without its connections."""
     return {
         **_picked(row, "name", "label", "primary_key", "default_sort"),
-        "field_capabilities": {name: field_flags(f) for name, f in fields_of(row).items()},
+        "field_capabilities": stream_flags(fields_of(row)),
         "views": _texts(row.get("views"))
         + [_text(view.get("id")) for view in objects(row.get("views"))],
         "expand_capabilities": [
@@ -175,23 +198,61 @@ def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[st
     return list(groups.values())
 
 
-def _sources(body: Json) -> Iterator[tuple[Json, list[Json]]]:
-    """Yield the connectors of a body with their rows; rows at the top go by their own connector.
+def _sources(body: Json) -> list[tuple[Json, list[Json]]]:
+    """Return the connectors of a body with their rows; rows at the top go by their own connector.
 
     A server may list the same rows at the top and below their connectors; they count once.
     """
-    grouped: set[str] = set()
-    for connector in objects(body.get("connectors")):
-        rows = objects(connector.get("streams"))
-        grouped |= {_text(row.get("name")) for row in rows}
-        yield connector, rows
-    loose: dict[str, list[Json]] = {}
+    sources = [(one, list(objects(one.get("streams")))) for one in objects(body.get("connectors"))]
+    loose: dict[tuple[str, ...], tuple[Json, list[Json]]] = {}
+    for home, row in loose_rows(body):
+        names = _connector_names(row)
+        _, rows = (
+            sources[home]
+            if home is not None
+            else loose.setdefault(tuple(names.values()), (names, []))
+        )
+        rows.append(row)
+    return [*sources, *loose.values()]
+
+
+def loose_rows(body: Json) -> Iterator[tuple[int | None, Json]]:
+    """Yield the rows at the top that stand below no connector, with which connector they name."""
+    connectors = objects(body.get("connectors"))
+    below = [objects(connector.get("streams")) for connector in connectors]
+    places = [_place_of(*source) for source in zip(connectors, below, strict=True)]
+    names = [{_text(row.get("name")) for row in rows} for rows in below]
     for row in objects(body.get("streams")):
-        if _text(row.get("name")) in grouped:
-            continue
-        loose.setdefault(_text(row.get("connector_key")), []).append(row)
-    for key, rows in loose.items():
-        yield ({"connector_key": key} if key else {}), rows
+        own, name = _place_of(row, [row]), _text(row.get("name"))
+        if not any(name in at and own.may_be(p) for p, at in zip(places, names, strict=True)):
+            yield next((n for n, place in enumerate(places) if own.names & place.names), None), row
+
+
+class _Place(NamedTuple):
+    """Where rows are from, as far as a server says: names of the connector, and connections."""
+
+    names: frozenset[str]
+    connections: frozenset[str]
+
+    def may_be(self, connector: "_Place") -> bool:
+        """Tell whether nothing that both say sets a row apart from the rows of a connector."""
+        if self.connections and connector.connections:  # A connection has one connector.
+            return bool(self.connections & connector.connections)
+        return not self.names or not connector.names or bool(self.names & connector.names)
+
+
+def _place_of(part: Json, rows: list[Json]) -> _Place:
+    granted = (_text(one.get("connection_id")) for one in _connections(part))
+    counted = (name for row in rows for name in _record_counts(row, {}))
+    connections = frozenset(name for name in (*granted, *counted) if name)
+    return _Place(frozenset(_connector_names(part).values()), connections)
+
+
+def _connector_names(part: Json) -> dict[str, str]:
+    """Return what a connector, or a row, says the connector is called."""
+    id = _text(part.get("connector_id")) or _text(_object(part.get("source")).get("id"))
+    names = {"connector_key": _text(part.get("connector_key")), "connector_id": id}
+    return {member: name for member, name in names.items() if name}
 
 
 def _compact_connector(
@@ -204,15 +265,13 @@ def _compact_connector(
         grouped = counted + [row for row in grouped if not row["record_counts"]]
     named = {name for row in grouped for name in row["record_counts"]}
     scoped = stream is not None or connection_id is not None
-    source = _object(connector.get("source"))
-    named_id = _text(connector.get("connector_id")) or _text(source.get("id"))
     return {
         **_picked(connector, "connector_key", "display_name"),
-        **({"connector_id": named_id} if named_id else {}),
+        **_connector_names(connector),
         **(_picked(connector, "source") if stream is not None else {}),
         "granted_connections": [
             _picked(connection, "connection_id", "display_name")
-            for connection in _connections(connector)
+            for connection in _all_connections(connector, rows)
             if not scoped or connection.get("connection_id") in named
         ],
         "stream_count": len(grouped),

@@ -1,12 +1,10 @@
 """Messages whose decimals keep their digits: how the kernel is to read and write JSON."""
 
-from typing import Any
-
 from pdpp.mcp.kernel import rpc
 from pdpp.model.decimals import ExactEncoder, read_fraction
 
 
-def parse(text: bytes) -> Any:
+def parse(text: bytes) -> object:
     """Return the JSON value that a message holds."""
     return rpc.parse(text, read_fraction)
 

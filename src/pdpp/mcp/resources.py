@@ -1,7 +1,6 @@
 """Resources: the same reads for hosts that follow addresses; never the only way to anything."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import (
@@ -16,8 +15,9 @@ from pdpp.evidence.handle import (
     stream_uri,
 )
 from pdpp.mcp.drawing.escaping import plain
+from pdpp.mcp.drawing.result import text_half
 from pdpp.mcp.kernel import Context, UnknownResource
-from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, RpcError
+from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, JsonObject, RpcError
 from pdpp.mcp.tools.registry import ReaderOf, operation
 from pdpp.model.errors import PdppError
 from pdpp.wire.answer import is_about_token
@@ -38,7 +38,7 @@ class Resources:
     def __init__(self, reader_of: ReaderOf) -> None:
         self._reader_of = reader_of
 
-    async def list(self, context: Context, /) -> Sequence[dict[str, Any]]:
+    async def list(self, context: Context, /) -> Sequence[JsonObject]:
         """Return one resource for each stream the caller may read."""
         names = {name.stream for name in await self._reader_of(context).stream_names()}
         return [
@@ -46,21 +46,21 @@ class Resources:
             for name in sorted(names)
         ]
 
-    def templates(self) -> Sequence[dict[str, Any]]:
+    def templates(self) -> Sequence[JsonObject]:
         """Return the forms of addresses there are."""
         return [
             {"uriTemplate": uri, "name": name, "description": about, "mimeType": kind}
             for uri, name, about, kind in _TEMPLATES
         ]
 
-    async def read(self, uri: str, context: Context, /) -> Sequence[dict[str, Any]]:
+    async def read(self, uri: str, context: Context, /) -> Sequence[JsonObject]:
         """Read one address as the tool that it stands for reads it."""
         try:
             tool, arguments, kind = _operation(uri)
             answer = await operation(tool)(self._reader_of(context), arguments)
         except PdppError as problem:
             raise _refusal(uri, problem) from None
-        return [{"uri": uri, "mimeType": kind, "text": answer["content"][0]["text"]}]
+        return [{"uri": uri, "mimeType": kind, "text": text_half(answer)}]
 
 
 def _refusal(uri: str, problem: PdppError) -> Exception:
@@ -71,7 +71,7 @@ def _refusal(uri: str, problem: PdppError) -> Exception:
     return UnknownResource(uri)
 
 
-def _operation(uri: str) -> tuple[str, dict[str, Any], str]:
+def _operation(uri: str) -> tuple[str, JsonObject, str]:
     if uri.startswith(STREAM_URI):
         return "schema", {"stream": parse_stream_uri(uri)}, "text/plain"
     if uri.startswith(RECORD_URI):

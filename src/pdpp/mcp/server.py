@@ -1,16 +1,16 @@
 """The MCP server as clients meet it: its name, its six tools, its resources."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pdpp import __version__
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Surface
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.resources import Resources
 from pdpp.mcp.tools.registry import ReaderOf, make_tools
 from pdpp.mcp.tools.surface import surface_of
 
 
-def make_kernel(reader_of: ReaderOf, icons: Sequence[dict[str, Any]] = ()) -> Kernel:
+def make_kernel(reader_of: ReaderOf, icons: Sequence[JsonObject] = ()) -> Kernel:
     """Put the server together over a way to read."""
 
     async def describe(context: Context) -> Surface:

@@ -12,7 +12,7 @@ from pdpp.mcp.lines import read_lines, write_line
 MAX_BYTES = 4 * 1024 * 1024
 WATCH_SECONDS = 1.0
 NOT_CONNECTED = -32000
-"""The code of the one answer of a server that has no credential to read with."""
+"""The code of the one answer of a server that has nothing to read with."""
 
 
 class ExactConnection(LineConnection):
@@ -35,7 +35,7 @@ def run(kernel: Kernel, *, principal: object = None) -> None:
         connection.serve(read_lines(source, MAX_BYTES, there, WATCH_SECONDS))
 
 
-def refuse(message: str, command: str) -> None:
+def refuse(message: str, command: str, reason: str) -> None:
     """Answer the first request of a client with why nothing is served, and serve nothing.
 
     Hosts show nobody what stands on standard error, but they do show the answer to ``initialize``.
@@ -48,7 +48,7 @@ def refuse(message: str, command: str) -> None:
         except rpc.RpcError as error:
             request = None if error.id is None else rpc.RpcRequest(error.id, "", {})
         if request is not None:
-            data = {"code": "not_connected", "command": command}
+            data = {"code": reason, "command": command}
             answer = rpc.failure(request.id, NOT_CONNECTED, message, data)
             with contextlib.suppress(OSError):
                 write_line(sink, rpc.encode(answer))

@@ -7,7 +7,7 @@ writes by accident. ``decimal`` is imported only when one is met: most programs 
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -36,7 +36,7 @@ def _is_finite(number: float) -> bool:
     return number - number == 0
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """Tell whether a value that was read from JSON is a number, or a boolean."""
     if value is None or isinstance(value, int | float | str | dict | list):
         return isinstance(value, int | float)

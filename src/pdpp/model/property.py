@@ -29,6 +29,7 @@ _ROLE_KINDS: Mapping[Role, frozenset[Kind]] = {
     Role.AMOUNT: NUMBERS,
     Role.LINK: _TEXT,
 }
+_ROLE = "x_pdpp_role"
 _TYPE_KINDS = {
     "string": Kind.TEXT,
     "integer": Kind.INTEGER,
@@ -129,7 +130,7 @@ def _parse_property(name: str, node: Node) -> Property:
     kind = kind_of(name, schema)
     if "x_pdpp_type" in schema:
         _check_mark(node.member("x_pdpp_type"), schema)
-    role = _parse_role(node.member("x_pdpp_role"), kind) if "x_pdpp_role" in schema else None
+    role = _parse_role(node.member(_ROLE), kind) if _ROLE in schema else None
     description = schema.get("description", "")
     return Property(name, kind, role, description, schema)
 
@@ -179,10 +180,12 @@ def _with_single_roles(properties: Node, parsed: Mapping[str, Property]) -> dict
         holder = name if role in (None, Role.SECONDARY) else holders.setdefault(role, name)
         if holder == name:
             continue
-        node = properties.member(name).member("x_pdpp_role")
+        node = properties.member(name).member(_ROLE)
         if role is Role.EVENT_TIME:
             node.warn(f"{holder!r} has the role {role} already and keeps it alone.")
-            single[name] = replace(property_, role=None)
+            # Its schema is shown to clients: a role that does not count must not stand there.
+            told = {word: value for word, value in property_.schema.items() if word != _ROLE}
+            single[name] = replace(property_, role=None, schema=told)
         else:
             node.refuse(f"{holder!r} already has the role {role}; write it once a stream.")
     return single

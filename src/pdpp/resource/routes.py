@@ -56,12 +56,15 @@ ROUTES: tuple[Route, ...] = (
         "What the token opens and what may be asked of it.",
         schema.get_schema,
         by_name(
-            Parameter("view", Shape.CHOICE, "The compact form, also the default.", ("compact",)),
+            Parameter(
+                "view",
+                Shape.CHOICE,
+                "The compact form; without a stream the default.",
+                ("compact",),
+            ),
             Parameter("stream", Shape.TEXT, "Only this stream, with its fields."),
             CONNECTION,
-            Parameter(
-                "detail", Shape.CHOICE, "full: the JSON Schema too; needs stream.", ("full",)
-            ),
+            Parameter("detail", Shape.CHOICE, "full: of one connection; needs stream.", ("full",)),
         ),
         "Schema",
     ),

@@ -36,8 +36,13 @@ Times are then those that months are of; the moment may be left empty.
 
 
 def get_schema(call: Call) -> Mapping[str, Any]:
-    """Answer ``GET /v1/schema``: compact unless full detail is asked for."""
+    """Answer ``GET /v1/schema``.
+
+    Without a view a stream is answered in full, as the reference server does, for every connection
+    that has it; who asks for detail is asked to choose one.
+    """
     stream, connection_id = call.query.text("stream"), call.query.text("connection_id")
+    compact = call.query.text("view") == "compact"
     full = call.query.text("detail") == "full"
     if full and stream is None:
         raise InvalidRequest(
@@ -45,7 +50,7 @@ def get_schema(call: Call) -> Mapping[str, Any]:
             "and connection_id.",
             param="stream",
         )
-    if full and call.query.text("view") == "compact":
+    if full and compact:
         raise InvalidRequest("Give view=compact or detail=full, not both.", param="detail")
     reaches = call.reaches(stream)
     if not reaches and (stream is not None or connection_id is not None):
@@ -55,7 +60,7 @@ def get_schema(call: Call) -> Mapping[str, Any]:
     if full and len(reaches) > 1:
         raise ambiguous(reaches, f"{stream!r} is", AmbiguousSchemaDetail)
     body = _full_body(call, reaches, fields=stream is not None)
-    return body if full else compact_schema(body, stream=stream)
+    return compact_schema(body, stream=stream) if compact or stream is None else body
 
 
 def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> SchemaJson[StreamIndexRow]:

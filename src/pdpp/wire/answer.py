@@ -2,22 +2,22 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from pdpp.evidence.handle import path_part
 from pdpp.model.decimals import read_json
 from pdpp.model.errors import PdppError
 from pdpp.wire.http import HttpReply, Unreachable
+from pdpp.wire.members import Json
 
-Params = Mapping[str, Any]
-Decode = Callable[[bytes], Any]
+Params = Mapping[str, object]
+Decode = Callable[[bytes], object]
 GRANT_HEADER = "PDPP-Grant"
 
 
 class ServerError(PdppError):
     """An error the resource server answered with, as it stood."""
 
-    def __init__(self, status: int, error: Mapping[str, Any], request_id: str | None) -> None:
+    def __init__(self, status: int, error: Json, request_id: str | None) -> None:
         detail = {k: v for k, v in error.items() if k not in ("type", "code", "message", "param")}
         param = error.get("param")
         super().__init__(
@@ -57,28 +57,29 @@ def target(path: Sequence[str], params: Params) -> str:
 
 def _pairs(params: Params) -> Iterator[tuple[str, str]]:
     for name, value in params.items():
-        if name == "filter":
-            for field, condition in value.items():
-                if isinstance(condition, dict):
-                    for operator, limit in condition.items():
-                        yield f"filter[{field}][{operator}]", _text(limit)
-                else:
-                    yield f"filter[{field}]", _text(condition)
-        elif name == "expand_limit":
-            for relation, limit in value.items():
-                yield f"expand_limit[{relation}]", str(limit)
+        if isinstance(value, Mapping):
+            yield from _bracketed(name, value)
         elif isinstance(value, list | tuple):
             for item in value:
-                yield ("streams[]" if name == "streams" else name), item
+                yield ("streams[]" if name == "streams" else name), str(item)
         else:
             yield name, _text(value)
 
 
-def _text(value: Any) -> str:
+def _bracketed(name: str, value: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield an object with its names in brackets: filters, and within them ranges."""
+    for inner, condition in value.items():
+        if isinstance(condition, Mapping):
+            yield from _bracketed(f"{name}[{inner}]", condition)
+        else:
+            yield f"{name}[{inner}]", _text(condition)
+
+
+def _text(value: object) -> str:
     return json.dumps(value) if isinstance(value, bool | float) else str(value)
 
 
-def body_of(reply: HttpReply, origin: str, decode: Decode = read_json) -> dict[str, Any]:
+def body_of(reply: HttpReply, origin: str, decode: Decode = read_json) -> Json:
     """Return the JSON object of an answer, or raise the error it tells."""
     body = _object(reply, decode)
     if reply.status >= 400:
@@ -93,7 +94,7 @@ def error_of(reply: HttpReply, origin: str, decode: Decode = read_json) -> PdppE
     return _error(reply, _object(reply, decode), origin)
 
 
-def _object(reply: HttpReply, decode: Decode) -> dict[str, Any] | None:
+def _object(reply: HttpReply, decode: Decode) -> Json | None:
     try:
         body = decode(reply.body)
     except (ValueError, RecursionError):
@@ -101,7 +102,7 @@ def _object(reply: HttpReply, decode: Decode) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _error(reply: HttpReply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
+def _error(reply: HttpReply, body: Json | None, origin: str) -> PdppError:
     error = body.get("error") if body is not None else None
     if isinstance(error, str):
         error = _plain_error(reply.status, error, body or {})
@@ -110,7 +111,7 @@ def _error(reply: HttpReply, body: Mapping[str, Any] | None, origin: str) -> Pdp
     return ServerError(reply.status, error, reply.headers.get("request-id"))
 
 
-def _plain_error(status: int, error: str, body: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_error(status: int, error: str, body: Json) -> dict[str, object]:
     """Return an error that is a word of OAuth, or the words of a web framework for a status."""
     message = body.get("error_description") or body.get("message") or error
     if "statusCode" in body:

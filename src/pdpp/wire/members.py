@@ -1,11 +1,12 @@
 """Members: what an answer's JSON object holds under a name, if it is of the kind that belongs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pdpp.model.decimals import is_number
 
-Json = Mapping[str, Any]
+Json = Mapping[str, object]
+"""An object of a server's answer, which only what reads answers may look into."""
+
 Scalar = str | int | float | bool | None
 
 

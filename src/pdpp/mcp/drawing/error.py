@@ -1,26 +1,25 @@
 """Errors: a refusal in both halves, with the calls that would do instead."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from pdpp.evidence.budget import cut, json_length
-from pdpp.evidence.fence import visible
 from pdpp.mcp.drawing.escaping import label
 from pdpp.mcp.drawing.result import MOST_ERROR_CHARS, fits, result
 from pdpp.mcp.drawing.structured import error_structured
 from pdpp.mcp.drawing.text import error_text
 from pdpp.mcp.drawing.view import ErrorView, NextCall
-from pdpp.mcp.reading.choices import ConnectionChoice, choices_in
+from pdpp.mcp.kernel.rpc import JsonObject
+from pdpp.mcp.reading.choices import ConnectionChoice
+from pdpp.mcp.reading.error_answer import choices_of, example_in, offers_more, read_error
 from pdpp.mcp.tools.definition import SIGNATURES
+from pdpp.mcp.tools.given import FieldArguments
 from pdpp.mcp.tools.locator import locate_window
 from pdpp.model.errors import InvalidRequest, PdppError
-from pdpp.wire.answer import ServerError
 
 _LENGTHS = ((1_200, 12), (600, 8), (400, 5), (300, 3), (120, 2), (60, 1), (20, 0))
 """How long texts and lists of an error may be, from generous to scant."""
 
-_ALWAYS = ("type", "code", "message", "param", "request_id", "retry_with", "total", "truncated")
-_DEEPEST = 4
 _MOST_CHOICES = 12
 _LABEL_CHARS = 60
 
@@ -29,37 +28,25 @@ class FailedCall(NamedTuple):
     """A call that was refused: its tool, those of its arguments that the tool has, and why."""
 
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
     error: PdppError
 
     @property
     def choices(self) -> Sequence[ConnectionChoice]:
         """Return the connections that the error offers."""
-        return choices_in(self.error.detail.get("available_connections"))
+        return choices_of(self.error)
 
-    def without(self, *names: str) -> dict[str, Any]:
+    def without(self, *names: str) -> JsonObject:
         """Return the arguments but for some."""
         return {name: value for name, value in self.arguments.items() if name not in names}
 
 
-def error_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> dict[str, Any]:
+def error_result(tool: str, arguments: Mapping[str, object], error: PdppError) -> JsonObject:
     """Return an error as a tool result of two halves, with as much of it as has room."""
-    members: dict[str, Any] = dict(error.body("")["error"])
-    if not members["request_id"]:
-        del members["request_id"]
-    example = None if isinstance(error, ServerError) else members.get("example")
-    # A server's words about calls are not shown: only the adapter writes calls.
-    members.pop("example", None)
     known = {k: v for k, v in arguments.items() if k in SIGNATURES[tool].arguments}
-    calls = _calls(FailedCall(tool, known, error), example)
-    if example is not None:
-        members["example"] = True
+    calls = _calls(FailedCall(tool, known, error))
     views = (
-        ErrorView(
-            _bounded_error(members, chars, items),
-            choices_in(members.get("unavailable_connections"))[:items],
-            _whole_calls(calls, chars, items),
-        )
+        ErrorView(read_error(error, chars, items), _whole_calls(calls, chars, items))
         for chars, items in _LENGTHS
     )
     halves = ((error_text(view), error_structured(view)) for view in views)
@@ -67,28 +54,6 @@ def error_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> d
         half for half in halves if fits(*half, MOST_ERROR_CHARS, MOST_ERROR_CHARS)
     )
     return result(text, structured, error=True)
-
-
-def _bounded_error(members: Mapping[str, Any], chars: int, items: int) -> dict[str, Any]:
-    first = list(members)[: len(_ALWAYS) + items] if items else ()
-    kept = {name: members[name] for name in members if name in first or name in _ALWAYS}
-    bounded = {cut(name, 60)[0]: _bounded(kept[name], chars, items) for name in kept}
-    offered = members.get("available_connections")
-    if isinstance(offered, list) and len(offered) > items:
-        bounded["truncated"] = True
-    return bounded
-
-
-def _bounded(value: Any, chars: int, items: int, depth: int = 0) -> Any:
-    """Return a value no longer, wider or deeper than there is room for."""
-    if isinstance(value, str):
-        return visible(cut(value, chars)[0])
-    if depth == min(_DEEPEST, items) or not isinstance(value, list | Mapping):
-        return value if isinstance(value, bool | int | float) else None
-    if isinstance(value, list):
-        return [_bounded(item, chars, items, depth + 1) for item in value[:items]]
-    members = list(value.items())[: items + 8]
-    return {cut(str(k), 60)[0]: _bounded(v, chars, items, depth + 1) for k, v in members}
 
 
 def _whole_calls(calls: Sequence[NextCall], chars: int, items: int) -> Sequence[NextCall]:
@@ -99,9 +64,10 @@ def _whole_calls(calls: Sequence[NextCall], chars: int, items: int) -> Sequence[
 # The calls that follow from an error
 
 
-def _calls(failed: FailedCall, example: Mapping[str, Any] | None) -> Sequence[NextCall]:
+def _calls(failed: FailedCall) -> Sequence[NextCall]:
+    example = example_in(failed.error)
     if example is not None:
-        return [NextCall("for example", str(example["tool"]), example["arguments"])]
+        return [NextCall("for example", *example)]
     if failed.choices:
         return _with_a_connection(failed)
     offer = _OFFERS.get(failed.error.code)
@@ -120,7 +86,7 @@ def _with_a_connection(failed: FailedCall) -> list[NextCall]:
         )
         for choice in failed.choices[:_MOST_CHOICES]
     ]
-    if failed.error.detail.get("truncated"):
+    if offers_more(failed.error):
         calls.insert(0, NextCall("all of them", "schema", {}))
     return calls
 
@@ -156,7 +122,7 @@ def _shorter(failed: FailedCall) -> list[NextCall]:
     if failed.tool != "schema":
         return []
     scope = _scope(failed) if "detail" in failed.arguments else {}
-    return [NextCall("shorter", "schema", scope)]
+    return [] if scope == failed.arguments else [NextCall("shorter", "schema", scope)]
 
 
 _OFFERS: Mapping[str, Callable[[FailedCall], list[NextCall]]] = {
@@ -174,12 +140,12 @@ _OFFERS: Mapping[str, Callable[[FailedCall], list[NextCall]]] = {
 """What to offer after each code; one with a dot is the reference implementation's."""
 
 
-def _scope(failed: FailedCall) -> dict[str, Any]:
+def _scope(failed: FailedCall) -> dict[str, str]:
     """Return the stream and connection that a call is about."""
-    named: dict[str, Any] = {k: failed.arguments.get(k) for k in ("stream", "connection_id")}
+    named = {k: failed.arguments.get(k) for k in ("stream", "connection_id")}
     if isinstance(failed.arguments.get("id"), str):
         try:
-            handle, _ = locate_window(failed.tool, failed.arguments)
+            handle, _ = locate_window(failed.tool, cast("FieldArguments", failed.arguments))
             named = {"stream": handle.stream, "connection_id": handle.connection_id}
         except InvalidRequest:
             named = {}

@@ -1,13 +1,12 @@
 """Hits: one search hit as it is shown, from whatever a server tells of it."""
 
-from typing import Any
-
 from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import path_part
 from pdpp.mcp.drawing.label import label_of
 from pdpp.mcp.drawing.structured import hit_result, hit_rung
 from pdpp.mcp.drawing.text import hit_text
 from pdpp.mcp.drawing.view import DrawnHit, HitView, NextCall, RecordSource
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.search_answer import HitPassage, ServerHit
 
@@ -73,7 +72,7 @@ def _address(reader: GrantReader, hit: ServerHit) -> str:
 def _read(id: str, passage: HitPassage | None) -> NextCall:
     if passage is None:
         return NextCall("read", "fetch", {"id": id})
-    arguments: dict[str, Any] = {"id": id, "field_path": passage.field_path}
+    arguments: JsonObject = {"id": id, "field_path": passage.field_path}
     if passage.span is not None:
         arguments["offset_chars"] = passage.span[0]
     return NextCall("read", "read_record_field", arguments)

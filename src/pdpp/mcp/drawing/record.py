@@ -1,7 +1,7 @@
 """Presentation: a record's fields as a model may see them, and a record as a document."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
@@ -61,7 +61,7 @@ def binary_call(id: str, field: str, binary: Binary) -> NextCall:
     return NextCall("about it", "read_record_field", {"id": id, "field_path": field})
 
 
-def show(id: str, name: str, value: Any, kind: Kind | None, most: int) -> FieldView:
+def show(id: str, name: str, value: object, kind: Kind | None, most: int) -> FieldView:
     """Return a field as it is shown in at most so many characters."""
     binary = describe(value, kind)
     if binary is not None:
@@ -168,7 +168,7 @@ class DocumentText(NamedTuple):
 
 
 def document_text(
-    id: str, data: Mapping[str, Any], facts: FieldFacts, room: RecordBudget
+    id: str, data: Mapping[str, object], facts: FieldFacts, room: RecordBudget
 ) -> DocumentText:
     """Return the text of a record in at most so many characters; the body comes last."""
     body = next(

@@ -1,8 +1,7 @@
 """Results: two halves, each complete, each within its bound."""
 
-from typing import Any
-
 from pdpp.evidence.budget import json_length
+from pdpp.mcp.kernel.rpc import JsonObject
 
 MOST_CHARS = 30_000
 MOST_DEFAULT_CHARS = 10_000
@@ -14,20 +13,20 @@ MOST_SEARCH_TEXT = 6_000
 MOST_SEARCH_STRUCTURED = 10_000
 
 
-def fits(text: str, structured: dict[str, Any], most_text: int, most_structured: int) -> bool:
+def fits(text: str, structured: JsonObject, most_text: int, most_structured: int) -> bool:
     """Tell whether both halves keep within their bounds."""
     return len(text) <= most_text and json_length(structured) <= most_structured
 
 
 def result(
     text: str,
-    structured: dict[str, Any],
+    structured: JsonObject,
     *,
     error: bool = False,
-    meta: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+    meta: JsonObject | None = None,
+) -> JsonObject:
     """Return a tool result of two halves, which the caller has seen to fit."""
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "content": [{"type": "text", "text": text}],
         "structuredContent": structured,
         "isError": error,
@@ -35,3 +34,11 @@ def result(
     if meta:
         answer["_meta"] = meta
     return answer
+
+
+def text_half(answer: JsonObject) -> str:
+    """Return the text of a tool result."""
+    match answer:
+        case {"content": [{"text": str(text)}]}:
+            return text
+    raise ValueError("a result has a text half")

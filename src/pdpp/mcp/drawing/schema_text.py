@@ -1,25 +1,25 @@
 """The text half of a schema: what may be read in all, or the fields of one stream."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import quote
 from pdpp.mcp.drawing.escaping import call_lines, escaped, label, plain, unavailable_lines, word
 from pdpp.mcp.drawing.view import SchemaView
-from pdpp.mcp.reading.schema_answer import ConnectorRow, Relation, StreamRow
+from pdpp.mcp.reading.schema_answer import ConnectorRow, FieldOffer, Relation, StreamRow
 
 _FLAG_HELP = (
     "flags: eq exact filter · r range filter · sort sortable · lex words searched · "
     "a what can be aggregated · role how it is shown"
 )
+_DECLARED = FieldOffer("declared")
 _DECLARED_HELP = "declared: the field is there; this server does not say what may be asked of it"
 
 
 def schema_text(view: SchemaView) -> str:
     """Return the index of what may be read, or the fields of one stream."""
     schema = view.schema
-    if view.stream is None:
+    if view.stream is None or schema.is_index:
         lines = _index(schema.connectors, schema.stream_count)
     else:
         lines = _scoped(schema.connectors)
@@ -65,8 +65,8 @@ def _scoped(connectors: Sequence[ConnectorRow]) -> list[str]:
         for row in connector.streams
         for line in _stream_lines(connector, row)
     ]
-    flags = [flag for c in connectors for row in c.streams for flag in row.fields.values()]
-    bare = bool(flags) and all(flag == "declared" for flag in flags)
+    offers = [offer for c in connectors for row in c.streams for offer in row.fields.values()]
+    bare = bool(offers) and all(offer == _DECLARED for offer in offers)
     return [*lines, _DECLARED_HELP if bare else _FLAG_HELP]
 
 
@@ -87,7 +87,7 @@ def _stream_lines(connector: ConnectorRow, row: StreamRow) -> list[str]:
     if row.count_kinds:
         head.append(f"count {'|'.join(map(plain, row.count_kinds))}")
     lines = [" · ".join(head)]
-    lines += [f"  {plain(name)}{_flags(facts)}" for name, facts in row.fields.items()]
+    lines += [f"  {plain(name)}{_flags(offer)}" for name, offer in row.fields.items()]
     return [*lines, "  " + " · ".join(_offers(row))]
 
 
@@ -96,18 +96,17 @@ def _place(name: str, id: str, count: int | None) -> str:
     return f"{label(name)} ({word(id)}{records})"
 
 
-def _flags(facts: str | Mapping[str, Any]) -> str:
-    if not facts:
-        return ""
-    if isinstance(facts, str):
-        return "  " + " ".join(plain(facts).removeprefix("t=").split(","))
-    return f": {escaped(facts)}"
+def _flags(offer: FieldOffer) -> str:
+    if offer.sent is not None:
+        return f": {escaped(offer.sent.as_json())}"
+    listed = plain(offer.flags).removeprefix("t=").split(",")
+    return "  " + " ".join(listed) if offer.flags else ""
 
 
 def _offers(row: StreamRow) -> list[str]:
     """Return what else may be asked of a stream; what a server does not tell is not said."""
     offers = ["fields projection: any of these"]
-    if row.relations or not {"expand", "expand_capabilities"}.isdisjoint(row.envelope):
+    if row.relations is not None:
         offers.append(f"expand: {', '.join(map(_relation, row.relations)) or 'none'}")
     for what, names in (("views", row.views), ("search", row.search)):
         if names:

@@ -1,7 +1,6 @@
 """The structured half: compact JSON with the exact text, made from the same view as the text."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pdpp.evidence.binary import Binary
 from pdpp.evidence.fence import has_hidden, visible
@@ -19,27 +18,28 @@ from pdpp.mcp.drawing.view import (
     SearchView,
     WindowView,
 )
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.blob import blob_route
 from pdpp.mcp.reading.choices import ConnectionChoice
 
 
-def _calls(calls: Iterable[NextCall | None]) -> dict[str, Any]:
+def _calls(calls: Iterable[NextCall | None]) -> JsonObject:
     listed = [call.as_json() for call in calls if call is not None]
     return {"next": listed} if listed else {}
 
 
-def search_structured(view: SearchView) -> dict[str, Any]:
+def search_structured(view: SearchView) -> JsonObject:
     """Return the server's envelope, the flat results, and the rungs that lead on."""
-    ladder: dict[str, Any] = {"records": [drawn.rung for drawn in view.hits]}
+    ladder: JsonObject = {"records": [drawn.rung for drawn in view.hits]}
     if view.unavailable:
         ladder["unavailable_connections"] = _unavailable(view.unavailable)
     if view.notes:
         ladder["notes"] = list(view.notes)
     return {
-        "data": view.page.raw,
+        "data": view.page.envelope.as_json(),
         "results": [drawn.result for drawn in view.hits],
         "content_ladder": ladder,
-        **_flag(has_hidden(view.page.raw.get("data"))),
+        **_flag(view.page.hidden_characters),
         **_calls([view.next]),
     }
 
@@ -60,18 +60,18 @@ _FEW = 12
 _AROUND = 3
 
 
-def hit_result(hit: HitView) -> dict[str, Any]:
+def hit_result(hit: HitView) -> JsonObject:
     """Return one hit as a flat result."""
     title = visible(hit.title, lines=False)
-    result = {"id": hit.id, "title": title, "url": hit.url, **hit.source.as_json()}
+    result: JsonObject = {"id": hit.id, "title": title, "url": hit.url, **hit.source.as_json()}
     if hit.passage is not None:
         result["evidence"] = visible(hit.passage.preview)
     return result
 
 
-def hit_rung(hit: HitView) -> dict[str, Any]:
+def hit_rung(hit: HitView) -> JsonObject:
     """Return what leads on from one hit."""
-    rung: dict[str, Any] = {"id": hit.id}
+    rung: JsonObject = {"id": hit.id}
     if hit.passage is not None:
         rung["evidence"] = visible(glimpse(hit.passage.preview))
     rung[hit.read.tool] = dict(hit.read.arguments)
@@ -91,33 +91,28 @@ def _unmarked(text: str) -> str:
     return text.replace(OPEN, "").replace(CLOSE, "")
 
 
-def page_structured(view: PageView) -> dict[str, Any]:
+def page_structured(view: PageView) -> JsonObject:
     """Return the server's envelope with long fields cut, and how to go on."""
-    envelope = {name: view.page.raw[name] for name in _ENVELOPE if name in view.page.raw}
+    envelope = view.page.envelope
     if view.resume is None:
-        envelope.pop("next_changes_since", None)  # It is right after the last page only.
-    envelope["data"] = [record_structured(record) for record in view.records]
-    notes = {"notes": list(view.notes)} if view.notes else {}
-    return {"data": {**envelope, **notes}, **_calls([view.next, view.resume])}
+        envelope = envelope.without("next_changes_since")  # It is right after the last page only.
+    members: JsonObject = {"data": [record_structured(record) for record in view.records]}
+    if view.notes:
+        members["notes"] = list(view.notes)
+    page = envelope.with_members(members)
+    return {"data": page.as_json(), **_calls([view.next, view.resume])}
 
 
-_ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
-
-
-_LABELS = ("connector_key", "display_name")
-
-
-def record_structured(record: RecordView) -> dict[str, Any]:
+def record_structured(record: RecordView) -> object:
     """Return one record as the server enveloped it, its long and binary fields described."""
-    document = {
-        name: visible(value, lines=False) if name in _LABELS and isinstance(value, str) else value
-        for name, value in record.envelope.items()
-        if name not in ("data", "expanded")
-    }
+    return record.envelope.with_members(_members(record)).as_json()
+
+
+def _members(record: RecordView) -> JsonObject:
+    document: JsonObject = {}
     if not record.deleted:
-        document["fetch"] = {"id": record.id}
-        document["data"] = {name: _value(field) for name, field in record.fields.items()}
-        document |= _flag(has_hidden(document["data"]))
+        data = {name: _value(field) for name, field in record.fields.items()}
+        document |= {"fetch": {"id": record.id}, "data": data, **_flag(has_hidden(data))}
     cuts = {
         name: field.cut.as_json() for name, field in record.fields.items() if field.cut is not None
     }
@@ -127,12 +122,17 @@ def record_structured(record: RecordView) -> dict[str, Any]:
         document["omitted_fields"] = list(record.omitted)
         document["omitted_count"] = len(record.omitted) + record.unnamed
     if record.related:
-        document["expanded"] = {name: _related(related) for name, related in record.related.items()}
+        document["expanded"] = related_json(record)
     return document
 
 
-def _related(related: RelatedView) -> dict[str, Any]:
-    document: dict[str, Any] = {
+def related_json(record: RecordView) -> JsonObject:
+    """Return the related records of one by relation."""
+    return {name: _related(related) for name, related in record.related.items()}
+
+
+def _related(related: RelatedView) -> JsonObject:
+    document: JsonObject = {
         "data": [record_structured(record) for record in related.records],
         "has_more": related.has_more,
     }
@@ -143,7 +143,7 @@ def _related(related: RelatedView) -> dict[str, Any]:
     return document
 
 
-def _value(field: FieldView) -> Any:
+def _value(field: FieldView) -> object:
     if field.binary is None:
         return field.value
     facts = binary_json(field.binary)
@@ -152,18 +152,18 @@ def _value(field: FieldView) -> Any:
     return {"binary": facts}
 
 
-def binary_json(binary: Binary) -> dict[str, Any]:
+def binary_json(binary: Binary) -> JsonObject:
     """Return what is known of content that is not shown."""
     known = zip(binary._fields, binary, strict=True)
-    facts = {name: value for name, value in known if value is not None}
+    facts: JsonObject = {name: value for name, value in known if value is not None}
     if binary.blob_id is not None:
         facts["blob_route"] = blob_route(binary.blob_id)
     return facts
 
 
-def window_structured(view: WindowView) -> dict[str, Any]:
+def window_structured(view: WindowView) -> JsonObject:
     """Return a piece of a field, or the facts about binary content, and how to go on."""
-    body: dict[str, Any] = {
+    body: JsonObject = {
         "id": view.id,
         "field_path": view.field_path,
     }
@@ -179,20 +179,22 @@ def window_structured(view: WindowView) -> dict[str, Any]:
     return {**body, **_calls(view.calls)}
 
 
-def schema_structured(view: SchemaView) -> dict[str, Any]:
+def schema_structured(view: SchemaView) -> JsonObject:
     """Return the server's schema document."""
-    body = view.schema.raw
+    document = view.schema.document
     if view.unavailable:
-        body = {**body, "unavailable_connections": _unavailable(view.unavailable)}
-    return {"data": body, **_calls(view.calls)}
+        unavailable = {"unavailable_connections": _unavailable(view.unavailable)}
+        document = document.with_members(unavailable)
+    return {"data": document.as_json(), **_calls(view.calls)}
 
 
-def aggregate_structured(view: AggregateView) -> dict[str, Any]:
+def aggregate_structured(view: AggregateView) -> JsonObject:
     """Return the server's aggregation."""
     notes = {"notes": list(view.notes)} if view.notes else {}
-    return {"data": {**view.aggregation.as_json(), **notes}, **_calls(view.calls)}
+    document = view.aggregation.envelope().with_members(notes)
+    return {"data": document.as_json(), **_calls(view.calls)}
 
 
-def error_structured(view: ErrorView) -> dict[str, Any]:
+def error_structured(view: ErrorView) -> JsonObject:
     """Return the whole error, and the calls that would do."""
-    return {"error": dict(view.error), **_calls(view.calls)}
+    return {"error": view.error.document.as_json(), **_calls(view.calls)}

@@ -286,21 +286,14 @@ def _group(group: AggregateGroup) -> str:
 def error_text(view: ErrorView) -> str:
     """Return what went wrong in a line, then the calls that would do."""
     error = view.error
-    message = " ".join(str(error.get("message")).split())
-    said = visible(message, lines=False) if "example" in error else plain(message)
-    lines = [f"{plain(str(error.get('code')))}: {said}"]
-    others = [name for name in error if name not in _TOLD_OTHERWISE and error[name] is not None]
-    if others:
-        details = (f"{plain(name)}: {word(field_text(error[name]))}" for name in others)
+    message = " ".join(error.message.split())
+    said = visible(message, lines=False) if error.has_example else plain(message)
+    lines = [f"{plain(error.code)}: {said}"]
+    if error.details:
+        details = (f"{plain(name)}: {word(text)}" for name, text in error.details.items())
         lines.append(" · ".join(details))
-    lines += unavailable_lines(view.unavailable)
+    lines += unavailable_lines(error.unavailable)
     lines += ["  " + call for call in call_lines(view.calls)]
-    if error.get("request_id"):
-        lines.append(f"request {word(str(error['request_id']))}")
+    if error.request_id:
+        lines.append(f"request {word(error.request_id)}")
     return "\n".join(lines)
-
-
-_TOLD_OTHERWISE = frozenset(
-    {"type", "code", "message", "param", "request_id", "example"}
-    | {"available_connections", "unavailable_connections"}
-)

@@ -2,20 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pdpp.evidence.fence import visible
+from pdpp.mcp.kernel.rpc import JsonObject
 
 if TYPE_CHECKING:
     from pdpp.evidence.binary import Binary
     from pdpp.mcp.reading.aggregation import ServerAggregation
     from pdpp.mcp.reading.choices import ConnectionChoice
+    from pdpp.mcp.reading.error_answer import ErrorAnswer
     from pdpp.mcp.reading.field_window import FieldWindow
     from pdpp.mcp.reading.record_answer import ServerRecordPage
     from pdpp.mcp.reading.schema_answer import SchemaAnswer
     from pdpp.mcp.reading.search_answer import HitPassage, SearchAnswer
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+    from pdpp.wire.verbatim import Verbatim
 
 
 class NextCall(NamedTuple):
@@ -23,9 +24,9 @@ class NextCall(NamedTuple):
 
     what: str
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the call as the structured half carries it."""
         return {"tool": self.tool, "arguments": dict(self.arguments)}
 
@@ -39,10 +40,10 @@ class RecordSource(NamedTuple):
     stream: str
     record_id: str
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, str]:
         """Return the source handles that are known."""
         known = zip(self._fields, self, strict=True)
-        handles = {name: value for name, value in known if value is not None}
+        handles: dict[str, str] = {name: value for name, value in known if value is not None}
         for name in ("connector_key", "display_name"):
             if name in handles:
                 handles[name] = visible(handles[name], lines=False)
@@ -69,8 +70,8 @@ class DrawnHit(NamedTuple):
 
     hit: HitView
     text: str
-    result: Mapping[str, Any]
-    rung: Mapping[str, Any]
+    result: Mapping[str, object]
+    rung: Mapping[str, object]
 
 
 class SearchView(NamedTuple):
@@ -90,7 +91,7 @@ class Truncation(NamedTuple):
     served_chars: int
     read: NextCall
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the truncation descriptor."""
         return {
             "total_chars": self.total_chars,
@@ -102,7 +103,7 @@ class Truncation(NamedTuple):
 class FieldView(NamedTuple):
     """A field as it is shown: a value, a piece of text, or the facts about binary content."""
 
-    value: Any
+    value: object
     cut: Truncation | None = None
     binary: "Binary | None" = None
     read: NextCall | None = None
@@ -114,11 +115,11 @@ class RecordView(NamedTuple):
     id: str
     source: RecordSource
     title: str | None
-    envelope: Mapping[str, Any]
+    envelope: "Verbatim"
     fields: Mapping[str, FieldView]
     omitted: Sequence[str] = ()
     unnamed: int = 0
-    related: "Mapping[str, RelatedView]" = _NOTHING
+    related: "Mapping[str, RelatedView]" = MappingProxyType({})
     deleted: bool = False
     deleted_at: str | None = None
 
@@ -176,6 +177,5 @@ class AggregateView(NamedTuple):
 class ErrorView(NamedTuple):
     """Why a call gave nothing, and what to do next."""
 
-    error: Mapping[str, Any]
-    unavailable: "Sequence[ConnectionChoice]"
+    error: "ErrorAnswer"
     calls: Sequence[NextCall]

@@ -20,7 +20,7 @@ _QUICK = ("ping", "prompts/list", "resources/templates/list")
 class _Job(NamedTuple):
     """A request on its way to an answer."""
 
-    message: JsonObject
+    message: object
     id: RequestId
     cancelled: threading.Event
 

@@ -95,8 +95,8 @@ class Kernel:
         self._fixed: dict[str, JsonObject] = {"prompts/list": {"prompts": []}}
         if resources is not None:
             self._capabilities["resources"] = {}
-            templates = {"resourceTemplates": list(resources.templates())}
-            self._fixed["resources/templates/list"] = templates
+            templates = list(resources.templates())
+            self._fixed["resources/templates/list"] = {"resourceTemplates": templates}
 
     async def handle(
         self,

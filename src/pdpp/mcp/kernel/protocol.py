@@ -95,7 +95,9 @@ def status(answer: JsonObject, modern: bool) -> int:
     """Return the HTTP status an answer travels with."""
     if "error" not in answer:
         return 200
-    return (_MODERN_STATUS if modern else _LEGACY_STATUS).get(answer["error"]["code"], 200)
+    error = answer["error"]
+    code = error.get("code", 0) if isinstance(error, dict) else 0
+    return (_MODERN_STATUS if modern else _LEGACY_STATUS).get(code, 200)
 
 
 def http_status(message: object, answer: JsonObject | None, headers: Headers) -> int:

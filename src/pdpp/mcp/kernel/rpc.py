@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, TypeGuard
+from typing import NamedTuple, NoReturn, TypeGuard
 
-JsonObject = dict[str, Any]
+JsonObject = dict[str, object]
 RequestId = str | int
-Parse = Callable[[bytes], Any]
+Parse = Callable[[bytes], object]
 Encode = Callable[[JsonObject], bytes]
 Id = RequestId | None
 
@@ -48,7 +48,7 @@ def failure(id: Id, code: int, message: str, data: object = None) -> JsonObject:
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, **more}}
 
 
-def parse(text: bytes, parse_float: Callable[[str], Any] = float) -> Any:
+def parse(text: bytes, parse_float: Callable[[str], object] = float) -> object:
     """Return the JSON value that UTF-8 text holds."""
     try:
         return json.loads(text.decode("utf-8"), parse_constant=_refuse, parse_float=parse_float)
@@ -99,8 +99,9 @@ def encode(answer: JsonObject, encoder: type[json.JSONEncoder] = json.JSONEncode
         # stored.
         return encoder(allow_nan=False, separators=(",", ":")).encode(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError):
-        log_fault("the answer to request %r is no JSON", answer.get("id"))
-        return plain.encode(internal(answer.get("id"))).encode("utf-8")
+        id = answer.get("id")
+        log_fault("the answer to request %r is no JSON", id)
+        return plain.encode(internal(id if is_id(id) else None)).encode("utf-8")
 
 
 def log_fault(what: str, *about: object) -> None:

@@ -1,36 +1,36 @@
 """Aggregations: a number, or numbers by group, from whichever server counts."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.wire.answer import answer_without
 from pdpp.wire.members import Json, Scalar, objects_in, scalar_in, text_in
+from pdpp.wire.verbatim import Verbatim
 
 
 class AggregateGroup(NamedTuple):
     """One group: its key, how many records it has, and its value where one was asked for."""
 
-    key: Any
+    key: object
     records: Scalar
     value: Scalar
     has_value: bool
-    row: Json
-    """The group as it was sent."""
+    sent: Verbatim
 
     key_chars: int | None = None
     """How long a key is that is not shown whole."""
 
-    def as_json(self) -> Json:
+    def as_json(self) -> object:
         """Return the group as it was sent, but for a key that was cut."""
         if self.key_chars is None:
-            return self.row
-        return {**self.row, "key": self.key, "key_chars": self.key_chars}
+            return self.sent.as_json()
+        return self.sent.with_members({"key": self.key, "key_chars": self.key_chars}).as_json()
 
 
 class ServerAggregation(NamedTuple):
     """An aggregation; ``groups`` is None where one number was asked for."""
 
-    raw: Json
+    sent: Verbatim
     stream: str
     metric: str
     field: str | None
@@ -43,14 +43,14 @@ class ServerAggregation(NamedTuple):
     other_count: Scalar
     records: Scalar
 
-    def as_json(self) -> Json:
+    def envelope(self) -> Verbatim:
         """Return the aggregation as it was sent, but for keys that were cut."""
         if self.groups is None:
-            return self.raw
-        return {**self.raw, "groups": [group.as_json() for group in self.groups]}
+            return self.sent
+        return self.sent.with_members({"groups": [group.as_json() for group in self.groups]})
 
 
-def read_aggregation(body: Json, asked: Mapping[str, Any]) -> ServerAggregation:
+def read_aggregation(body: Json, asked: Mapping[str, object]) -> ServerAggregation:
     """Read an aggregation; what a server leaves out is what was asked for."""
     members = {k: v for k, v in body.items() if v is not None}
     if "value" not in body and "groups" not in members:
@@ -60,7 +60,7 @@ def read_aggregation(body: Json, asked: Mapping[str, Any]) -> ServerAggregation:
     if isinstance(body.get("groups"), list):
         groups = [_group(row) for row in objects_in(body, "groups")]
     return ServerAggregation(
-        raw=body,
+        sent=Verbatim(body),
         stream=text_in(merged, "stream") or "?",
         metric=text_in(merged, "metric") or "?",
         field=text_in(merged, "field"),
@@ -77,4 +77,4 @@ def read_aggregation(body: Json, asked: Mapping[str, Any]) -> ServerAggregation:
 
 def _group(row: Json) -> AggregateGroup:
     counts = scalar_in(row, "count"), scalar_in(row, "value")
-    return AggregateGroup(row.get("key"), *counts, "value" in row, row)
+    return AggregateGroup(row.get("key"), *counts, "value" in row, Verbatim(row))

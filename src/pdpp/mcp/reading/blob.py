@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.binary import OCTETS, Binary, decoded_text, is_text_media
 from pdpp.evidence.budget import cut
@@ -57,7 +57,7 @@ async def read_blob(reader: GrantReader, blob_id: str, first: int) -> BlobConten
     return BlobContent(blob_id, media_type, size, text, size <= first)
 
 
-def window_of(text: str, params: Mapping[str, Any]) -> TextWindow:
+def window_of(text: str, params: Mapping[str, object]) -> TextWindow:
     """Return the window that the parameters of a field window choose."""
     window = chosen_window(text, params)
     if window is None:

@@ -1,7 +1,7 @@
 """FieldFacts: what a stream's declaration says of its fields, as far as a server tells it."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.model.vocabulary import Kind
 
@@ -17,7 +17,7 @@ NO_FACTS = FieldFacts({}, {})
 _KINDS = {kind.value: kind for kind in Kind}
 
 
-def facts_of(flags: Mapping[str, Any]) -> FieldFacts:
+def facts_of(flags: Mapping[str, object]) -> FieldFacts:
     """Read roles and kinds from a compact schema's flags; what is not told is not guessed."""
     roles: dict[str, str] = {}
     kinds: dict[str, Kind] = {}

@@ -1,7 +1,7 @@
 """Field windows: a piece of one field, with offsets that are right whoever counted them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.window import TextWindow
@@ -35,9 +35,9 @@ class FieldWindow(NamedTuple):
         """Tell whether text follows."""
         return self.end < self.total
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the window object of the wire contract, as far as it is known."""
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "text": self.text,
             "start_chars": self.start,
             "end_chars": self.end,

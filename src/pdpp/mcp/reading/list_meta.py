@@ -14,6 +14,7 @@ from pdpp.wire.members import (
     texts_in,
     whole_in,
 )
+from pdpp.wire.verbatim import Verbatim
 
 _MOST_WARNINGS = 12
 _WARNING_CHARS = 400
@@ -32,6 +33,8 @@ class ListMeta(NamedTuple):
     repaired: Mapping[str, Sequence[str]] = MappingProxyType({})
     near_words: Sequence[str] = ()
     streams_searched: Sequence[str] = ()
+    sent_warnings: Sequence[Verbatim] = ()
+    """The warnings as they were sent."""
 
     @property
     def exact_total(self) -> int | None:
@@ -54,6 +57,7 @@ def read_meta(body: Json) -> ListMeta:
         repaired={asked[:_WORD_CHARS]: _words(repaired, asked) for asked in list(repaired)[:_FEW]},
         near_words=_words(tries, "words"),
         streams_searched=_words(tries, "streams_searched"),
+        sent_warnings=[Verbatim(warning) for warning in objects_in(meta, "warnings")],
     )
 
 

@@ -2,23 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from pdpp.evidence.fence import has_hidden
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor
 from pdpp.mcp.reading.reader import ChildGrant
 from pdpp.mcp.reading.search_answer import SearchAnswer, ServerHit
+from pdpp.wire.verbatim import Verbatim, all_json
 
 T = TypeVar("T")
 
 
 class ChildAnswers(NamedTuple, Generic[T]):
-    """What several children answered, who gave nothing, and who cannot be asked this way."""
+    """What several children answered, who gave nothing, and who cannot be asked this way.
+
+    Those of ``late`` gave nothing this time and may answer when they are asked again.
+    """
 
     answers: list[tuple[ChildGrant, T]]
     unavailable: list[ConnectionChoice]
     unfit: list[ChildGrant]
+    late: list[ChildGrant]
 
 
 class RankedHit(NamedTuple):
@@ -78,22 +84,26 @@ class MergedSearch:
         taken = self._ranked[:limit]
         ahead = self._ahead(Counter(ranked.grant_id for ranked in taken))
         cursor = self._cursor.close(ahead) if ahead else None
-        envelope: dict[str, Any] = {
-            "object": "list",
-            "data": [ranked.hit.raw for ranked in taken],
-            "has_more": bool(ahead),
-        }
+        sent = all_json(ranked.hit.sent for ranked in taken)
+        envelope: dict[str, object] = {"object": "list", "data": sent, "has_more": bool(ahead)}
         if cursor is not None:
             envelope["next_cursor"] = cursor
-        envelope["meta"] = _meta([answer for _, answer in self._answers.answers])
-        if self._answers.unfit:
-            envelope["meta"]["warnings"].append(_unfit_warning(self._answers.unfit))
-        hits = [ranked.hit for ranked in taken]
-        return SearchAnswer(hits, cursor, read_meta(envelope), envelope)
+        warnings = [_unfit_warning(self._answers.unfit)] if self._answers.unfit else []
+        envelope["meta"] = _meta([answer for _, answer in self._answers.answers], warnings)
+        return SearchAnswer(
+            [ranked.hit for ranked in taken],
+            cursor,
+            read_meta(envelope),
+            Verbatim(envelope),
+            hidden_characters=has_hidden(sent),
+        )
 
     def _ahead(self, used: Mapping[str, int]) -> dict[str, ChildPosition]:
-        """Return where each child goes on: on the page it is on, or on its next one."""
-        ahead: dict[str, ChildPosition] = {}
+        """Return where each child goes on: on the page it is on, or on its next one.
+
+        One that was late this time is asked again from where it stood: its hits are not lost.
+        """
+        ahead = {child.grant_id: self._positions[child.grant_id] for child in self._answers.late}
         for child, answer in self._answers.answers:
             position = self._positions[child.grant_id]
             taken = position.taken + used.get(child.grant_id, 0)
@@ -105,14 +115,15 @@ class MergedSearch:
         return ahead
 
 
-def _meta(answers: Sequence[SearchAnswer]) -> dict[str, Any]:
+def _meta(answers: Sequence[SearchAnswer], warnings: Sequence[object]) -> dict[str, object]:
     metas = [answer.meta for answer in answers]
     totals = [meta.exact_total for meta in metas]
     counted = [total for total in totals if total is not None]
     exact = len(counted) == len(metas)
-    meta: dict[str, Any] = {
+    own = [warning for answer in answers for warning in answer.meta.sent_warnings]
+    meta: dict[str, object] = {
         "count": {"kind": "exact", "value": sum(counted)} if exact else {"kind": "none"},
-        "warnings": [warning for answer in answers for warning in _warnings(answer)][:12],
+        "warnings": [*all_json(own[:12]), *warnings],
     }
     recalls = [meta for meta in metas if meta.complete is not None]
     if recalls:
@@ -120,17 +131,11 @@ def _meta(answers: Sequence[SearchAnswer]) -> dict[str, Any]:
     return meta
 
 
-def _recall(metas: Sequence[ListMeta]) -> dict[str, Any]:
+def _recall(metas: Sequence[ListMeta]) -> dict[str, object]:
     return {
         "complete": all(meta.complete for meta in metas),
         "ranked": sum(meta.ranked or 0 for meta in metas),
     }
-
-
-def _warnings(answer: SearchAnswer) -> list[Any]:
-    meta = answer.raw.get("meta")
-    listed = meta.get("warnings") if isinstance(meta, Mapping) else None
-    return listed if isinstance(listed, list) else []
 
 
 def _unfit_warning(children: Sequence[ChildGrant]) -> dict[str, str]:

@@ -1,29 +1,34 @@
 """Packages: several grants under one token, asked at once and merged in one fair order."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.merge import ChildAnswers, MergedSearch
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor, is_package_cursor
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader, unknown_stream
-from pdpp.mcp.reading.resource_client import Params, ResourceClient
-from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact
-from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
+from pdpp.mcp.reading.resource_client import ResourceClient
+from pdpp.mcp.reading.schema_answer import SchemaAnswer
+from pdpp.mcp.reading.schema_merge import merged_schema
+from pdpp.mcp.reading.search_answer import NO_HITS, SearchAnswer, SearchResults, results_of
+from pdpp.mcp.reading.search_params import SearchParams, from_start
 from pdpp.model.errors import Overloaded, PdppError
 
 TOGETHER_SECONDS = 2.0
 CHILD_SECONDS = 3.0
+PAGE_SECONDS = 20.0
+"""How long a further page of all grants together may take: nothing else can go on with its list."""
+
 _MOST_HITS = 100
 _FEW_HITS = 3
 T = TypeVar("T")
 
 
 async def search_package(
-    reader: GrantReader, route: Sequence[str], params: Params, room: int
+    reader: GrantReader, route: Sequence[str], params: SearchParams, room: int
 ) -> SearchResults:
     """Search all children that open a requested stream: in one request, or each by itself.
 
@@ -31,7 +36,7 @@ async def search_package(
     Where these are not asked for the same streams, or do not answer together, each is asked under
     its own name, so that one that refuses or is late can be told from the others.
     """
-    limit, cursor = int(params["limit"]), params.get("cursor")
+    limit, cursor = params["limit"], params.get("cursor")
     asked = _asked(reader, params)
     if not asked and params.get("streams"):
         # To find nothing in streams that nobody opens would look like an answer.
@@ -39,7 +44,7 @@ async def search_package(
     together = _together(asked, params)
     if together is not None and not is_package_cursor(cursor):
         try:
-            async with asyncio.timeout(TOGETHER_SECONDS):
+            async with asyncio.timeout(TOGETHER_SECONDS if cursor is None else PAGE_SECONDS):
                 answer = await reader.search(reader.client, route, together.params, room)
             return results_of(answer, limit)._replace(unavailable=together.unavailable)
         except TimeoutError:
@@ -49,7 +54,7 @@ async def search_package(
             if cursor is not None or problem.status == 429 or not _is_unavailable(problem):
                 raise
     if all(child.problem is not None for child in asked):
-        params = {k: v for k, v in params.items() if k != "cursor"}
+        params = from_start(params)
     merged = await _search_each(reader, route, params)
     return SearchResults(merged.hits[:limit], merged.page, unavailable=merged.unavailable)
 
@@ -57,46 +62,50 @@ async def search_package(
 class _Together(NamedTuple):
     """What the children are asked in one request, and those that cannot answer."""
 
-    params: Params
+    params: SearchParams
     unavailable: Sequence[ConnectionChoice]
 
 
-def _together(asked: Sequence[ChildGrant], params: Params) -> _Together | None:
+def _together(asked: Sequence[ChildGrant], params: SearchParams) -> _Together | None:
     """Return how to ask several children at once; None where each needs its own question."""
     good = [child for child in asked if child.problem is None]
     streams = {tuple(_streams(child, params)) for child in good}
     if len(asked) < 2 or len(streams) != 1:
         return None
-    wanted = {"streams": list(streams.pop())} if "streams" in params else {}
+    wanted: SearchParams = {**params}
+    if "streams" in params:
+        wanted["streams"] = list(streams.pop())
     gone = [child.unavailable(child.problem) for child in asked if child.problem is not None]
-    return _Together({**params, **wanted}, gone)
+    return _Together(wanted, gone)
 
 
-def _asked(reader: GrantReader, params: Params) -> list[ChildGrant]:
+def _asked(reader: GrantReader, params: SearchParams) -> list[ChildGrant]:
     """Return the children that open a requested stream."""
     wanted, children = params.get("streams"), reader.children or ()
     return [child for child in children if wanted is None or child.streams & set(wanted)]
 
 
-def _streams(child: ChildGrant, params: Params) -> list[str]:
+def _streams(child: ChildGrant, params: SearchParams) -> list[str]:
     """Return the requested streams that a child opens; none are named where all are meant."""
     return [stream for stream in params.get("streams", ()) if stream in child.streams]
 
 
-async def _search_each(reader: GrantReader, route: Sequence[str], params: Params) -> MergedSearch:
+async def _search_each(
+    reader: GrantReader, route: Sequence[str], params: SearchParams
+) -> MergedSearch:
     """Search every child that opens a requested stream, to be merged into pages."""
     cursor = PackageCursor(reader.children or (), route, params)
     positions = cursor.open(params.get("cursor"))
     asked = [child for child in _asked(reader, params) if child.grant_id in positions]
 
     async def ask(child: ChildGrant, most: int) -> SearchAnswer:
-        own = {k: v for k, v in params.items() if k != "cursor"} | {"limit": most}
+        own: SearchParams = {**from_start(params), "limit": most}
         if "streams" in params:
             own["streams"] = _streams(child, params)
         search = partial(reader.search, _client(reader, child), route)
         return await _from_position(search, own, positions[child.grant_id])
 
-    limit = int(params["limit"])
+    limit = params["limit"]
     few = min(limit, max(_FEW_HITS, 2 * limit // max(1, len(asked))))
     merged = MergedSearch(await _ask_all(asked, partial(ask, most=few)), positions, cursor)
     short = merged.used_up(limit)
@@ -107,7 +116,9 @@ async def _search_each(reader: GrantReader, route: Sequence[str], params: Params
 
 
 async def _from_position(
-    search: Callable[[Params], Awaitable[SearchAnswer]], params: Params, position: ChildPosition
+    search: Callable[[SearchParams], Awaitable[SearchAnswer]],
+    params: SearchParams,
+    position: ChildPosition,
 ) -> SearchAnswer:
     """Ask for the page on which a position stands, with enough hits after it to fill a page."""
     cursor, left = position.cursor, position.before if not position.cursor else 0
@@ -116,13 +127,15 @@ async def _from_position(
         left -= len(passed.hits)
         cursor = passed.next_cursor or ""
         if not cursor:
-            return read_search({"data": []})
-    return await search(_from(params, cursor, int(params["limit"]) + position.taken))
+            return NO_HITS
+    return await search(_from(params, cursor, params["limit"] + position.taken))
 
 
-def _from(params: Params, cursor: str, limit: int) -> Params:
-    begun = {"cursor": cursor} if cursor else {}
-    return {**params, **begun, "limit": min(_MOST_HITS, limit)}
+def _from(params: SearchParams, cursor: str, limit: int) -> SearchParams:
+    begun: SearchParams = {**params, "limit": min(_MOST_HITS, limit)}
+    if cursor:
+        begun["cursor"] = cursor
+    return begun
 
 
 def _client(reader: GrantReader, child: ChildGrant) -> ResourceClient:
@@ -130,6 +143,7 @@ def _client(reader: GrantReader, child: ChildGrant) -> ResourceClient:
     return reader.client_of(child)
 
 
+_ENDED = (401, 403)
 _UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
 
 
@@ -146,16 +160,19 @@ async def _ask_all(
             return problem
 
     outcomes = await asyncio.gather(*(bounded(child) for child in children))
-    answers: ChildAnswers[T] = ChildAnswers([], [], [])
+    answers: ChildAnswers[T] = ChildAnswers([], [], [], [])
     refusals: list[PdppError] = []
     for child, outcome in zip(children, outcomes, strict=True):
         if isinstance(outcome, TimeoutError):
             answers.unavailable.append(child.unavailable("timed_out"))
+            answers.late.append(child)
         elif isinstance(outcome, PdppError):
             if outcome.code in _UNFIT:
                 answers.unfit.append(child)
             elif _is_unavailable(outcome):
                 answers.unavailable.append(child.unavailable(outcome.code))
+                if outcome.status not in _ENDED:
+                    answers.late.append(child)
             else:
                 raise outcome
             refusals.append(outcome)
@@ -168,7 +185,7 @@ async def _ask_all(
 
 def _is_unavailable(problem: PdppError) -> bool:
     """Tell whether a refusal is about the source, not about the question."""
-    return problem.status >= 500 or problem.status in (401, 403, 429)
+    return problem.status >= 500 or problem.status in (*_ENDED, 429)
 
 
 def _all_refused(
@@ -195,42 +212,5 @@ async def schema_children(
         return await reader.compact(stream, child.connection_id)
 
     answers = await _ask_all(asked, ask)
-    connectors: dict[str, dict[str, Any]] = {}
-    legend: dict[str, Any] = {}
-    for _, part in answers.answers:
-        if "field_capability_legend" in part.raw:
-            legend = {"field_capability_legend": part.raw["field_capability_legend"]}
-        for connector in part.raw["connectors"]:
-            _take_in(connectors.setdefault(str(connector.get("connector_key")), {}), connector)
-    merged: dict[str, Any] = {
-        "object": "schema",
-        "detail": "compact",
-        "bearer": {"scope": "package", "token_kind": "mcp_package"},
-        "connectors": list(connectors.values()),
-        "connector_count": len(connectors),
-        "stream_count": sum(part.stream_count for _, part in answers.answers),
-        **legend,
-    }
-    return read_compact(merged, stream), answers.unavailable
-
-
-def _take_in(into: dict[str, Any], connector: Mapping[str, Any]) -> None:
-    """Add one child's connector to the one of the same key."""
-    if not into:
-        into.update(connector)
-        into["granted_connections"] = list(connector.get("granted_connections", []))
-        into["streams"] = [
-            {**row, "record_counts": dict(row.get("record_counts", {}))}
-            for row in connector.get("streams", [])
-        ]
-        return
-    into["granted_connections"] += connector.get("granted_connections", [])
-    for row in connector.get("streams", []):
-        bare = {k: v for k, v in row.items() if k != "record_counts"}
-        for other in into["streams"]:
-            if {k: v for k, v in other.items() if k != "record_counts"} == bare:
-                other["record_counts"].update(row.get("record_counts", {}))
-                break
-        else:
-            into["streams"].append({**row, "record_counts": dict(row.get("record_counts", {}))})
-    into["stream_count"] = len(into["streams"])
+    parts = [part for _, part in answers.answers]
+    return merged_schema(parts, with_fields=stream is not None), answers.unavailable

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
@@ -13,6 +13,7 @@ from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
 from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact, read_full
 from pdpp.mcp.reading.search_answer import SearchAnswer, read_search
+from pdpp.mcp.reading.search_params import SearchParams
 from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
 from pdpp.model.errors import (
@@ -25,6 +26,7 @@ from pdpp.model.errors import (
 )
 from pdpp.wire.answer import answer_without
 from pdpp.wire.citation import record_address
+from pdpp.wire.members import Json
 
 
 class RequestCancelled(PdppError):
@@ -110,7 +112,11 @@ class GrantReader:
         return answer
 
     async def search(
-        self, client: ResourceClient, route: Sequence[str], params: Params, room: int | None = None
+        self,
+        client: ResourceClient,
+        route: Sequence[str],
+        params: SearchParams,
+        room: int | None = None,
     ) -> SearchAnswer:
         """Return the hits that a client finds; ``room`` is how many characters of them help."""
         self.check_wanted()
@@ -121,7 +127,7 @@ class GrantReader:
             await self._check_searched(params, hits)
         return hits
 
-    async def _check_searched(self, params: Params, answer: SearchAnswer) -> None:
+    async def _check_searched(self, params: SearchParams, answer: SearchAnswer) -> None:
         """Refuse a search in a stream that is not there: other servers just find nothing in it."""
         named = set(params.get("streams", ())) - {hit.handle.stream for hit in answer.hits}
         if not named or "cursor" in params:
@@ -189,7 +195,7 @@ class GrantReader:
         schema = read_full(_schema_in(answer.body), stream, connection_id)
         if not schema.streams:
             raise unknown_stream(stream)
-        choices = schema.connections() if connection_id is None else []
+        choices = schema.choices if connection_id is None else []
         if len(choices) > 1:  # Other servers send the detail of all of them.
             raise _ambiguous_detail(stream, choices)
         return schema
@@ -237,13 +243,13 @@ def _scope(stream: str | None, connection_id: str | None) -> dict[str, str]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _unwrapped(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _unwrapped(body: Json) -> Json:
     """Return a document that some servers put into a member of its own."""
     inner = body.get("data", body)
     return inner if isinstance(inner, Mapping) else {}
 
 
-def _schema_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _schema_in(body: Json) -> Json:
     """Return the schema of an answer; an answer without any is not one without streams."""
     schema = _unwrapped(body)
     if not any(isinstance(schema.get(name), list) for name in ("connectors", "streams")):
@@ -276,12 +282,12 @@ def ambiguous(children: Sequence[ChildGrant]) -> AmbiguousConnection:
     good = [child for child in children if child.problem is None]
     bad = [child.unavailable(child.problem) for child in children if child.problem is not None]
     hint = " Call schema {} for all of them." if len(good) > MOST_CANDIDATES else ""
-    detail: dict[str, Any] = (
-        {"unavailable_connections": [c.as_json() for c in bad[:MOST_CANDIDATES]]} if bad else {}
-    )
-    return ambiguous_connection(
+    error = ambiguous_connection(
         f"{counted(len(good), 'connection fits', 'connections fit')} and none was named; "
         f"nothing was read.{hint}",
         [child.as_json() for child in good],
-        **detail,
     )
+    if bad:
+        listed = [choice.as_json() for choice in bad[:MOST_CANDIDATES]]
+        error.detail["unavailable_connections"] = listed
+    return error

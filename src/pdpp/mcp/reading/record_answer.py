@@ -1,12 +1,14 @@
 """Record answers: one record or a page of them, from whichever server sends it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
 from pdpp.wire.answer import answer_without
 from pdpp.wire.members import Json, flag_in, id_in, object_in, objects_in, text_in, whole_in
+from pdpp.wire.verbatim import Verbatim
 
 _ENVELOPE = (
     "object",
@@ -19,6 +21,7 @@ _ENVELOPE = (
     "deleted",
     "deleted_at",
 )
+_PAGE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
 
 
 class ServerRecord(NamedTuple):
@@ -33,10 +36,10 @@ class ServerRecord(NamedTuple):
     version: int | None
     deleted: bool
     deleted_at: str | None
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     related: "Mapping[str, RelatedRecords]"
-    envelope: Json
-    """The members around the data, as they were sent."""
+    envelope: Verbatim
+    """The members around the data, as they were sent but for what cannot be seen in labels."""
 
     @property
     def handle(self) -> Handle:
@@ -59,7 +62,9 @@ class ServerRecordPage(NamedTuple):
     next_changes_since: str | None
     has_more: bool | None
     meta: ListMeta
-    raw: Json
+    envelope: Verbatim
+    """What the server says of the page as a whole."""
+
     nameless: int = 0
     """How many records the server sent without an id; nothing can be asked about them."""
 
@@ -79,8 +84,13 @@ def read_record(body: Json, stream: str, record_id: str = "") -> ServerRecord:
         deleted_at=text_in(body, "deleted_at"),
         data=object_in(body, "data"),
         related={name: _related(name, value) for name, value in _expanded(body).items()},
-        envelope={"id": id, **{name: body[name] for name in _ENVELOPE if name in body}},
+        envelope=Verbatim(body).only(*_ENVELOPE).with_members({"id": id, **_labels(body)}),
     )
+
+
+def _labels(body: Json) -> Json:
+    labels = ((name, text_in(body, name)) for name in ("connector_key", "display_name"))
+    return {name: visible(text, lines=False) for name, text in labels if text is not None}
 
 
 def _expanded(body: Json) -> Json:
@@ -109,6 +119,6 @@ def read_page(body: Json, stream: str) -> ServerRecordPage:
         next_changes_since=text_in(body, "next_changes_since"),
         has_more=flag_in(body, "has_more"),
         meta=read_meta(body),
-        raw=body,
+        envelope=Verbatim(body).only(*_PAGE),
         nameless=len(records) - len(named),
     )

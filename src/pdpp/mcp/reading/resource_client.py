@@ -1,7 +1,8 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.lean import HEADER, VALUE
@@ -19,6 +20,7 @@ from pdpp.wire.answer import (
     no_answer,
     target,
 )
+from pdpp.wire.members import Json
 
 __all__ = [
     "Params",
@@ -42,16 +44,16 @@ _LONG_BYTES = 1 << 18
 class JsonCodec(NamedTuple):
     """How JSON is read, and how it is told how long a value is as JSON."""
 
-    decode: Callable[[bytes], Any] = read_json
+    decode: Callable[[bytes], object] = read_json
     length: Callable[[object], int] = json_length
-    in_thread: Callable[..., Awaitable[Any]] | None = None
+    in_thread: Callable[[Callable[[], Json]], Awaitable[Json]] | None = None
     """How a long answer is read where others wait in the same loop; the adapter has no loop."""
 
 
 class ServerAnswer(NamedTuple):
-    """A JSON answer, with what its headers say."""
+    """A JSON answer, with what its headers say; only what reads answers may look into it."""
 
-    body: dict[str, Any]
+    body: Json
     request_id: str | None
     record_page: str | None
     cursors: Sequence[str] = ()
@@ -103,10 +105,11 @@ class ResourceClient:
             headers[HEADER] = VALUE
         reply = await self._send("GET", target(path, params), headers)
         try:
+            read = partial(body_of, reply, self.origin, self.codec.decode)
             if self.codec.in_thread is not None and len(reply.body) > _LONG_BYTES:
-                body = await self.codec.in_thread(body_of, reply, self.origin, self.codec.decode)
+                body = await self.codec.in_thread(read)
             else:
-                body = body_of(reply, self.origin, self.codec.decode)
+                body = read()
         except ServerError as error:
             raise self._with_command(error) from None
         cursors = reply.headers.get(CURSORS_HEADER)

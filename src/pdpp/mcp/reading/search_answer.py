@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
+from pdpp.evidence.fence import has_hidden
 from pdpp.evidence.handle import Handle, parse_handle
 from pdpp.evidence.lean import DISPLAY
 from pdpp.evidence.presentation import is_web_link
@@ -14,6 +15,7 @@ from pdpp.model.errors import InvalidRequest
 from pdpp.wire.answer import answer_without
 from pdpp.wire.members import Json, id_in, objects_in, text_in, texts_in, whole_in
 from pdpp.wire.passage import passages_in
+from pdpp.wire.verbatim import Verbatim, all_json
 
 _PREVIEW_CHARS = 400
 _LONGEST_LINK = 1_000
@@ -45,7 +47,7 @@ class ServerHit(NamedTuple):
     passage: HitPassage | None
     link: str | None
     score: float
-    raw: Json
+    sent: Verbatim
     matched: Sequence[str] = ()
     missing: Sequence[str] = ()
     """The words of the question that it holds and lacks, where a server tells."""
@@ -57,11 +59,17 @@ class SearchAnswer(NamedTuple):
     hits: Sequence[ServerHit]
     next_cursor: str | None
     meta: ListMeta
-    raw: Json
+    envelope: Verbatim
     cursors: Sequence[str] = ()
 
     nameless: int = 0
     """How many hits the server sent that name no record."""
+
+    url: str | None = None
+    """The address that the server says it answered."""
+
+    hidden_characters: bool = False
+    """Whether its hits hold characters that cannot be seen."""
 
     def first(self, count: int) -> "SearchAnswer | None":
         """Return the first hits as a page that goes on, None where only the server can.
@@ -74,22 +82,42 @@ class SearchAnswer(NamedTuple):
         if untold < 0 or count <= untold:
             return None
         cursor = self.cursors[count - 1 - untold]
-        ahead: dict[str, Any] = {"has_more": True, "next_cursor": cursor}
-        if (url := text_in(self.raw, "url")) is not None:
+        ahead: dict[str, object] = {"has_more": True, "next_cursor": cursor}
+        if (url := self.url) is not None:
             onward = _CURSOR.sub(cursor, url) if "cursor=" in url else f"{url}&cursor={cursor}"
             ahead["links"] = {"next": onward}
-        hits = self.hits[:count]
-        raw = {**self.raw, "data": [hit.raw for hit in hits], **ahead}
-        return SearchAnswer(hits, cursor, self.meta, raw, nameless=self.nameless)
+        return self._of(self.hits[:count], self.envelope.with_members(ahead))._replace(
+            next_cursor=cursor, cursors=()
+        )
+
+    def _of(self, hits: Sequence[ServerHit], envelope: Verbatim) -> "SearchAnswer":
+        """Return the page with these of its hits in an envelope."""
+        sent = all_json(hit.sent for hit in hits)
+        return self._replace(
+            hits=hits,
+            envelope=envelope.with_members({"data": sent}),
+            hidden_characters=self.hidden_characters and has_hidden(sent),
+        )
+
+    def without_hits(self) -> "SearchAnswer":
+        """Return what stands around the hits."""
+        return self._of((), self.envelope)
+
+    def bare(self, *, has_more: bool) -> "SearchAnswer":
+        """Return the page in an envelope of ours that holds no hits."""
+        members = {"object": "list", "data": [], "has_more": has_more}
+        return self._replace(envelope=Verbatim(members), hidden_characters=False)
 
     def at_most(self, limit: int) -> "SearchAnswer":
         """Return the page without hits that were sent although nobody asked for them."""
         if len(self.hits) <= limit:
             return self
-        kept = {name: self.raw[name] for name in ("next_cursor", "meta") if name in self.raw}
-        hits = self.hits[:limit]
-        raw = {"object": "list", "data": [hit.raw for hit in hits], **kept}
-        return self._replace(hits=hits, raw=raw, cursors=())
+        kept = self.envelope.only("next_cursor", "meta").with_members({"object": "list"})
+        return self._of(self.hits[:limit], kept)._replace(cursors=())
+
+
+NO_HITS = SearchAnswer((), None, ListMeta(), Verbatim({"data": []}))
+"""A page where there is nothing more to read."""
 
 
 class SearchResults(NamedTuple):
@@ -113,13 +141,21 @@ def results_of(answer: SearchAnswer, limit: int) -> SearchResults:
 def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
     """Read a page of hits, in any of the places servers put them."""
     display = objects_in(body, DISPLAY)
-    raw = {name: value for name, value in body.items() if name != DISPLAY} if display else body
+    sent = Verbatim(body).without(DISPLAY) if display else Verbatim(body)
     listed = _listed(body)
     beside: Sequence[Json] = display if len(display) == len(listed) else [{}] * len(listed)
     read = [_hit(hit, more) for hit, more in zip(listed, beside, strict=True)]
     hits = [hit for hit in read if hit.handle.stream and hit.handle.record_id]
-    cursor, unnamed = text_in(body, "next_cursor"), len(read) - len(hits)
-    return SearchAnswer(hits, cursor, read_meta(body), raw, cursors, unnamed)
+    return SearchAnswer(
+        hits=hits,
+        next_cursor=text_in(body, "next_cursor"),
+        meta=read_meta(body),
+        envelope=sent,
+        cursors=cursors,
+        nameless=len(read) - len(hits),
+        url=text_in(body, "url"),
+        hidden_characters=has_hidden(body.get("data")),
+    )
 
 
 def _listed(body: Json) -> list[Json]:
@@ -146,7 +182,7 @@ def _hit(hit: Json, display: Json) -> ServerHit:
         passage=_passage(merged, text_in(display, "preview_text")),
         link=_link(hit),
         score=_score(hit.get("score")),
-        raw=hit,
+        sent=Verbatim(hit),
         matched=_words(hit, "matched"),
         missing=_words(hit, "missing"),
     )
@@ -197,9 +233,9 @@ def _link(hit: Json) -> str | None:
     )
 
 
-def _score(score: Any) -> float:
+def _score(score: object) -> float:
     """Return how good a hit is, higher the better, whichever way its server counts."""
-    facts = score if isinstance(score, Mapping) else {"value": score}
+    facts: Json = score if isinstance(score, Mapping) else {"value": score}
     value = facts.get("value")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0

@@ -1,15 +1,15 @@
 """The aggregate tool."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pdpp.evidence.budget import cut
 from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import AggregateView, NextCall
-from pdpp.mcp.reading.aggregation import AggregateGroup, ServerAggregation, read_aggregation
+from pdpp.mcp.kernel.rpc import JsonObject
+from pdpp.mcp.reading.aggregation import AggregateGroup, ServerAggregation
 from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.reads import ask_aggregation
+from pdpp.mcp.tools.given import AggregateArguments
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
 
@@ -18,26 +18,29 @@ _DEFAULT_GROUPS = 100
 _KEY_CHARS = 200
 
 
-async def aggregate(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
+async def aggregate(reader: GrantReader, arguments: AggregateArguments) -> JsonObject:
     """Run the aggregate tool; groups that do not fit are asked for again, fewer."""
     stream, connection_id = arguments["stream"], arguments.get("connection_id")
     check_stream(stream)
     reader.require_one_source(connection_id, stream)
-    params = {k: v for k, v in arguments.items() if k != "stream"}
-    most = MOST_CHARS if "limit" in arguments else MOST_DEFAULT_CHARS
+    limit = arguments.get("limit")
+    most = MOST_CHARS if limit is not None else MOST_DEFAULT_CHARS
     while True:
-        answer = await reader.get(["streams", stream, "aggregate"], params, connection_id)
-        aggregation = _with_short_keys(read_aggregation(answer.body, arguments))
-        fewer = params.get("limit") != arguments.get("limit")
-        notes = _notes(aggregation, params["limit"] if fewer else None)
-        view = AggregateView(aggregation, _more(arguments, params, aggregation), notes)
+        asked = {k: v for k, v in arguments.items() if k not in ("stream", "limit")}
+        params = asked if limit is None else {**asked, "limit": limit}
+        answer = await ask_aggregation(reader, stream, connection_id, params)
+        aggregation = _with_short_keys(answer)
+        fewer = limit if limit != arguments.get("limit") else None
+        view = AggregateView(
+            aggregation, _more(arguments, limit, aggregation), _notes(aggregation, fewer)
+        )
         spoken, shaped = text.aggregate_text(view), structured.aggregate_structured(view)
         if fits(spoken, shaped, most, most):
             return result(spoken, shaped)
         groups = len(aggregation.groups or ())
-        if groups <= 1 or params.get("limit") == 1:
+        if groups <= 1 or limit == 1:
             raise PayloadTooLarge("This aggregate does not fit an answer; group by another field.")
-        params["limit"] = min(groups, params.get("limit", _MOST_GROUPS)) // 2
+        limit = min(groups, _MOST_GROUPS if limit is None else limit) // 2
 
 
 def _with_short_keys(aggregation: ServerAggregation) -> ServerAggregation:
@@ -67,11 +70,11 @@ def _notes(aggregation: ServerAggregation, fewer: int | None) -> list[str]:
 
 
 def _more(
-    arguments: Mapping[str, Any], params: Mapping[str, Any], aggregation: ServerAggregation
+    arguments: AggregateArguments, limit: int | None, aggregation: ServerAggregation
 ) -> list[NextCall]:
     """Offer more groups where the answer cut them and more may be had."""
-    asked = params.get("limit", _DEFAULT_GROUPS)
-    cut_here = "limit" in arguments and params.get("limit") != arguments["limit"]
+    asked = _DEFAULT_GROUPS if limit is None else limit
+    cut_here = "limit" in arguments and limit != arguments["limit"]
     if not aggregation.other_count or asked >= _MOST_GROUPS or cut_here:
         return []
     more = min(_MOST_GROUPS, asked * 4)

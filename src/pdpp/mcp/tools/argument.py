@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.text import flat_json_text, json_text
@@ -48,9 +48,9 @@ class Argument(NamedTuple):
     required: bool = False
     longest: int = LONGEST
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Return the flat JSON Schema of the argument."""
-        schema: dict[str, Any] = {"type": "object" if self.form in _OBJECTS else self.form.value}
+        schema: dict[str, object] = {"type": "object" if self.form in _OBJECTS else self.form.value}
         if self.form is ArgumentType.LIST:
             schema["items"] = {"type": "string"}
         elif self.form is ArgumentType.FILTER:
@@ -72,7 +72,7 @@ class Argument(NamedTuple):
         return schema
 
 
-_EMPTY: Mapping[ArgumentType, Sequence[Any]] = {
+_EMPTY: Mapping[ArgumentType, Sequence[object]] = {
     ArgumentType.TEXT: ("",),
     ArgumentType.INTEGER: ("",),
     ArgumentType.LIST: ([], ""),
@@ -80,7 +80,7 @@ _EMPTY: Mapping[ArgumentType, Sequence[Any]] = {
 """Values by which hosts say that an argument is not given."""
 
 _OBJECTS = (ArgumentType.FILTER, ArgumentType.LIMITS)
-_EXAMPLES: Mapping[ArgumentType | None, Mapping[str, Any]] = {
+_EXAMPLES: Mapping[ArgumentType | None, Mapping[str, object]] = {
     ArgumentType.FILTER: {"filter": {"sent_at": {"gte": "2026-01-01T00:00:00Z"}}},
     ArgumentType.LIMITS: {"expand": ["attachments"], "expand_limit": {"attachments": 3}},
 }
@@ -91,11 +91,11 @@ class Signature(NamedTuple):
 
     tool: str
     arguments: Mapping[str, Argument]
-    example: Mapping[str, Any]
+    example: Mapping[str, object]
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Return the tool's input schema."""
-        schema: dict[str, Any] = {
+        schema: dict[str, object] = {
             "type": "object",
             "properties": {name: arg.schema() for name, arg in self.arguments.items()},
             "additionalProperties": False,
@@ -105,12 +105,12 @@ class Signature(NamedTuple):
             schema["required"] = required
         return schema
 
-    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments as they may be used, or refuse with a call that would do."""
         for name in given:
             if name not in self.arguments and name not in HOSTS_OWN:
                 raise self._unknown(name, given)
-        checked: dict[str, Any] = {}
+        checked: dict[str, object] = {}
         for name, argument in self.arguments.items():
             value = given.get(name)
             if value is None or value in _EMPTY.get(argument.form, ()):
@@ -121,7 +121,7 @@ class Signature(NamedTuple):
         self._check_length(checked)
         return checked
 
-    def _check_length(self, checked: Mapping[str, Any]) -> None:
+    def _check_length(self, checked: Mapping[str, object]) -> None:
         repeated = {k: v for k, v in checked.items() if self.arguments[k].longest == LONGEST}
         if len(flat_json_text(repeated)) > _MOST_CHARS:
             longest = max(repeated, key=lambda name: json_length(repeated[name]))
@@ -131,7 +131,7 @@ class Signature(NamedTuple):
                 longest,
             )
 
-    def _value(self, argument: Argument, value: Any) -> Any:
+    def _value(self, argument: Argument, value: object) -> object:
         match argument.form:
             case ArgumentType.TEXT:
                 return self._text(argument, value)
@@ -143,7 +143,7 @@ class Signature(NamedTuple):
                 return self._filter(argument, value)
         return self._limits(argument, value)
 
-    def _text(self, argument: Argument, value: Any) -> str:
+    def _text(self, argument: Argument, value: object) -> str:
         if not isinstance(value, str) or not value:
             raise self._refuse(InvalidRequest, f"{argument.name} is a string", argument.name)
         if len(value) > argument.longest:
@@ -159,7 +159,7 @@ class Signature(NamedTuple):
             )
         return value
 
-    def _integer(self, argument: Argument, value: Any) -> int:
+    def _integer(self, argument: Argument, value: object) -> int:
         value = _whole(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise self._refuse(InvalidRequest, f"{argument.name} is a whole number", argument.name)
@@ -168,16 +168,17 @@ class Signature(NamedTuple):
             raise self._refuse(InvalidRequest, f"{argument.name} is {limits}", argument.name)
         return value
 
-    def _list(self, argument: Argument, value: Any) -> list[str]:
+    def _list(self, argument: Argument, value: object) -> list[str]:
         name = argument.name
-        well = isinstance(value, list) and 0 < len(value) <= _MOST_ITEMS
-        if not well or not all(_is_name(item) and "," not in item for item in value):
+        items: list[object] = value if isinstance(value, list) else []
+        names = [item for item in items if _is_name(item) and "," not in item]
+        if len(names) < len(items) or not 0 < len(names) <= _MOST_ITEMS:
             raise self._refuse(
                 InvalidRequest, f"{name} is a list of at most {_MOST_ITEMS} names", name
             )
-        return list(value)
+        return names
 
-    def _filter(self, argument: Argument, value: Any) -> dict[str, Any]:
+    def _filter(self, argument: Argument, value: object) -> dict[str, object]:
         name = argument.name
         if not isinstance(value, dict) or not value:
             raise self._refuse(
@@ -208,7 +209,7 @@ class Signature(NamedTuple):
                 )
         return {name: _plain_value(wanted) for name, wanted in value.items()}
 
-    def _limits(self, argument: Argument, value: Any) -> dict[str, int]:
+    def _limits(self, argument: Argument, value: object) -> dict[str, int]:
         name = argument.name
         if not isinstance(value, dict) or not value:
             raise self._refuse(
@@ -226,7 +227,7 @@ class Signature(NamedTuple):
                 )
         return {relation: int(limit) for relation, limit in value.items()}
 
-    def _unknown(self, name: str, given: Mapping[str, Any]) -> InvalidRequest:
+    def _unknown(self, name: str, given: Mapping[str, object]) -> InvalidRequest:
         import difflib
 
         near = difflib.get_close_matches(name, self.arguments, n=1, cutoff=0.4)
@@ -240,8 +241,8 @@ class Signature(NamedTuple):
         )
 
     def _corrected(
-        self, name: str, near: str, given: Mapping[str, Any]
-    ) -> Mapping[str, Any] | None:
+        self, name: str, near: str, given: Mapping[str, object]
+    ) -> Mapping[str, object] | None:
         """Return the caller's own call with one name put right, where that makes it good."""
         rest = {key: value for key, value in given.items() if key not in {name, *HOSTS_OWN}}
         if near in rest or not rest.keys() <= self.arguments.keys():
@@ -257,7 +258,7 @@ class Signature(NamedTuple):
         error: type[InvalidRequest],
         what: str,
         param: str,
-        corrected: Mapping[str, Any] | None = None,
+        corrected: Mapping[str, object] | None = None,
     ) -> InvalidRequest:
         form = self.arguments[param].form if param in self.arguments else None
         example = corrected or {**self.example, **_EXAMPLES.get(form, {})}
@@ -268,7 +269,7 @@ def refusal(
     tool: str,
     what: str,
     param: str,
-    example: Mapping[str, Any],
+    example: Mapping[str, object],
     error: type[InvalidRequest] = InvalidRequest,
 ) -> InvalidRequest:
     """Return the refusal of a call, with one that would do; it is shown as the next call."""
@@ -276,30 +277,31 @@ def refusal(
     return error(f"{tool}: {what}. Nothing was read.", param=param, example=call)
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     """Return a whole number as one, however a host wrote it: 2.0 is 2."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _plain_value(wanted: Any) -> Any:
+def _plain_value(wanted: object) -> object:
     if isinstance(wanted, dict):
         return {operator: _whole(limit) for operator, limit in wanted.items()}
     return _whole(wanted)
 
 
-def _scalar(value: Any) -> bool:
+def _scalar(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= LONGEST and not _UNSOUND.search(value)
-    return is_number(value) and math.isfinite(value) and abs(value) <= _FARTHEST
+    return is_number(value) and math.isfinite(value) and -_FARTHEST <= value <= _FARTHEST
 
 
 _FARTHEST = 1e300
 
 
-def _is_name(value: Any) -> bool:
+def _is_name(value: object) -> TypeGuard[str]:
     """Tell whether a value may name a field, stream or relation; brackets are ours to write."""
-    sound = isinstance(value, str) and 0 < len(value) <= LONGEST and not _UNSOUND.search(value)
-    return sound and "[" not in value and "]" not in value
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST:
+        return False
+    return not _UNSOUND.search(value) and "[" not in value and "]" not in value
 
 
 def _quoted(name: str) -> str:
@@ -307,11 +309,11 @@ def _quoted(name: str) -> str:
     return json_text(name[:60])
 
 
-def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
+def call_text(tool: str, arguments: Mapping[str, object]) -> str:
     """Return a call as a model can copy it."""
     return f"{tool} {flat_json_text(arguments)}"
 
 
-def signature(tool: str, example: Mapping[str, Any], arguments: Sequence[Argument]) -> Signature:
+def signature(tool: str, example: Mapping[str, object], arguments: Sequence[Argument]) -> Signature:
     """Put a tool's signature together."""
     return Signature(tool, {argument.name: argument for argument in arguments}, example)

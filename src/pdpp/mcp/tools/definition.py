@@ -1,6 +1,6 @@
 """The six tools as clients see them: our words, flat schemas, nothing from any record."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.budget import MAX_AROUND, MAX_LIMIT
 from pdpp.evidence.handle import MAX_URI_CHARS
@@ -158,7 +158,7 @@ _RESULT = {
     "properties": dict.fromkeys(("id", "title", "url", "evidence"), _STRING),
 }
 
-_OUTPUTS: dict[str, dict[str, Any]] = {
+_OUTPUTS: dict[str, dict[str, object]] = {
     "schema": {"data": _OBJECT},
     "query_records": {"data": _OBJECT},
     "aggregate": {"data": _OBJECT},
@@ -204,10 +204,10 @@ ANY_DATA = DataWords()
 """For a grant of which nothing is known yet."""
 
 
-def definition(tool: str, data: DataWords = ANY_DATA) -> dict[str, Any]:
+def definition(tool: str, data: DataWords = ANY_DATA) -> dict[str, object]:
     """Return what ``tools/list`` says of a tool, without its name."""
     named = data._asdict()
-    meta: dict[str, Any] = {"anthropic/searchHint": HINTS[tool].format(**named)}
+    meta: dict[str, object] = {"anthropic/searchHint": HINTS[tool].format(**named)}
     if tool in ALWAYS_LOADED:
         meta["anthropic/alwaysLoad"] = True
     return {

@@ -1,8 +1,5 @@
 """The fetch tool: one record, or the facts about a blob, as a document of five members."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import has_hidden, visible
 from pdpp.evidence.handle import BLOB_URI, blob_uri, parse_blob_uri
@@ -19,14 +16,16 @@ from pdpp.mcp.drawing.record import (
     source_of,
 )
 from pdpp.mcp.drawing.result import MOST_CHARS, result
-from pdpp.mcp.drawing.structured import binary_json, record_structured
+from pdpp.mcp.drawing.structured import binary_json, related_json
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.blob import BlobContent, blob_route, read_blob
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.record_answer import ServerRecord, read_record
+from pdpp.mcp.reading.reads import ask_record
+from pdpp.mcp.reading.record_answer import ServerRecord
+from pdpp.mcp.tools.given import FetchArguments
 from pdpp.mcp.tools.locator import locate
 from pdpp.model.errors import PayloadTooLarge
-from pdpp.wire.answer import answer_without
 
 TOOL = "fetch"
 _BLOB_BYTES = 32_768
@@ -39,27 +38,19 @@ _BUDGETS = tuple(
 """How much of a document may be shown, from generous to scant."""
 
 
-async def fetch(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
+async def fetch(reader: GrantReader, arguments: FetchArguments) -> JsonObject:
     """Run the fetch tool."""
     if arguments["id"].startswith(BLOB_URI):
         return _document_result(await _blob(reader, arguments["id"]))
     handle = locate(TOOL, arguments)
     reader.require_one_source(handle.connection_id, handle.stream)
     params = {k: v for k, v in arguments.items() if k in ("fields", "expand", "expand_limit")}
-    if handle.connection_id is not None:
-        params["connection_id"] = handle.connection_id
-    path = ["streams", handle.stream, "records", handle.record_id]
-    answer = await reader.get(path, params, handle.connection_id)
-    if not isinstance(answer.body.get("data"), dict) and not answer.body.keys() & {"id", "deleted"}:
-        raise answer_without("record")
-    record = read_record(answer.body, handle.stream, handle.record_id)
-    if record.connection_id is None:
-        record = record._replace(connection_id=handle.connection_id)
+    record = await ask_record(reader, handle, params)
     facts = await reader.facts(record.connection_id, record.stream)
     return _document_result(_fitting(reader, record, facts))
 
 
-def _document_result(document: dict[str, Any]) -> dict[str, Any]:
+def _document_result(document: JsonObject) -> JsonObject:
     """Return a document in both halves: the object, and the same as JSON text.
 
     Characters a reader cannot see are escaped in the text, which leaves the object the same.
@@ -67,11 +58,11 @@ def _document_result(document: dict[str, Any]) -> dict[str, Any]:
     return result(spelled(json_text(document)), document)
 
 
-def _fits(document: Mapping[str, Any]) -> bool:
+def _fits(document: JsonObject) -> bool:
     return len(spelled(json_text(document))) <= MOST_CHARS
 
 
-def _fitting(reader: GrantReader, record: ServerRecord, facts: FieldFacts) -> dict[str, Any]:
+def _fitting(reader: GrantReader, record: ServerRecord, facts: FieldFacts) -> JsonObject:
     """Return the document with as much text as its bound allows once it is escaped."""
     for budget in _BUDGETS:
         document = _document(reader, record, facts, budget)
@@ -84,7 +75,7 @@ def _fitting(reader: GrantReader, record: ServerRecord, facts: FieldFacts) -> di
 
 def _document(
     reader: GrantReader, record: ServerRecord, facts: FieldFacts, budget: RecordBudget
-) -> dict[str, Any]:
+) -> JsonObject:
     id = record.handle.id
     presentation = presentation_of(record, facts)
     document = document_text(id, record.data, facts, budget)
@@ -94,7 +85,7 @@ def _document(
         "event_time": presentation.event_time,
         "link": presentation.link,
     }
-    metadata: dict[str, Any] = source_of(record).as_json()
+    metadata: JsonObject = {**source_of(record).as_json()}
     metadata |= {name: value for name, value in about.items() if value is not None}
     metadata |= _truncation(id, document)
     metadata |= _expansion(record, budget)
@@ -109,8 +100,8 @@ def _document(
     }
 
 
-def _truncation(id: str, document: DocumentText) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
+def _truncation(id: str, document: DocumentText) -> JsonObject:
+    facts: JsonObject = {}
     if document.cuts:
         facts["truncation"] = {name: part.as_json() for name, part in document.cuts.items()}
     if document.omitted:
@@ -131,14 +122,14 @@ def _truncation(id: str, document: DocumentText) -> dict[str, Any]:
     return facts
 
 
-def _expansion(record: ServerRecord, budget: RecordBudget) -> dict[str, Any]:
+def _expansion(record: ServerRecord, budget: RecordBudget) -> JsonObject:
     if not record.related:
         return {}
     own = budget._replace(chars=min(400, budget.chars), fields=0)
-    return {"expanded": record_structured(record_view(record, NO_FACTS, own))["expanded"]}
+    return {"expanded": related_json(record_view(record, NO_FACTS, own))}
 
 
-async def _blob(reader: GrantReader, uri: str) -> dict[str, Any]:
+async def _blob(reader: GrantReader, uri: str) -> JsonObject:
     """Return the facts about a blob, with as much of its first text as has room."""
     content = await read_blob(reader, parse_blob_uri(uri), _BLOB_BYTES)
     for step in range(_BLOB_CHARS.bit_length() + 1):
@@ -148,8 +139,8 @@ async def _blob(reader: GrantReader, uri: str) -> dict[str, Any]:
     raise PayloadTooLarge("What names this blob does not fit an answer.", param="id")
 
 
-def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict[str, Any]:
-    metadata: dict[str, Any] = {
+def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> JsonObject:
+    metadata: JsonObject = {
         "media_type": content.media_type,
         "size_bytes": content.size_bytes,
         **({} if content.sha256 is None else {"sha256": content.sha256}),

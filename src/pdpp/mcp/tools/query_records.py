@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.drawing import structured, text
@@ -10,9 +10,12 @@ from pdpp.mcp.drawing.label import beyond, nameless
 from pdpp.mcp.drawing.record import RecordBudget, record_view
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, PageView
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.record_answer import ServerRecord, ServerRecordPage, read_page
+from pdpp.mcp.reading.reads import ask_page
+from pdpp.mcp.reading.record_answer import ServerRecord, ServerRecordPage
+from pdpp.mcp.tools.given import QueryArguments
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.wire.paging import following
@@ -42,7 +45,7 @@ _FRAME_CHARS = 1_500
 class FetchedPage(NamedTuple):
     """A page as the server answered it, with what is known of its fields by connection."""
 
-    arguments: Mapping[str, Any]
+    arguments: QueryArguments
     page: ServerRecordPage
     records: Sequence[ServerRecord]
     facts: Mapping[str | None, FieldFacts]
@@ -54,7 +57,7 @@ class FetchedPage(NamedTuple):
         return "limit" not in self.arguments and self.page.next_cursor is not None
 
 
-async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
+async def query_records(reader: GrantReader, arguments: QueryArguments) -> JsonObject:
     """Run the query_records tool.
 
     Where fewer rows fit than came, the server is asked again for so many: the cursor that is shown
@@ -66,7 +69,8 @@ async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[
     limit = arguments.get("limit", DEFAULT_LIMIT)
     most = MOST_CHARS if "limit" in arguments else MOST_DEFAULT_CHARS
     while True:
-        page = await _page(reader, arguments, limit)
+        params = {k: v for k, v in arguments.items() if k != "stream"} | {"limit": limit}
+        page = await ask_page(reader, stream, connection_id, params)
         records = page.records[:limit]
         connections = {record.connection_id for record in records}
         facts = {source: await reader.facts(source, stream) for source in connections}
@@ -85,24 +89,7 @@ async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[
         limit = _fewer(fetched, limit)
 
 
-async def _page(reader: GrantReader, arguments: Mapping[str, Any], limit: int) -> ServerRecordPage:
-    """Ask for a page of so many records.
-
-    Our servers take a bookmark beside the cursor and check that they belong together. Another one
-    serves its first page again where both are sent, so it is asked with the cursor alone.
-    """
-    stream, connection_id = arguments["stream"], arguments.get("connection_id")
-    path = ["streams", stream, "records"]
-    params = {k: v for k, v in arguments.items() if k != "stream"} | {"limit": limit}
-    answer = await reader.get(path, params, connection_id)
-    if "cursor" in params and reader.record_page is None:
-        alone = following(params, params["cursor"])
-        if alone != params:
-            answer = await reader.get(path, alone, connection_id)
-    return read_page(answer.body, stream)
-
-
-def _fitting(fetched: FetchedPage) -> dict[str, Any] | None:
+def _fitting(fetched: FetchedPage) -> JsonObject | None:
     """Return the page with fields as long as fit, or None where fewer rows are needed."""
     few = len(fetched.records) <= _FEW_ROWS
     for budget in _BUDGETS if few else _BUDGETS[:_ENOUGH_BUDGETS]:

@@ -1,10 +1,10 @@
 """The read_record_field tool: a bounded piece of one field."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Required, TypedDict
 
-from pdpp.evidence.binary import Binary, describe
+from pdpp.evidence.binary import describe
 from pdpp.evidence.budget import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT
 from pdpp.evidence.handle import BLOB_URI, Handle, WindowHandle, blob_uri, window_uri
 from pdpp.evidence.text import digest, field_text
@@ -12,25 +12,38 @@ from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.record import source_of
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, MOST_WINDOW_TEXT, fits, result
 from pdpp.mcp.drawing.view import NextCall, RecordSource, WindowView
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.blob import MOST_BYTES, read_blob, window_of
-from pdpp.mcp.reading.field_window import FieldWindow, of_text, read_window
+from pdpp.mcp.reading.error_answer import binary_in
+from pdpp.mcp.reading.field_window import FieldWindow, of_text
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.record_answer import read_record
+from pdpp.mcp.reading.reads import ask_record, ask_window
 from pdpp.mcp.reading.resource_client import ServerError
+from pdpp.mcp.tools.given import FieldArguments, FieldSelection
 from pdpp.mcp.tools.locator import locate_blob, locate_window, refuse
 from pdpp.model.errors import PayloadTooLarge
-from pdpp.wire.answer import answer_without
-from pdpp.wire.members import object_in, text_in, whole_in
 
 TOOL = "read_record_field"
 CONTENT = "content"
-ViewOf = Callable[[Mapping[str, Any]], Awaitable[WindowView]]
-_AROUND = ("before_chars", "after_chars")
 _MOST_MATCH = 1_024
 """How long a match itself is taken to be at most."""
 
 
-async def read_record_field(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
+class WindowParams(TypedDict, total=False):
+    """What a piece of a field is asked for with."""
+
+    field: Required[str]
+    q: str
+    offset_chars: int
+    limit_chars: int
+    before_chars: int
+    after_chars: int
+
+
+ViewOf = Callable[[WindowParams], Awaitable[WindowView]]
+
+
+async def read_record_field(reader: GrantReader, arguments: FieldArguments) -> JsonObject:
     """Run the read_record_field tool."""
     view_of, chosen = _way(reader, arguments)
     params = _params(chosen)
@@ -41,16 +54,16 @@ async def read_record_field(reader: GrantReader, arguments: dict[str, Any]) -> d
         view = await view_of(params)
         spoken, shaped = text.window_text(view), structured.window_structured(view)
         if fits(spoken, shaped, most_text, most_structured):
-            meta = {"pdpp/resource_uri": view.uri} if view.uri is not None else None
+            meta: JsonObject = {} if view.uri is None else {"pdpp/resource_uri": view.uri}
             return result(spoken, shaped, meta=meta)
         if _asked(params) <= 1 or view.window is None:
             raise PayloadTooLarge("What names this field does not fit an answer.", param="id")
         params = _narrower(params, view.window)
 
 
-def _way(reader: GrantReader, arguments: Mapping[str, Any]) -> tuple[ViewOf, dict[str, Any]]:
+def _way(reader: GrantReader, arguments: FieldArguments) -> tuple[ViewOf, FieldSelection]:
     """Return how the field that a call names is read, and what of it was chosen."""
-    if str(arguments.get("id", "")).startswith(BLOB_URI):
+    if arguments.get("id", "").startswith(BLOB_URI):
         blob_id, chosen = locate_blob(TOOL, arguments)
         return partial(blob_view, reader, blob_id), {"field_path": CONTENT, **chosen}
     handle, chosen = locate_window(TOOL, arguments)
@@ -58,38 +71,40 @@ def _way(reader: GrantReader, arguments: Mapping[str, Any]) -> tuple[ViewOf, dic
     return partial(window_view, reader, handle), chosen
 
 
-def _asked(params: Mapping[str, Any]) -> int:
+def _around(params: WindowParams) -> tuple[int, int]:
+    return params.get("before_chars", DEFAULT_AROUND), params.get("after_chars", DEFAULT_AROUND)
+
+
+def _asked(params: WindowParams) -> int:
     """Return how many characters a call asks for."""
     if "q" in params:
-        return sum(int(params.get(name, DEFAULT_AROUND)) for name in _AROUND) + _MOST_MATCH
-    return int(params.get("limit_chars", DEFAULT_LIMIT))
+        return sum(_around(params)) + _MOST_MATCH
+    return params.get("limit_chars", DEFAULT_LIMIT)
 
 
-def _narrower(params: Mapping[str, Any], window: FieldWindow) -> dict[str, Any]:
+def _narrower(params: WindowParams, window: FieldWindow) -> WindowParams:
     """Ask for half: text that doubles when it is escaped fills a half twice as fast."""
-    around = {name: int(params.get(name, DEFAULT_AROUND)) // 2 for name in _AROUND}
     if "q" not in params:
         return {**params, "limit_chars": _asked(params) // 2}
-    if any(around.values()):
-        return {**params, **around}
+    before, after = (chars // 2 for chars in _around(params))
+    if before or after:
+        return {**params, "before_chars": before, "after_chars": after}
     limit = _MOST_MATCH // 2
     return {"field": params["field"], "offset_chars": window.start, "limit_chars": limit}
 
 
-def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _params(chosen: FieldSelection) -> WindowParams:
     """Return the server's parameters for a field selection, or refuse one that is two."""
     field = chosen.get("field_path")
     if field is None:
         raise refuse(TOOL, "field_path is required")
-    params: dict[str, Any] = {"field": field}
-    query, cursor, offset = (chosen.get(name) for name in ("query", "cursor", "offset_chars"))
+    params: WindowParams = {"field": field}
+    query, cursor, offset = chosen.get("query"), chosen.get("cursor"), chosen.get("offset_chars")
     if sum(value is not None for value in (query, cursor, offset)) > 1:
         raise refuse(TOOL, "give one of offset_chars, cursor and query")
     if query is not None:
-        if "limit_chars" in chosen:
-            raise refuse(TOOL, "query goes with before_chars and after_chars, not limit_chars")
-        return {**params, "q": query, **{k: chosen[k] for k in _AROUND if k in chosen}}
-    if any(name in chosen for name in _AROUND):
+        return _around_words(params, query, chosen)
+    if "before_chars" in chosen or "after_chars" in chosen:
         raise refuse(TOOL, "before_chars and after_chars go with query")
     if cursor is not None:
         if not cursor.isdecimal() or len(cursor) > 12:
@@ -102,29 +117,26 @@ def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return params
 
 
-async def window_view(reader: GrantReader, handle: Handle, params: Mapping[str, Any]) -> WindowView:
+def _around_words(params: WindowParams, query: str, chosen: FieldSelection) -> WindowParams:
+    if "limit_chars" in chosen:
+        raise refuse(TOOL, "query goes with before_chars and after_chars, not limit_chars")
+    around: WindowParams = {**params, "q": query}
+    if "before_chars" in chosen:
+        around["before_chars"] = chosen["before_chars"]
+    if "after_chars" in chosen:
+        around["after_chars"] = chosen["after_chars"]
+    return around
+
+
+async def window_view(reader: GrantReader, handle: Handle, params: WindowParams) -> WindowView:
     """Read one window, or the facts about a field that is not text."""
-    path = ["streams", handle.stream, "records", handle.record_id, "field-window"]
     try:
-        answer = await reader.get(path, {**params, **_connection(handle)}, handle.connection_id)
+        answer = await ask_window(reader, handle, params, _asked(params))
     except ServerError as error:
         if error.code != "field_not_text":
             raise
         return await _view_without_text(reader, handle, params, error)
-    body = answer.body
-    record = read_record({**body, "id": handle.record_id}, handle.stream)
-    if record.connection_id is None:
-        record = record._replace(connection_id=handle.connection_id)
-    offset = int(params.get("offset_chars", 0))
-    answered = object_in(body, "window")
-    if not isinstance(answered.get("text"), str):
-        raise answer_without("text of this field")
-    window = read_window(answered, offset, _asked(params))
-    return _view(source_of(record), params["field"], text_in(body, "digest"), window)
-
-
-def _connection(handle: Handle) -> dict[str, str]:
-    return {} if handle.connection_id is None else {"connection_id": handle.connection_id}
+    return _view(source_of(answer.record), params["field"], answer.digest, answer.window)
 
 
 def _view(
@@ -141,7 +153,7 @@ def _sized(limit: int) -> dict[str, int]:
     return {} if limit == DEFAULT_LIMIT else {"limit_chars": limit}
 
 
-def _calls(base: Mapping[str, Any], window: FieldWindow) -> list[NextCall]:
+def _calls(base: JsonObject, window: FieldWindow) -> list[NextCall]:
     """Offer the piece after this one and the piece before it."""
     calls = []
     limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, window.limit or 0))
@@ -155,7 +167,7 @@ def _calls(base: Mapping[str, Any], window: FieldWindow) -> list[NextCall]:
     return calls
 
 
-async def blob_view(reader: GrantReader, blob_id: str, params: Mapping[str, Any]) -> WindowView:
+async def blob_view(reader: GrantReader, blob_id: str, params: WindowParams) -> WindowView:
     """Read one window of a text that is kept apart, or the facts about what is not text."""
     content = await read_blob(reader, blob_id, MOST_BYTES)
     id = blob_uri(blob_id)
@@ -168,7 +180,7 @@ async def blob_view(reader: GrantReader, blob_id: str, params: Mapping[str, Any]
 
 
 async def _view_without_text(
-    reader: GrantReader, handle: Handle, params: Mapping[str, Any], error: ServerError
+    reader: GrantReader, handle: Handle, params: WindowParams, error: ServerError
 ) -> WindowView:
     """Return what is known of a field that a server does not serve as text.
 
@@ -177,15 +189,12 @@ async def _view_without_text(
     """
     field = params["field"]
     source = RecordSource(handle.connection_id, None, None, handle.stream, handle.record_id)
-    binary = _told_binary(error)
+    binary = binary_in(error)
     if binary is None:
-        path = ["streams", handle.stream, "records", handle.record_id]
-        asked = {"fields": [field], **_connection(handle)}
-        answer = await reader.get(path, asked, handle.connection_id)
-        record = read_record(answer.body, handle.stream, handle.record_id)
+        record = await ask_record(reader, handle, {"fields": [field]})
         # A short id names no connection; the record says which it is.
-        handle = handle._replace(connection_id=record.connection_id or handle.connection_id)
-        source = source_of(record._replace(connection_id=handle.connection_id))
+        handle = handle._replace(connection_id=record.connection_id)
+        source = source_of(record)
         value = record.data.get(field)
         facts = await reader.facts(handle.connection_id, handle.stream)
         binary = describe(value, facts.kinds.get(field))
@@ -198,12 +207,3 @@ async def _view_without_text(
     if binary.blob_id is not None:
         about = NextCall("about it", "fetch", {"id": blob_uri(binary.blob_id)})
     return WindowView(handle.id, source, field, None, None, binary, [about])
-
-
-def _told_binary(error: ServerError) -> Binary | None:
-    media_type = text_in(error.detail, "media_type")
-    if media_type is None:
-        return None
-    size = whole_in(error.detail, "size_bytes")
-    names = text_in(error.detail, "sha256"), text_in(error.detail, "blob_id")
-    return Binary(media_type, size, *names)

@@ -1,17 +1,18 @@
 """The six tools: arguments are checked, the resource server is read, both halves are made."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pdpp.mcp.kernel import Context, Tool
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.tools.definition import SIGNATURES, definition
 from pdpp.model.errors import PdppError
 
 if TYPE_CHECKING:
     from pdpp.mcp.reading.reader import GrantReader
 
-Operation = Callable[["GrantReader", dict[str, Any]], Awaitable[dict[str, Any]]]
+Operation = Callable[["GrantReader", JsonObject], Awaitable[JsonObject]]
 ReaderOf = Callable[[Context], "GrantReader"]
 
 TOOLS = ("schema", "query_records", "aggregate", "search", "fetch", "read_record_field")
@@ -36,7 +37,7 @@ class _Runner:
         self._name = name
         self._reader_of = reader_of
 
-    async def __call__(self, arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    async def __call__(self, arguments: JsonObject, context: Context) -> JsonObject:
         try:
             checked = SIGNATURES[self._name].check(arguments)
             return await operation(self._name)(self._reader_of(context), checked)

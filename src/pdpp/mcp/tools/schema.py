@@ -1,19 +1,25 @@
 """The schema tool: the index of everything, or one stream's fields."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import islice
-from typing import Any
 
-from pdpp.evidence.compact import field_flags
 from pdpp.mcp.drawing import structured
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.schema_text import schema_text
 from pdpp.mcp.drawing.view import NextCall, SchemaView
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.package import schema_children
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.schema_answer import ConnectorRow, SchemaAnswer, StreamRow, shortened
+from pdpp.mcp.reading.schema_answer import SchemaAnswer, StreamRow
+from pdpp.mcp.reading.schema_forms import (
+    bare_index,
+    connection_index,
+    named_index,
+    with_flags_alone,
+    without_flags,
+)
+from pdpp.mcp.tools.given import SchemaArguments
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
@@ -22,7 +28,7 @@ Step = tuple[Callable[[SchemaAnswer], SchemaAnswer], int]
 """How a schema is made shorter, and how long it may be then."""
 
 
-async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
+async def schema(reader: GrantReader, arguments: SchemaArguments) -> JsonObject:
     """Run the schema tool."""
     stream, connection_id = arguments.get("stream"), arguments.get("connection_id")
     if stream is not None:
@@ -35,14 +41,12 @@ async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
     else:
         answer = await reader.compact(stream, connection_id)
     view = SchemaView(answer, stream, _calls(answer, stream), unavailable)
-    if stream is None:
-        return _fitting(view, _INDEX_STEPS)
-    return _fitting(view, _STREAM_STEPS if connection_id is None else _CONNECTION_STEPS)
+    if connection_id is None:
+        return _fitting(view, _INDEX_STEPS if stream is None else _STREAM_STEPS)
+    return _fitting(view, _CONNECTION_INDEX_STEPS if stream is None else _ONE_STREAM_STEPS)
 
 
-async def _full(
-    reader: GrantReader, stream: str | None, connection_id: str | None
-) -> dict[str, Any]:
+async def _full(reader: GrantReader, stream: str | None, connection_id: str | None) -> JsonObject:
     if stream is None:
         raise InvalidRequest(
             "schema: detail full needs a stream. Nothing was read. First find one with schema {}, "
@@ -57,11 +61,13 @@ async def _full(
     return _fitting(SchemaView(answer, stream, [shorter]), _FULL_STEPS)
 
 
-def _fitting(view: SchemaView, steps: Sequence[Step]) -> dict[str, Any]:
+def _fitting(view: SchemaView, steps: Sequence[Step]) -> JsonObject:
     """Return the schema in both halves, in the fullest form that fits its bound."""
     for shorten, most in steps:
-        shorter = view._replace(schema=shorten(view.schema))
-        text, shaped = schema_text(shorter), structured.schema_structured(shorter)
+        shorter = shorten(view.schema)
+        calls = _index_calls(shorter, view.stream) if shorter.is_index else view.calls
+        drawn = view._replace(schema=shorter, calls=calls)
+        text, shaped = schema_text(drawn), structured.schema_structured(drawn)
         if fits(text, shaped, most, most):
             return result(text, shaped)
     raise PayloadTooLarge(
@@ -75,108 +81,39 @@ def _whole(answer: SchemaAnswer) -> SchemaAnswer:
     return answer
 
 
-def _with_fields(
-    answer: SchemaAnswer, note: str, fields_of: Callable[[StreamRow], Mapping[str, str]]
-) -> SchemaAnswer:
-    """Return a schema that tells less of the fields of its streams, and says so."""
-    connectors = [
-        {
-            **connector.envelope,
-            "streams": [
-                {**row.envelope, "field_capabilities": fields_of(row)} for row in connector.streams
-            ],
-        }
-        for connector in answer.connectors
-    ]
-    return shortened(answer, connectors, note)
-
-
-def _flags_only(answer: SchemaAnswer) -> SchemaAnswer:
-    """Return the fields of a full schema as a compact one tells them."""
-    note = "the schema of each field is left out to fit; its flags are here"
-    return _with_fields(
-        answer, note, lambda row: {name: field_flags(facts) for name, facts in row.fields.items()}
-    )
-
-
-def _without_flags(answer: SchemaAnswer, ask: str, most: int | None = None) -> SchemaAnswer:
-    """Return the fields of a stream by name alone, no more than ``most`` of them."""
-    left_out = max((len(row.fields) for row in answer.streams), default=0) - (most or 1 << 20)
-    names = f"and the names of {left_out} more are" if left_out > 0 else "is"
-    note = f"what each field offers {names} left out to fit; {ask}"
-    return _with_fields(answer, note, lambda row: dict.fromkeys(islice(row.fields, most), ""))
-
-
-def _names_only(answer: SchemaAnswer) -> SchemaAnswer:
-    """Return an index without counts and labels; every name stays."""
-    return _index(answer, lambda id: {"connection_id": id}, lambda name: {"name": name})
-
-
-def _bare_names(answer: SchemaAnswer) -> SchemaAnswer:
-    """Return an index in which a stream is its name and a connection its id."""
-    return _index(answer, lambda id: id, lambda name: name)
-
-
-def _index(
-    answer: SchemaAnswer, connection: Callable[[str], Any], stream: Callable[[str], Any]
-) -> SchemaAnswer:
-    connectors = [
-        {
-            **_key(connector),
-            "granted_connections": [connection(id) for id in connector.connections],
-            "streams": [stream(name) for name in connector.stream_names],
-        }
-        for connector in answer.connectors
-    ]
-    note = "counts and labels left out to fit; ask schema with a stream or connection_id"
-    return shortened(answer, connectors, note)
-
-
-def _connections(answer: SchemaAnswer) -> SchemaAnswer:
-    """Return an index of connections alone, with how many streams each connector has."""
-    connectors = [
-        {
-            **_key(connector),
-            "granted_connections": [{"connection_id": id} for id in connector.connections],
-            "streams": [],
-            "stream_names_left_out": len(connector.stream_names),
-        }
-        for connector in answer.connectors
-    ]
-    note = "stream names are left out to fit; ask schema with a connection_id"
-    return shortened(answer, connectors, note)
-
-
-def _key(connector: ConnectorRow) -> Mapping[str, Any]:
-    """Return the name of a connector by the member that the server named it with."""
-    named = [m for m in ("connector_key", "connector_id") if connector.envelope.get(m) is not None]
-    return {member: connector.envelope[member] for member in named[:1]}
-
-
 _INDEX_STEPS: Sequence[Step] = (
     (_whole, MOST_DEFAULT_CHARS),
-    (_names_only, MOST_DEFAULT_CHARS),
-    (_bare_names, MOST_DEFAULT_CHARS),
-    (_names_only, MOST_INDEX_CHARS),
-    (_bare_names, MOST_INDEX_CHARS),
-    (_connections, MOST_INDEX_CHARS),
+    (named_index, MOST_DEFAULT_CHARS),
+    (bare_index, MOST_DEFAULT_CHARS),
+    (named_index, MOST_INDEX_CHARS),
+    (bare_index, MOST_INDEX_CHARS),
+    (connection_index, MOST_INDEX_CHARS),
+    *((partial(connection_index, most=most), MOST_INDEX_CHARS) for most in (150, 50, 15, 5, 1)),
 )
 """Every name matters more than a short page: only then may an index be longer than others."""
 
+_CONNECTION_INDEX_STEPS: Sequence[Step] = (
+    *_INDEX_STEPS[:5],
+    *((partial(bare_index, most=most), MOST_INDEX_CHARS) for most in (500, 150, 50, 15, 5, 1)),
+)
+"""Of one connection the names of streams are what is asked for: as many of them as fit."""
 
-def _default_steps(ask: str) -> Sequence[Step]:
+
+def _field_steps(ask: str) -> Sequence[Step]:
     """Return the steps of one stream's schema; ``ask`` says how more of it comes at once."""
-    fewer = [partial(_without_flags, ask=ask, most=most) for most in (None, 200, 100, 40, 10)]
+    fewer = [partial(without_flags, ask=ask, most=most) for most in (None, 200, 100, 40, 10)]
     return ((_whole, MOST_DEFAULT_CHARS), *((step, MOST_DEFAULT_CHARS) for step in fewer))
 
 
-_STREAM_STEPS = _default_steps("ask schema with a connection_id")
-_CONNECTION_STEPS = _default_steps("ask schema with detail full for up to 30,000 characters")
+_STREAM_STEPS = (*_field_steps("ask schema with a connection_id"), *_INDEX_STEPS[2:])
+"""A stream that hundreds of connections have is listed where it is."""
+
+_ONE_STREAM_STEPS = _field_steps("ask schema with detail full for up to 30,000 characters")
 _FULL_STEPS: Sequence[Step] = (
     (_whole, MOST_CHARS),
-    (_flags_only, MOST_CHARS),
-    (partial(_without_flags, ask="there is no longer form"), MOST_CHARS),
-    (partial(_without_flags, ask="there is no longer form", most=200), MOST_CHARS),
+    (with_flags_alone, MOST_CHARS),
+    (partial(without_flags, ask="there is no longer form"), MOST_CHARS),
+    (partial(without_flags, ask="there is no longer form", most=200), MOST_CHARS),
 )
 
 
@@ -184,16 +121,30 @@ def _calls(answer: SchemaAnswer, stream: str | None) -> list[NextCall]:
     """Offer the next rung: the fields of a stream, or a read of it."""
     for row in answer.streams[:1]:
         if stream is None:
-            named = {"stream": row.name}
-            return [NextCall("fields, filters, sorts, aggregates", "schema", named)]
+            return [_fields_call(row.name)]
         example = NextCall("example", "query_records", _example(row))
         return [*_details(row), example]
     return []
 
 
+def _fields_call(stream: str) -> NextCall:
+    return NextCall("fields, filters, sorts, aggregates", "schema", {"stream": stream})
+
+
+def _index_calls(answer: SchemaAnswer, stream: str | None) -> list[NextCall]:
+    """Offer what leads on from names alone: one of the connections, or one of the streams."""
+    ids = [id for connector in answer.connectors for id in connector.connections]
+    if stream is not None:
+        scope = {"stream": stream}
+        return [NextCall("its fields", "schema", {**scope, "connection_id": id}) for id in ids[:1]]
+    if answer.streams:
+        return [_fields_call(answer.streams[0].name)]
+    return [NextCall("its streams", "schema", {"connection_id": id}) for id in ids[:1]]
+
+
 def _details(row: StreamRow) -> list[NextCall]:
     """Offer the full schema where the compact one does not say what may be asked of a field."""
-    if not row.fields or any("=" in str(flags) for flags in row.fields.values()):
+    if not row.fields or any("=" in offer.flags for offer in row.fields.values()):
         return []
     scope = {"stream": row.name, **_first_connection(row), "detail": "full"}
     return [NextCall("what may be asked", "schema", scope)]
@@ -204,12 +155,12 @@ def _first_connection(row: StreamRow) -> dict[str, str]:
     return {} if first is None else {"connection_id": first}
 
 
-def _example(row: StreamRow) -> dict[str, Any]:
-    example: dict[str, Any] = {"stream": row.name, **_first_connection(row)}
+def _example(row: StreamRow) -> JsonObject:
+    example: JsonObject = {"stream": row.name, **_first_connection(row)}
     ranged = [
         name
-        for name, flags in row.fields.items()
-        if isinstance(flags, str) and "t=date-time" in flags and "r=" in flags and "gte" in flags
+        for name, offer in row.fields.items()
+        if all(flag in offer.flags for flag in ("t=date-time", "r=", "gte"))
     ]
     if ranged:
         example["filter"] = {ranged[0]: {"gte": "2026-01-01T00:00:00Z"}}

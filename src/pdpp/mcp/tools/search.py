@@ -1,17 +1,18 @@
 """The search tool: hits with evidence, in one page that fits."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.hit import draw, hit_view, shortened
 from pdpp.mcp.drawing.label import beyond, nameless
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
 from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
+from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.list_meta import ListMeta
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.resource_client import Params
-from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
+from pdpp.mcp.reading.search_answer import NO_HITS, SearchAnswer, SearchResults, results_of
+from pdpp.mcp.reading.search_params import SearchParams
+from pdpp.mcp.tools.given import SearchArguments
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.wire.paging import following
 
@@ -28,7 +29,7 @@ _ROUTES = {
 }
 
 
-async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
+async def search(reader: GrantReader, arguments: SearchArguments) -> JsonObject:
     """Run the search tool; a page shows as many hits as fit and goes on right after them.
 
     A server that does not tell the cursor after the last that fits is asked again, for so many.
@@ -48,7 +49,7 @@ async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
 class _SearchPage:
     """Lays hits out in both halves of an answer, no more of them than fit."""
 
-    def __init__(self, reader: GrantReader, arguments: Mapping[str, Any], limit: int) -> None:
+    def __init__(self, reader: GrantReader, arguments: SearchArguments, limit: int) -> None:
         small = limit <= DEFAULT_LIMIT
         self._short_of = limit if small else 0
         """How many hits there are on a page that room did not cut, where more room can be had."""
@@ -65,17 +66,17 @@ class _SearchPage:
 
     def _trim(self, results: SearchResults, drawn: list[DrawnHit]) -> None:
         """Drop the hits that do not fit beside what every page has; one stays at least."""
-        page = results.first(len(results.hits)) or read_search({})
-        frame = page._replace(hits=(), raw={**page.raw, "data": []})
+        page = results.first(len(results.hits)) or NO_HITS
+        frame = page.without_hits()
         text_left, object_left = self._left(self._view(results, frame, ()))
         for count, (hit, one) in enumerate(zip(results.hits, drawn, strict=True)):
             text_left -= len(one.text) + 1
-            object_left -= self._length((hit.raw, one.result, one.rung))
+            object_left -= self._length((hit.sent.as_json(), one.result, one.rung))
             if count and (text_left < 0 or object_left < 0):
                 del drawn[count:]
                 break
 
-    def show(self, results: SearchResults, drawn: list[DrawnHit]) -> dict[str, Any] | None:
+    def show(self, results: SearchResults, drawn: list[DrawnHit]) -> JsonObject | None:
         """Return the page of these hits, the last of them dropped where it is too large.
 
         None where the server must be asked for exactly so many.
@@ -128,16 +129,16 @@ class _SearchPage:
         spoken, shaped = text.search_text(frame), structured.search_structured(frame)
         return self.most_text - len(spoken), self.most_structured - self._length(shaped)
 
-    def _fits(self, spoken: str, shaped: dict[str, Any]) -> bool:
+    def _fits(self, spoken: str, shaped: JsonObject) -> bool:
         return len(spoken) <= self.most_text and self._length(shaped) <= self.most_structured
 
-    def _barest(self, view: SearchView) -> dict[str, Any]:
+    def _barest(self, view: SearchView) -> JsonObject:
         """Return one hit whose envelope alone is too large without what the results repeat."""
         note = "the server's envelope was too large and is left out of data"
-        envelope = {"object": "list", "data": [], "has_more": view.next is not None}
+        page = view.page.bare(has_more=view.next is not None)
         for most in (400, 120, 40, 0):
             bare = view._replace(
-                page=view.page._replace(raw=envelope),
+                page=page,
                 hits=[draw(1, shortened(drawn.hit, most)) for drawn in view.hits],
                 notes=[note] if most < _BRIEF else [*view.notes, note],
             )
@@ -161,7 +162,7 @@ def _advice(meta: ListMeta) -> Iterator[str]:
 
 
 async def _search(
-    reader: GrantReader, arguments: Mapping[str, Any], limit: int, room: int
+    reader: GrantReader, arguments: SearchArguments, limit: int, room: int
 ) -> SearchResults:
     route = _ROUTES[arguments.get("mode", "lexical")]
     connection_id = arguments.get("connection_id")
@@ -174,9 +175,14 @@ async def _search(
     return results_of(answer, limit)
 
 
-def _params(arguments: Mapping[str, Any], limit: int) -> Params:
-    params = {"q": arguments["query"], "limit": limit}
-    for name in ("streams", "connection_id", "filter", "cursor"):
-        if name in arguments:
-            params[name] = arguments[name]
+def _params(arguments: SearchArguments, limit: int) -> SearchParams:
+    params: SearchParams = {"q": arguments["query"], "limit": limit}
+    if "streams" in arguments:
+        params["streams"] = arguments["streams"]
+    if "connection_id" in arguments:
+        params["connection_id"] = arguments["connection_id"]
+    if "filter" in arguments:
+        params["filter"] = arguments["filter"]
+    if "cursor" in arguments:
+        params["cursor"] = arguments["cursor"]
     return params
