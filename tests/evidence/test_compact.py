@@ -181,6 +181,84 @@ def test_streams_at_the_top_are_grouped_by_their_connector() -> None:
     ]
 
 
+MAIL_ID, CHAT_ID = "https://example.org/mail", "https://example.org/chat"
+
+
+@pytest.mark.parametrize(
+    ("top", "expected"),
+    [
+        # The same rows at the top and below their connector, told apart by whatever is there.
+        ([{"name": "messages", "connection_id": "work"}], {"mail": {"work"}}),
+        ([{"name": "messages", "connector_key": "mail"}], {"mail": {"work"}}),
+        ([{"name": "messages", "connector_id": MAIL_ID}], {"mail": {"work"}}),
+        ([{"name": "messages", "connector_key": MAIL_ID}], {"mail": {"work"}}),
+        ([{"name": "messages"}], {"mail": {"work"}}),
+        # A row of the same name that another connector has, or another connection.
+        (
+            [{"name": "messages", "connector_key": "chat", "connection_id": "team"}],
+            {"mail": {"work"}, "chat": {"team"}},
+        ),
+        (
+            [{"name": "messages", "connector_id": CHAT_ID, "connection_id": "team"}],
+            {"mail": {"work"}, CHAT_ID: {"team"}},
+        ),
+        (
+            [{"name": "messages", "connector_key": "mail", "connection_id": "home"}],
+            {"mail": {"work", "home"}},
+        ),
+        (
+            [
+                {"name": "messages", "connector_id": MAIL_ID, "connection_id": "work"},
+                {"name": "messages", "connector_id": CHAT_ID, "connection_id": "team"},
+                {"name": "messages", "connector_id": "urn:x", "connection_id": "own"},
+            ],
+            {"mail": {"work"}, CHAT_ID: {"team"}, "urn:x": {"own"}},
+        ),
+        # A stream that its connector does not list.
+        (
+            [{"name": "labels", "connector_key": "mail", "connection_id": "work"}],
+            {"mail": {"work"}},
+        ),
+    ],
+)
+def test_a_row_at_the_top_counts_once_and_is_never_lost_to_one_of_its_name(
+    top: list[dict[str, Any]], expected: dict[str, set[str]]
+) -> None:
+    below = {"name": "messages", "primary_key": [], "field_capabilities": {"subject": "declared"}}
+    connector = {
+        "connector_key": "mail",
+        "connector_id": MAIL_ID,
+        "source": {"kind": "connector", "id": MAIL_ID},
+        "granted_connections": [{"connection_id": "work", "display_name": "Work"}],
+        "stream_count": 1,
+        "streams": [below],
+    }
+    index = compact_schema({"connectors": [connector], "streams": top})
+    seen = {
+        one.get("connector_key") or one["connector_id"]: {
+            connection["connection_id"] for connection in one["granted_connections"]
+        }
+        for one in index["connectors"]
+    }
+    assert seen == expected
+    names = {row["name"] for one in index["connectors"] for row in one["streams"]}
+    assert names == {"messages", *(row["name"] for row in top)}
+    assert index["stream_count"] == sum(map(len, expected.values())) + ("labels" in names)
+    assert compact_schema(index) == index
+
+
+def test_of_two_times_of_an_event_the_first_alone_has_the_role() -> None:
+    shape = {"type": "string", "format": "date-time", "x_pdpp_role": "event-time"}
+    fields = {"began": {"schema": shape}, "title": {"type": "text"}, "ended": {"schema": shape}}
+    row = {"name": "events", "connection_id": "c", "field_capabilities": fields}
+    compact = compact_schema(_body(_connector("calendar", ["c"], [row])), stream="events")
+    assert compact["connectors"][0]["streams"][0]["field_capabilities"] == {
+        "began": "t=date-time,role=event-time",
+        "title": "t=text",
+        "ended": "t=date-time",
+    }
+
+
 def test_a_stream_without_a_connection_belongs_to_those_granted() -> None:
     one = _connector("mail", ["work"], [{"name": "a", "record_count": 3}])
     index = compact_schema(_body(one), stream=None)

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from tests.mcp.client import HttpWire
+from tests.mcp.foreign import Foreign
 from tests.mcp.host import Host, hosted, package
 from tests.mcp.post import declaration
 from tests.mcp.shelf import GROWING, NOTES, TEXT, stream
@@ -140,6 +143,67 @@ def test_an_index_too_large_even_for_names_says_what_it_leaves_out_and_how_to_ge
         assert "left out to fit" in data["note"]
         one = host.good("schema", {"connection_id": "cin_3"})
         assert one.text.count("v3_") == 181
+
+
+def _wide(connectors: int, connections: int, streams: int, *, shared: bool) -> dict[str, Any]:
+    """Return the compact schema of a server that opens very much."""
+    flags = {"id": "t=text,eq", "body": "t=text,role=body,lex"}
+    rows = []
+    for number in range(connectors):
+        key = f"connector_{number:04}"
+        ids = [f"cin_{number:04}_{one:04}" for one in range(connections)]
+        prefix = "kind" if shared else f"s{number:04}"
+        made = [
+            {"name": f"{prefix}_{one:04}", "field_capabilities": flags} for one in range(streams)
+        ]
+        granted = [{"connection_id": id, "display_name": f"Account {id}"} for id in ids]
+        rows.append({"connector_key": key, "granted_connections": granted, "streams": made})
+    total = connectors * connections * streams
+    return {"object": "schema", "detail": "compact", "connectors": rows, "stream_count": total}
+
+
+def _scoped(body: dict[str, Any], request: Request) -> Response:
+    """Answer as a server does, with the stream and the connection that are asked for."""
+    stream, connection = (request.query_params.get(n) for n in ("stream", "connection_id"))
+    connectors = []
+    for one in body["connectors"]:
+        rows = [row for row in one["streams"] if stream in (None, row["name"])]
+        granted = [
+            account
+            for account in one["granted_connections"]
+            if connection in (None, account["connection_id"])
+        ]
+        if rows and granted:
+            connectors.append({**one, "streams": rows, "granted_connections": granted})
+    return JSONResponse({**body, "connectors": connectors})
+
+
+@pytest.mark.parametrize(
+    ("connectors", "connections", "streams", "shared"),
+    [(200, 1, 20, False), (200, 1, 20, True), (1, 1, 4_000, False), (1, 3_000, 2, True)],
+)
+def test_whatever_a_grant_opens_its_index_is_answered_and_leads_on(
+    connectors: int, connections: int, streams: int, shared: bool
+) -> None:
+    body = _wide(connectors, connections, streams, shared=shared)
+    with Foreign(answer=lambda request: _scoped(body, request)).served() as (_, host):
+        first = host.good("schema")
+        assert "left out to fit" in first.text
+        data = first.structured["data"]
+        assert "left out to fit" in data["note"]
+        assert data["stream_count"] == connectors * connections * streams
+        if connections == 1:
+            ids = {f"cin_{number:04}_0000" for number in range(connectors)}
+            assert all(id in first.text for id in ids)
+            assert ids == {id for one in data["connectors"] for id in one["granted_connections"]}
+        page, asked = first, [dict[str, Any]()]
+        while (call := next(iter(object_calls(page.structured)))).tool == "schema":
+            assert call.arguments not in asked
+            asked.append(dict(call.arguments))
+            page = host.good(call.tool, call.arguments)
+        assert "body  text role=body lex" in page.text
+        assert asked[-1].keys() == {"stream", "connection_id"}
+        assert len(asked) <= 4
 
 
 def test_a_stream_of_very_many_fields_says_how_to_get_them_all(tmp_path: Path) -> None:

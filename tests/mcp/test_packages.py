@@ -172,7 +172,7 @@ def test_a_server_that_wants_fewer_requests_does_not_get_more(world: Inside, hos
 def test_a_list_begun_together_is_not_gone_on_with_otherwise(
     world: Inside, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 1.0)
+    monkeypatch.setattr(packages, "PAGE_SECONDS", 0.05)
     page = host.good("search", {"query": "kiln", "limit": 2}).structured
     [following] = [c for c in object_calls(page["next"]) if c.tool == "search"]
     apart(world)
@@ -185,6 +185,7 @@ def test_a_list_begun_together_is_not_gone_on_with_otherwise(
     world.transport.before = hold
     host.refused("overloaded", "search", following.arguments)
     world.transport.before = None
+    monkeypatch.setattr(packages, "PAGE_SECONDS", 60.0)
     assert host.good("search", following.arguments).structured["results"]
 
 
@@ -480,6 +481,37 @@ def test_a_slow_grant_is_named_as_missing_and_does_not_hold_the_answer(
     assert "unavailable: cin_06 (timed_out)" in found.text
     assert len(found.structured["results"]) > 10
     assert "unavailable: cin_06 (timed_out)" in host.good("schema").text
+
+
+@pytest.mark.parametrize("way", ["late", "overloaded"])
+def test_the_hits_of_a_grant_that_was_late_once_come_with_a_later_page(
+    world: Inside, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(packages, "CHILD_SECONDS", 60.0)
+    token, grants = package(world.store)
+    host = world.host(token)
+    error = {"type": "api_error", "code": "overloaded", "message": "Too much at once."}
+    busy = HttpReply(503, {}, json.dumps({"error": error}).encode())
+    late = {grants["cin_06"], grants["cin_20"]}
+
+    async def fail_once(_: str, headers: Mapping[str, str]) -> HttpReply | None:
+        grant = headers.get("PDPP-Grant")
+        if grant is None:
+            return busy
+        if grant not in late:
+            return None
+        late.remove(grant)
+        if way == "late":
+            raise TimeoutError  # As the deadline of the request would.
+        return busy
+
+    world.transport.before = fail_once
+    pages = list(host.pages("search", {"query": "kiln", "limit": 5}))
+    gone = pages[0].structured["content_ladder"]["unavailable_connections"]
+    assert {one["connection_id"] for one in gone} == {"cin_06", "cin_20"}
+    ids = [hit["id"] for page in pages for hit in page.structured["results"]]
+    assert len(ids) == len(set(ids))
+    assert set(ids) == expected()
 
 
 def test_when_no_grant_answers_in_time_that_is_said(

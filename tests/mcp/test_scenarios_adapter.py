@@ -69,24 +69,22 @@ def test_an_empty_cache_ends_the_start_with_the_command_that_fills_it(
     assert sent == []
 
 
-@pytest.mark.scenario("S048", 1, on="stdio")
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_without_a_credential_the_first_request_is_answered_with_the_command(
-    demo: Estate, tmp_path: Path, era: str
-) -> None:
-    address = demo.world.server.url
-    opening: dict[str, Any] = {"method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
-    if era == "modern":
-        opening = {"method": "tools/list", "params": {"_meta": META}}
-    empty = str(tmp_path / "empty")
+OPENINGS: dict[str, dict[str, Any]] = {
+    "legacy": {"method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
+    "modern": {"method": "tools/list", "params": {"_meta": META}},
+}
+
+
+def only_answer(arguments: list[str], home: Path, era: str) -> tuple[dict[str, Any], int, str]:
+    """Open a conversation; return the one answer, the exit code and what stood on stderr."""
     sent = [
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 7, **opening},
+        {"jsonrpc": "2.0", "id": 7, **OPENINGS[era]},
     ]
     with subprocess.Popen(
-        [sys.executable, "-m", "pdpp", "mcp", "--provider-url", address, "--cache-root", empty],
-        cwd=tmp_path,
-        env=bare_environment(HOME=str(tmp_path)),
+        [sys.executable, "-m", "pdpp", "mcp", *arguments],
+        cwd=home,
+        env=bare_environment(HOME=str(home)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -98,15 +96,46 @@ def test_without_a_credential_the_first_request_is_answered_with_the_command(
         process.stdin.write("".join(json.dumps(message) + "\n" for message in sent))
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
-        assert process.wait(DEADLINE) == 78  # It ends by itself: its input is still open.
+        code = process.wait(DEADLINE)  # It ends by itself: its input is still open.
         assert process.stdout.read() == ""
         told = process.stderr.read()
-    assert answer["id"] == 7
-    assert answer["error"]["code"] == -32000
-    command = f"pdpp connect {address} --cache-root {empty}"
-    assert answer["error"]["data"]["command"] == command
-    assert command in answer["error"]["message"]
+    assert (answer["id"], answer["error"]["code"]) == (7, -32000)
     assert answer["error"]["message"] in told
+    return answer["error"], code, told
+
+
+@pytest.mark.scenario("S048", 1, on="stdio")
+@pytest.mark.parametrize("era", OPENINGS)
+def test_without_a_credential_the_first_request_is_answered_with_the_command(
+    demo: Estate, tmp_path: Path, era: str
+) -> None:
+    address, empty = demo.world.server.url, str(tmp_path / "empty")
+    given = ["--provider-url", address, "--cache-root", empty]
+    error, code, _ = only_answer(given, tmp_path, era)
+    assert code == 78
+    command = f"pdpp connect {address} --cache-root {empty}"
+    assert error["data"] == {"code": "not_connected", "command": command}
+    assert command in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "era", "problem"),
+    [
+        ([], "legacy", "no provider address"),
+        ([], "modern", "no provider address"),
+        (["--provider-url"], "legacy", "--provider-url needs a value"),
+        (["--provider-url", "nowhere"], "legacy", "nowhere"),
+        (["--adress", "x"], "modern", "unknown option '--adress'"),
+    ],
+)
+def test_a_start_without_an_address_is_answered_with_the_right_one(
+    tmp_path: Path, arguments: list[str], era: str, problem: str
+) -> None:
+    error, code, _ = only_answer(arguments, tmp_path, era)
+    assert code == 64
+    assert problem in error["message"]
+    assert error["data"] == {"code": "usage", "command": "pdpp mcp --provider-url URL"}
+    assert error["data"]["command"] in error["message"]
 
 
 def test_a_grant_that_ends_while_the_process_runs_is_told_with_the_command(

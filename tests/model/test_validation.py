@@ -447,6 +447,8 @@ def test_what_other_implementations_declare_registers_with_warnings() -> None:
     fields = declaration.streams["messages"].fields
     assert fields["ended"].kind is Kind.DATE_TIME
     assert [field.name for field in fields.values() if field.role is Role.EVENT_TIME] == ["sent_at"]
+    assert fields["sent_at"].schema["x_pdpp_role"] == "event-time"
+    assert fields["ended"].schema == {"type": "string", "x_pdpp_type": "timestamp"}
     assert {warning.pointer.rpartition("/")[2] for warning in declaration.warnings} == {
         "incremental",
         "required",

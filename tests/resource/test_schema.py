@@ -74,7 +74,7 @@ def test_a_stream_of_several_connections_has_its_flags_for_all(reader: httpx.Cli
 def test_streams_of_one_name_and_other_sources_each_have_their_row(
     everything: httpx.Client,
 ) -> None:
-    body = schema(everything, stream="messages")
+    body = schema(everything, view="compact", stream="messages")
     keys = [connector["connector_key"] for connector in body["connectors"]]
     assert len(keys) == len(set(keys)) > 1
     assert all(connector["streams"][0]["field_capabilities"] for connector in body["connectors"])
@@ -87,14 +87,14 @@ def test_a_grant_that_differs_by_connection_gives_a_row_for_each(library: World)
         Selection(connections=("home",), streams=("books",)),
         Selection(connections=("work",), streams=("books",), fields=("id", "title")),
     )
-    (connector,) = schema(client, stream="books")["connectors"]
+    (connector,) = schema(client, view="compact", stream="books")["connectors"]
     assert [list(row["record_counts"]) for row in connector["streams"]] == [["home"], ["work"]]
     assert connector["streams"][1]["field_capabilities"].keys() == {"id", "title"}
 
 
 @pytest.mark.scenario("S026")
 def test_a_shared_stream_is_narrowed_to_one_connection(reader: httpx.Client) -> None:
-    body = schema(reader, **HOME)
+    body = schema(reader, view="compact", **HOME)
     (connector,) = body["connectors"]
     assert connector["granted_connections"] == [
         {"connection_id": "home", "display_name": "Home shelf"}
@@ -112,7 +112,7 @@ def test_a_shared_stream_is_narrowed_to_one_connection(reader: httpx.Client) -> 
 
 @pytest.mark.scenario("S027")
 def test_the_flags_come_with_a_legend_and_are_true(reader: httpx.Client) -> None:
-    body = schema(reader, **HOME)
+    body = schema(reader, view="compact", **HOME)
     legend = body["field_capability_legend"]
     for flag in ("t=", "role=", "eq=", "r=", "sort=", "lex=", "a="):
         assert flag in legend
@@ -213,7 +213,25 @@ def test_full_detail_of_one_stream_is_all_of_it_and_nothing_else(reader: httpx.C
 @pytest.mark.scenario("S061")
 def test_the_compact_form_is_the_projection_of_the_full_one(reader: httpx.Client) -> None:
     full = schema(reader, detail="full", **HOME)
-    assert schema(reader, **HOME) == compact_schema(full, stream="books")
+    assert schema(reader, view="compact", **HOME) == compact_schema(full, stream="books")
+
+
+def test_a_stream_without_a_view_is_answered_in_full_for_every_connection(
+    reader: httpx.Client,
+) -> None:
+    assert schema(reader, **HOME) == schema(reader, detail="full", **HOME)
+    body = schema(reader, stream="books")
+    rows = [row for connector in body["connectors"] for row in connector["streams"]]
+    assert [row["connection_id"] for row in rows] == ["home", "work"]
+    for row in rows:
+        title = row["field_capabilities"]["title"]
+        assert title["schema"]["type"] == ["string", "null"]
+        assert title["exact_filter"] == {"declared": True, "usable": True}
+    refused(
+        reader.get("/v1/schema", params={"stream": "books", "detail": "full"}),
+        409,
+        "ambiguous_schema_detail",
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from pdpp.client.session import ClientSession, RawAnswer
 from pdpp.credentials import is_token, open_cache, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle, complete_handle, parse_handle
-from pdpp.evidence.presentation import is_web_link
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.wire.answer import UnexpectedAnswer
 from pdpp.wire.bearer import Bearer, FixedBearer, RenewedBearer
@@ -132,7 +131,7 @@ class Client:
         """Return one row for each connection and stream."""
         try:
             answer = self._session.ask(request.streams(stream, connection_id))
-            if "data" in answer.body or stream is None:
+            if stream is None or answer.parsed(envelope.lists_rows):
                 return answer.parsed(envelope.page_of(envelope.stream_of)).items
         except NotFound:
             if stream is None:
@@ -224,8 +223,7 @@ class Client:
             self.url, self._session.record_page, parse_handle(item.id)
         )
         if not is_page:
-            link = item.raw.get("url")
-            return link if isinstance(link, str) and is_web_link(link) else address
+            return item.link or address
         match item:
             case Hit(
                 excerpts=(Excerpt(field_path=field, start_chars=int(s), end_chars=int(e)), *_)

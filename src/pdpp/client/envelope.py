@@ -27,8 +27,9 @@ from pdpp.client.result import (
     Stream,
     Window,
 )
-from pdpp.evidence.compact import expands_of, fields_of
+from pdpp.evidence.compact import expands_of, fields_of, stream_flags
 from pdpp.evidence.handle import Handle
+from pdpp.evidence.presentation import is_web_link
 from pdpp.wire.members import (
     flag_in,
     id_in,
@@ -110,7 +111,19 @@ def record_of(raw: Json) -> Record:
         raw=raw,
         deleted=deleted_at is not None or flag_in(raw, "deleted") is True,
         related={name: _related(value) for name, value in object_in(raw, "expanded").items()},
+        link=_link(raw),
     )
+
+
+def _link(raw: Json) -> str | None:
+    """Return the address that a server tells, if a person can open it."""
+    link = text_in(raw, "url")
+    return link if link is not None and is_web_link(link) else None
+
+
+def lists_rows(raw: Json) -> bool:
+    """Tell whether an answer is a list."""
+    return "data" in raw
 
 
 def _related(value: object) -> ExpandedRecords:
@@ -143,6 +156,7 @@ def hit_of(raw: Json) -> Hit:
         score=_score(raw),
         excerpts=tuple(map(_excerpt, passages_in(raw))),
         raw=raw,
+        link=_link(raw),
     )
 
 
@@ -208,6 +222,7 @@ def window_of(raw: Json, connection_id: str | None = None) -> Window:
         version=text_in(raw, "version"),
         raw=raw,
         limit_chars=whole_in(window, "limit_chars"),
+        link=_link(raw),
     )
 
 
@@ -290,6 +305,7 @@ def _schema_stream(connector: Json, row: Json) -> SchemaStream:
         raw=row,
         views=(*texts_in(row, "views"), *_named(objects_in(row, "views"), "id")),
         relations=_named(expands_of(row), "name"),
+        flags=stream_flags(fields_of(row)),
     )
 
 

@@ -1,5 +1,6 @@
 """Results: what the server answers as typed values; ``raw`` is the answer itself.
 
+``raw`` is for programs that know a server better than these types do. Nothing here looks into it.
 A member that another implementation of the protocol does not send is None: nothing is invented.
 """
 
@@ -68,6 +69,9 @@ class Record(NamedTuple):
     related: "Mapping[str, ExpandedRecords]" = MappingProxyType({})
     """What ``expanded`` holds, as records."""
 
+    link: str | None = None
+    """An address on the web that the server tells of it."""
+
 
 class ExpandedRecords(NamedTuple):
     """The records of one relation that was expanded; one that leads to one record is no list."""
@@ -129,6 +133,7 @@ class Hit(NamedTuple):
     score: float | None
     excerpts: tuple[Excerpt, ...]
     raw: Json
+    link: str | None = None
 
 
 class Window(NamedTuple):
@@ -150,6 +155,7 @@ class Window(NamedTuple):
     version: str | None
     raw: Json
     limit_chars: int | None = None
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,10 @@ class Aggregation(NamedTuple):
 
 
 class SchemaStream(NamedTuple):
-    """A stream that the token opens; ``fields`` are its flags, only where a stream was named."""
+    """A stream that the token opens; its fields are there only where a stream was named.
+
+    ``fields`` is what the server says of each, ``flags`` the same in the short form.
+    """
 
     name: str
     connector_key: str | None
@@ -191,6 +200,7 @@ class SchemaStream(NamedTuple):
     raw: Json
     views: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
+    flags: Mapping[str, str] = MappingProxyType({})
 
 
 class BearerFacts(NamedTuple):

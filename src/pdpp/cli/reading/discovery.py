@@ -1,7 +1,6 @@
 """``pdpp read schema`` and ``pdpp read streams``: what there is to read."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
@@ -14,7 +13,6 @@ from pdpp.cli.reading.provider import connected, sourced
 from pdpp.client import request
 from pdpp.client.result import Schema, SchemaStream, Stream
 from pdpp.evidence.amount import counted
-from pdpp.evidence.compact import field_flags
 
 
 @click.command(
@@ -88,7 +86,7 @@ def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
     ]
     page.line(StyledText(stream.name, "title"), f" · {' · '.join([*source, ', '.join(places)])}")
     rows: list[list[Cell]] = [
-        [StyledText(name, "title"), *_flags(flags)] for name, flags in stream.fields.items()
+        [StyledText(name, "title"), *_flags(flags)] for name, flags in stream.flags.items()
     ]
     page.table(["field", "type", "role", "may be asked"], rows)
     for what, names in (("views", stream.views), ("expand", stream.relations)):
@@ -96,9 +94,9 @@ def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
             page.line(f"{what}: {', '.join(names)}")
 
 
-def _flags(declared: Any) -> tuple[str, str, str]:
+def _flags(declared: str) -> tuple[str, str, str]:
     """Return the type, the role and what else the flags of a field say."""
-    flags = field_flags(declared).split(",")
+    flags = declared.split(",")
     named = {flag.partition("=")[0]: flag.partition("=")[2] for flag in flags}
     rest = [flag for flag in flags if flag.partition("=")[0] not in ("t", "role")]
     return named.get("t", ""), named.get("role", ""), " ".join(rest)

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar
@@ -11,11 +11,12 @@ from pdpp.cli.reading import raw
 from pdpp.cli.reading.hint import same_command
 from pdpp.cli.reading.printer import Printer, StyledText
 from pdpp.client.listing import Listing
-from pdpp.client.result import Page
+from pdpp.client.result import Json, Page
 from pdpp.wire.paging import FIRST_PAGE_ONLY
 
 MOST_A_PAGE = 100
 T = TypeVar("T")
+Item = TypeVar("Item", bound="Enveloped")
 
 
 def pages_of(
@@ -43,11 +44,18 @@ def _tell(progress: Progress, bar: ProgressBar, done: int, total: int | None) ->
         progress.say(lambda: bar.line(time.monotonic(), done, done, total))
 
 
-def write_lines(pages: Iterator[Page[T]]) -> None:
+class Enveloped(Protocol):
+    """An item of a page with the object that the server sent for it."""
+
+    @property
+    def raw(self) -> Json: ...
+
+
+def write_lines(pages: Iterator[Page[Item]]) -> None:
     """Write each item of some pages as a line of JSON, as the server enveloped it."""
     for page in pages:
-        for item in page.raw["data"]:
-            raw.one_line(item)
+        for item in page.items:
+            raw.one_line(item.raw)
 
 
 def write_items(

@@ -8,7 +8,6 @@ from pdpp.client.result import Record
 from pdpp.evidence.amount import counted
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
-from pdpp.evidence.compact import field_flags
 from pdpp.evidence.fence import quote
 from pdpp.evidence.presentation import present
 from pdpp.evidence.text import field_text
@@ -27,8 +26,7 @@ def facts_in(client: Client, stream: str, connection_id: str | None) -> FieldFac
             schema = client.schema(stream, connection_id=connection_id, full=full)
         except PdppError:
             return facts
-        flags = [{n: field_flags(f) for n, f in row.fields.items()} for row in schema.streams]
-        facts = next(map(facts_of, flags), facts)
+        facts = next((facts_of(row.flags) for row in schema.streams), facts)
         if facts.roles:
             break
     return facts

@@ -85,8 +85,13 @@ def bare_index(answer: SchemaAnswer, most: int | None = None) -> SchemaAnswer:
     return _rewritten(answer, connectors, more if left_out else _ASK, is_index=True)
 
 
-def connection_index(answer: SchemaAnswer, most: int | None = None) -> SchemaAnswer:
-    """Return an index of connections, at most so many, with how many streams each connector has."""
+def connection_index(
+    answer: SchemaAnswer, most: int | None = None, what: str = "stream names"
+) -> SchemaAnswer:
+    """Return an index of connections, at most so many, with how many streams each connector has.
+
+    ``what`` of them is left out.
+    """
     total = sum(max(1, len(connector.connections)) for connector in answer.connectors)
     room = total if most is None else most
     connectors: list[ConnectorRow] = []
@@ -96,11 +101,11 @@ def connection_index(answer: SchemaAnswer, most: int | None = None) -> SchemaAns
         ids = list(connector.connections)[:room]
         connectors.append(_listed(connector, ids, [], bare=True))
         room -= max(1, len(ids))
-    note = "stream names are left out to fit; ask schema with a connection_id"
+    note = f"{what} are left out to fit; ask schema with a connection_id"
     if most is not None and most < total:
         note = (
-            f"stream names and {counted(total - most, 'more connection')} are left out to fit; "
-            "ask schema with a connection_id or a stream, or search, which reads all of them"
+            f"{what} and {counted(total - most, 'more connection')} are left out to fit; ask "
+            "schema with a connection_id, or search, which reads all of them"
         )
     return _rewritten(answer, connectors, note, is_index=True)
 

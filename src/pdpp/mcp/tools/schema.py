@@ -27,6 +27,8 @@ MOST_INDEX_CHARS = 24_000
 Step = tuple[Callable[[SchemaAnswer], SchemaAnswer], int]
 """How a schema is made shorter, and how long it may be then."""
 
+Steps = tuple[Step, ...]
+
 
 async def schema(reader: GrantReader, arguments: SchemaArguments) -> JsonObject:
     """Run the schema tool."""
@@ -40,10 +42,13 @@ async def schema(reader: GrantReader, arguments: SchemaArguments) -> JsonObject:
         answer, unavailable = await schema_children(reader, stream)
     else:
         answer = await reader.compact(stream, connection_id)
-    view = SchemaView(answer, stream, _calls(answer, stream), unavailable)
-    if connection_id is None:
-        return _fitting(view, _INDEX_STEPS if stream is None else _STREAM_STEPS)
-    return _fitting(view, _CONNECTION_INDEX_STEPS if stream is None else _ONE_STREAM_STEPS)
+    view = SchemaView(answer, stream, _calls(answer, arguments), unavailable)
+    if stream is None:
+        return _fitting(view, _INDEX_STEPS if connection_id is None else _CONNECTION_INDEX_STEPS)
+    if connection_id is not None:
+        return _fitting(view, _ONE_STREAM_STEPS)
+    places = sum(len(connector.connections) for connector in answer.connectors)
+    return _fitting(view, _STREAM_STEPS + (_PLACE_STEPS if places > 1 else ()))
 
 
 async def _full(reader: GrantReader, stream: str | None, connection_id: str | None) -> JsonObject:
@@ -61,11 +66,11 @@ async def _full(reader: GrantReader, stream: str | None, connection_id: str | No
     return _fitting(SchemaView(answer, stream, [shorter]), _FULL_STEPS)
 
 
-def _fitting(view: SchemaView, steps: Sequence[Step]) -> JsonObject:
+def _fitting(view: SchemaView, steps: Steps) -> JsonObject:
     """Return the schema in both halves, in the fullest form that fits its bound."""
     for shorten, most in steps:
         shorter = shorten(view.schema)
-        calls = _index_calls(shorter, view.stream) if shorter.is_index else view.calls
+        calls = _index_calls(view, shorter) if shorter.is_index else view.calls
         drawn = view._replace(schema=shorter, calls=calls)
         text, shaped = schema_text(drawn), structured.schema_structured(drawn)
         if fits(text, shaped, most, most):
@@ -81,7 +86,7 @@ def _whole(answer: SchemaAnswer) -> SchemaAnswer:
     return answer
 
 
-_INDEX_STEPS: Sequence[Step] = (
+_INDEX_STEPS: Steps = (
     (_whole, MOST_DEFAULT_CHARS),
     (named_index, MOST_DEFAULT_CHARS),
     (bare_index, MOST_DEFAULT_CHARS),
@@ -92,24 +97,28 @@ _INDEX_STEPS: Sequence[Step] = (
 )
 """Every name matters more than a short page: only then may an index be longer than others."""
 
-_CONNECTION_INDEX_STEPS: Sequence[Step] = (
+_CONNECTION_INDEX_STEPS: Steps = (
     *_INDEX_STEPS[:5],
     *((partial(bare_index, most=most), MOST_INDEX_CHARS) for most in (500, 150, 50, 15, 5, 1)),
 )
 """Of one connection the names of streams are what is asked for: as many of them as fit."""
 
 
-def _field_steps(ask: str) -> Sequence[Step]:
+def _field_steps(ask: str) -> Steps:
     """Return the steps of one stream's schema; ``ask`` says how more of it comes at once."""
     fewer = [partial(without_flags, ask=ask, most=most) for most in (None, 200, 100, 40, 10)]
     return ((_whole, MOST_DEFAULT_CHARS), *((step, MOST_DEFAULT_CHARS) for step in fewer))
 
 
-_STREAM_STEPS = (*_field_steps("ask schema with a connection_id"), *_INDEX_STEPS[2:])
-"""A stream that hundreds of connections have is listed where it is."""
+_STREAM_STEPS = _field_steps("ask schema with a connection_id")
+_PLACE_STEPS: Steps = tuple(
+    (partial(connection_index, most=most, what="fields"), MOST_DEFAULT_CHARS)
+    for most in (None, 150, 50, 15, 5, 1)
+)
+"""For a stream that hundreds of connections have: where it is."""
 
 _ONE_STREAM_STEPS = _field_steps("ask schema with detail full for up to 30,000 characters")
-_FULL_STEPS: Sequence[Step] = (
+_FULL_STEPS: Steps = (
     (_whole, MOST_CHARS),
     (with_flags_alone, MOST_CHARS),
     (partial(without_flags, ask="there is no longer form"), MOST_CHARS),
@@ -117,29 +126,25 @@ _FULL_STEPS: Sequence[Step] = (
 )
 
 
-def _calls(answer: SchemaAnswer, stream: str | None) -> list[NextCall]:
+def _calls(answer: SchemaAnswer, arguments: SchemaArguments) -> list[NextCall]:
     """Offer the next rung: the fields of a stream, or a read of it."""
     for row in answer.streams[:1]:
-        if stream is None:
-            return [_fields_call(row.name)]
+        if "stream" not in arguments:
+            scope = {**arguments, "stream": row.name}
+            return [NextCall("fields, filters, sorts, aggregates", "schema", scope)]
         example = NextCall("example", "query_records", _example(row))
         return [*_details(row), example]
     return []
 
 
-def _fields_call(stream: str) -> NextCall:
-    return NextCall("fields, filters, sorts, aggregates", "schema", {"stream": stream})
-
-
-def _index_calls(answer: SchemaAnswer, stream: str | None) -> list[NextCall]:
-    """Offer what leads on from names alone: one of the connections, or one of the streams."""
-    ids = [id for connector in answer.connectors for id in connector.connections]
-    if stream is not None:
-        scope = {"stream": stream}
-        return [NextCall("its fields", "schema", {**scope, "connection_id": id}) for id in ids[:1]]
+def _index_calls(view: SchemaView, answer: SchemaAnswer) -> Sequence[NextCall]:
+    """Offer what leads on from names alone: one of the streams, or one of the connections."""
     if answer.streams:
-        return [_fields_call(answer.streams[0].name)]
-    return [NextCall("its streams", "schema", {"connection_id": id}) for id in ids[:1]]
+        return view.calls
+    scope = {} if view.stream is None else {"stream": view.stream}
+    what = "its streams" if view.stream is None else "its fields"
+    ids = [id for connector in answer.connectors for id in connector.connections]
+    return [NextCall(what, "schema", {**scope, "connection_id": id}) for id in ids[:1]]
 
 
 def _details(row: StreamRow) -> list[NextCall]:
