@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pdpp.evidence.binary import Binary
     from pdpp.mcp.reading.aggregation import ServerAggregation
     from pdpp.mcp.reading.choices import ConnectionChoice
-    from pdpp.mcp.reading.error_answer import ErrorAnswer
+    from pdpp.mcp.reading.error_answer import ErrorFacts
     from pdpp.mcp.reading.field_window import FieldWindow
     from pdpp.mcp.reading.record_answer import ServerRecordPage
     from pdpp.mcp.reading.schema_answer import SchemaAnswer
@@ -177,5 +177,5 @@ class AggregateView(NamedTuple):
 class ErrorView(NamedTuple):
     """Why a call gave nothing, and what to do next."""
 
-    error: "ErrorAnswer"
+    error: "ErrorFacts"
     calls: Sequence[NextCall]

@@ -42,7 +42,7 @@ def success(id: RequestId, result: JsonObject) -> JsonObject:
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def failure(id: Id, code: int, message: str, data: object = None) -> JsonObject:
+def failure(id: object, code: int, message: str, data: object = None) -> JsonObject:
     """Return the answer that carries an error."""
     more = {} if data is None else {"data": data}
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, **more}}
@@ -99,9 +99,8 @@ def encode(answer: JsonObject, encoder: type[json.JSONEncoder] = json.JSONEncode
         # stored.
         return encoder(allow_nan=False, separators=(",", ":")).encode(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError):
-        id = answer.get("id")
-        log_fault("the answer to request %r is no JSON", id)
-        return plain.encode(internal(id if is_id(id) else None)).encode("utf-8")
+        log_fault("the answer to request %r is no JSON", answer.get("id"))
+        return plain.encode(internal(answer.get("id"))).encode("utf-8")
 
 
 def log_fault(what: str, *about: object) -> None:
@@ -111,7 +110,7 @@ def log_fault(what: str, *about: object) -> None:
     logging.getLogger("pdpp.mcp").exception(what, *about)
 
 
-def internal(id: Id) -> JsonObject:
+def internal(id: object) -> JsonObject:
     """Return the answer for a fault of ours; what went wrong is in the log under the request id."""
     return failure(id, INTERNAL_ERROR, "Internal error: the server's log has the detail")
 

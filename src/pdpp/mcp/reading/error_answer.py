@@ -21,7 +21,7 @@ _TOLD_OTHERWISE = frozenset(
 _DEEPEST = 4
 
 
-class ErrorAnswer(NamedTuple):
+class ErrorFacts(NamedTuple):
     """An error: its code and words, what else it tells as text, and the whole to be sent on."""
 
     code: str
@@ -33,10 +33,10 @@ class ErrorAnswer(NamedTuple):
     has_example: bool
 
 
-def read_error(error: PdppError, chars: int, items: int) -> ErrorAnswer:
+def read_error(error: PdppError, chars: int, items: int) -> ErrorFacts:
     """Read an error; texts and lists in it are as long as there is room for."""
     members = _bounded_members(_members(error), chars, items)
-    return ErrorAnswer(
+    return ErrorFacts(
         code=field_text(members.get("code")),
         message=field_text(members.get("message")),
         request_id=text_in(members, "request_id"),
