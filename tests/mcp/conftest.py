@@ -10,6 +10,18 @@ from tests.mcp.sight import SIGHTS, Agent
 from tests.mcp.wide import wide_store
 from tests.serving import grant, seeded_store
 
+from pdpp.mcp.reading import package
+
+
+@pytest.fixture(autouse=True)
+def patient_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the grants of a package take their time: a loaded machine is no slow grant.
+
+    A test of the deadlines sets them itself.
+    """
+    for deadline in ("TOGETHER_SECONDS", "CHILD_SECONDS", "PAGE_SECONDS"):
+        monkeypatch.setattr(package, deadline, 60.0)
+
 
 @pytest.fixture(scope="session")
 def http_url() -> Iterator[str]:

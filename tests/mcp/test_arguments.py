@@ -1,10 +1,10 @@
 """Arguments are checked before anything is read, and a refusal shows how it is done."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,7 @@ from tests.mcp.shelf import NOTES
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, planted_store
 
+from pdpp.mcp.tools import given as given_types
 from pdpp.mcp.tools.argument import ArgumentType
 from pdpp.mcp.tools.definition import SIGNATURES, definition
 from pdpp.model.errors import InvalidRequest
@@ -357,3 +358,23 @@ def test_whatever_is_sent_the_check_passes_it_or_refuses_it(data: st.DataObject)
             for name, value in sent.items()
             if value is not None and value not in ("", [])
         }
+
+
+def test_the_types_of_checked_arguments_are_those_that_are_declared() -> None:
+    types = {
+        "schema": given_types.SchemaArguments,
+        "query_records": given_types.QueryArguments,
+        "aggregate": given_types.AggregateArguments,
+        "search": given_types.SearchArguments,
+        "fetch": given_types.FetchArguments,
+        "read_record_field": given_types.FieldArguments,
+    }
+    assert types.keys() == SIGNATURES.keys()
+    written = {str: ArgumentType.TEXT, int: ArgumentType.INTEGER, list[str]: ArgumentType.LIST}
+    others = {given_types.Filter: ArgumentType.FILTER, Mapping[str, int]: ArgumentType.LIMITS}
+    for tool, signature in SIGNATURES.items():
+        hints = get_type_hints(types[tool])
+        declared = {name: argument.form for name, argument in signature.arguments.items()}
+        assert {name: {**written, **others}[hint] for name, hint in hints.items()} == declared
+        required = {name for name, argument in signature.arguments.items() if argument.required}
+        assert types[tool].__required_keys__ == required
