@@ -143,6 +143,11 @@ ANSWERS: dict[str, tuple[str, int, Shape]] = {
         200,
         schema_of(stream_of(FLAGS), detail=const("compact")),
     ),
+    "stream without a view": (
+        "/v1/schema?stream=messages",
+        200,
+        schema_of(stream_of(FIELD)),
+    ),
     "full stream": (
         f"/v1/schema?stream=messages&{HOME}&detail=full",
         200,

@@ -213,5 +213,6 @@ def test_only_the_owner_is_told_declarations(served: World) -> None:
     assert owners["declaration"]["connector_key"] == "demo_photos"
     clients = served.server.client(grant(served.store)).get("/v1/schema", params=params).json()
     assert "declaration" not in clients["connectors"][0]
-    compact = served.owner().get("/v1/schema", params={"stream": "albums"}).json()
+    asked = {"stream": "albums", "view": "compact"}
+    compact = served.owner().get("/v1/schema", params=asked).json()
     assert "declaration" not in compact["connectors"][0]
