@@ -1,12 +1,11 @@
 """The recorder: what reaches ``/v1``, whether over the network or in process."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-import pytest
 from starlette.types import ASGIApp
 
 from pdpp.mcp.reading.transport import HttpReply, InProcessTransport
@@ -55,19 +54,15 @@ class Recorder:
 
     @contextmanager
     def in_process(self) -> Iterator[None]:
-        """Note what the hosted endpoint reads while the block lasts."""
-        plain: Callable[[InProcessTransport, str, str, Mapping[str, str]], Awaitable[HttpReply]]
-        plain = InProcessTransport.send
-
-        async def send(
-            transport: InProcessTransport, method: str, target: str, headers: Mapping[str, str]
-        ) -> HttpReply:
-            self.note(method, target, {k.lower(): v for k, v in headers.items()})
-            return await plain(transport, method, target, headers)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(InProcessTransport, "send", send)
+        """Note what the hosted endpoint reads while the block lasts; blocks may end in any order."""
+        _LISTENING.append(self)
+        InProcessTransport.send = _noted  # type: ignore[method-assign]
+        try:
             yield
+        finally:
+            _LISTENING.remove(self)
+            if not _LISTENING:
+                InProcessTransport.send = _PLAIN  # type: ignore[method-assign]
 
     @contextmanager
     def listening(self) -> Iterator[list[Sent]]:
@@ -78,6 +73,18 @@ class Recorder:
             yield heard
         finally:
             heard += self.sent[start:]
+
+
+_LISTENING: list[Recorder] = []
+_PLAIN = InProcessTransport.send
+
+
+async def _noted(
+    transport: InProcessTransport, method: str, target: str, headers: Mapping[str, str]
+) -> HttpReply:
+    for recorder in _LISTENING:
+        recorder.note(method, target, {k.lower(): v for k, v in headers.items()})
+    return await _PLAIN(transport, method, target, headers)
 
 
 def reads(sent: list[Sent]) -> list[Sent]:

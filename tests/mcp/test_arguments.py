@@ -361,7 +361,7 @@ def test_whatever_is_sent_the_check_passes_it_or_refuses_it(data: st.DataObject)
 
 
 def test_the_types_of_checked_arguments_are_those_that_are_declared() -> None:
-    types = {
+    types: dict[str, Any] = {
         "schema": given_types.SchemaArguments,
         "query_records": given_types.QueryArguments,
         "aggregate": given_types.AggregateArguments,
@@ -370,11 +370,16 @@ def test_the_types_of_checked_arguments_are_those_that_are_declared() -> None:
         "read_record_field": given_types.FieldArguments,
     }
     assert types.keys() == SIGNATURES.keys()
-    written = {str: ArgumentType.TEXT, int: ArgumentType.INTEGER, list[str]: ArgumentType.LIST}
-    others = {given_types.Filter: ArgumentType.FILTER, Mapping[str, int]: ArgumentType.LIMITS}
+    forms: dict[Any, ArgumentType] = {
+        str: ArgumentType.TEXT,
+        int: ArgumentType.INTEGER,
+        list[str]: ArgumentType.LIST,
+        given_types.Filter: ArgumentType.FILTER,
+        Mapping[str, int]: ArgumentType.LIMITS,
+    }
     for tool, signature in SIGNATURES.items():
         hints = get_type_hints(types[tool])
         declared = {name: argument.form for name, argument in signature.arguments.items()}
-        assert {name: {**written, **others}[hint] for name, hint in hints.items()} == declared
+        assert {name: forms[hint] for name, hint in hints.items()} == declared
         required = {name for name, argument in signature.arguments.items() if argument.required}
         assert types[tool].__required_keys__ == required
