@@ -54,15 +54,15 @@ class Recorder:
 
     @contextmanager
     def in_process(self) -> Iterator[None]:
-        """Note what the hosted endpoint reads while the block lasts; blocks may end in any order."""
+        """Note what the hosted endpoint reads in the block; blocks may end in any order."""
         _LISTENING.append(self)
-        InProcessTransport.send = _noted  # type: ignore[method-assign]
+        setattr(InProcessTransport, "send", _noted)  # noqa: B010 - it takes itself first
         try:
             yield
         finally:
             _LISTENING.remove(self)
             if not _LISTENING:
-                InProcessTransport.send = _PLAIN  # type: ignore[method-assign]
+                setattr(InProcessTransport, "send", _PLAIN)  # noqa: B010
 
     @contextmanager
     def listening(self) -> Iterator[list[Sent]]:
