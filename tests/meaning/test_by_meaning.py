@@ -198,3 +198,19 @@ def test_a_change_of_a_hidden_text_takes_no_hit_from_a_grant(world: World) -> No
     batch.write()
     assert answers() == before, "only the text that changed waits for another vector"
     assert [item.texts["diary"] for item in world.store.meaning.pending(10)] == ["a day off"]
+
+
+def test_no_vector_of_a_hidden_record_or_field_is_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    def counted(near: Any, vectors: list[tuple[int, bytes]], asked: Any) -> None:
+        compared.append(len(vectors))
+
+    monkeypatch.setattr(nearness, "_raise", counted)
+    answer(world, "semantic", "elevator")
+    assert compared == [4], "three bodies and a diary"
+    compared.clear()
+    answer(world, "semantic", "elevator", keys=frozenset({"cat"}), fields=("id", "body"))
+    assert compared == [1]

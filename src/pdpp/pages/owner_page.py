@@ -84,15 +84,21 @@ class OwnerPage:
                 request = await _filled(request)
             except PayloadTooLarge as problem:
                 if request.session is None:
-                    return await self.site.draw(partial(show_login_form, request, problem))
+                    return await self._ask_to_log_in(request, problem)
                 raise
         if is_login(request):
             return await self._log_in(request)
         if request.session is None and not self.open:
-            return await self.site.draw(partial(show_login_form, request))
+            return await self._ask_to_log_in(request)
         if posted:
             request.require_token()
-        return await self.site.draw(partial(self._handled, request, http.method))
+        known = request.session is not None
+        return await self.site.draw(partial(self._handled, request, http.method), known=known)
+
+    async def _ask_to_log_in(
+        self, request: PageRequest, problem: PdppError | None = None
+    ) -> Response:
+        return await self.site.draw(partial(show_login_form, request, problem), known=False)
 
     async def _log_in(self, request: PageRequest) -> Response:
         """Take the login form, which stands at the address of every page."""
@@ -103,7 +109,7 @@ class OwnerPage:
         try:
             secret, typed = await log_in(request)
         except PdppError as problem:
-            return await site.draw(partial(show_login_form, request, problem))
+            return await self._ask_to_log_in(request, problem)
         browser = None
         if request.browser is None:
             browser = await site.write(site.owner.new_browser)
@@ -111,11 +117,12 @@ class OwnerPage:
         if self.post is not None and (typed_before := typed_fields(request.form)):
             proved_at = site.service.clock() if typed else None
             known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
-            response = await site.draw(partial(known.page, "resend.html", kept=typed_before))
+            resend = partial(known.page, "resend.html", kept=typed_before)
+            response = await site.draw(resend, known=True)
         elif self.proves and typed and self.get is not None:
             proved_at = site.service.clock()
             known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
-            response = await site.draw(partial(self._handled, known, "GET"))
+            response = await site.draw(partial(self._handled, known, "GET"), known=True)
         return request.begin(response, secret, browser)
 
     def _handled(self, request: PageRequest, method: str) -> Response:

@@ -41,11 +41,15 @@ class Site:
 
     async def hash(self, operation: Callable[[], T]) -> T:
         """Run what hashes a passphrase away from the event loop, few at a time."""
-        return await self.service.runner.hash(operation)
+        return await self.service.runner.for_stranger(operation)
 
-    async def draw(self, operation: Callable[[], Response]) -> Response:
-        """Make a page in a thread: templates and long records would hold up everybody else."""
-        return await self.service.runner.aside(operation)
+    async def draw(self, operation: Callable[[], Response], *, known: bool) -> Response:
+        """Make a page in a thread: templates and long records would hold up everybody else.
+
+        Only who is ``known`` has it made among the readers.
+        """
+        runner = self.service.runner
+        return await (runner.aside(operation) if known else runner.for_stranger(operation))
 
     async def write(self, operation: Callable[[], T]) -> T:
         """Run what changes the store."""

@@ -14,7 +14,7 @@ from pdpp.store.port import Store
 T = TypeVar("T")
 
 _MOST_WAITING = 64
-_HASHING_AT_ONCE = 2
+_STRANGERS_AT_ONCE = 2
 """Each check of a passphrase takes 64 MiB for a moment."""
 
 _MOST_REMEMBERED = 1_024
@@ -94,7 +94,7 @@ class Runner:
         # Two: records are prepared outside the write lock, so one batch can be prepared while
         # another is written; a third would only wait.
         self._writer = ThreadPoolExecutor(2, "pdpp-write")
-        self._hashers = ThreadPoolExecutor(_HASHING_AT_ONCE, "pdpp-hash")
+        self._strangers = ThreadPoolExecutor(_STRANGERS_AT_ONCE, "pdpp-stranger")
         self._waiting = 0
         self._long: set[str] = set()
         self._short: set[str] = set()
@@ -147,12 +147,15 @@ class Runner:
         """Run a write in a thread: one is made ready while another is written."""
         return await self._in_thread(self._writer, operation)
 
-    async def hash(self, operation: Callable[[], T]) -> T:
-        """Run what hashes a passphrase, few at a time."""
-        # Not counted among those who wait: strangers who guess must not keep readers out.
+    async def for_stranger(self, operation: Callable[[], T]) -> T:
+        """Run what anybody may ask for, a login form or the check of a passphrase, few at a time.
+
+        It has threads of its own, and is not counted among those who wait: whoever asks for many
+        must not keep readers out.
+        """
         if not _on_loop():
-            return self._hashers.submit(operation).result()
-        return await asyncio.get_running_loop().run_in_executor(self._hashers, operation)
+            return self._strangers.submit(operation).result()
+        return await asyncio.get_running_loop().run_in_executor(self._strangers, operation)
 
     async def aside(self, operation: Callable[[], T]) -> T:
         """Run what computes for long in a reading thread, so that the event loop goes on."""
@@ -176,4 +179,4 @@ class Runner:
         """Let what runs finish and end the threads."""
         self._readers.shutdown()
         self._writer.shutdown()
-        self._hashers.shutdown()
+        self._strangers.shutdown()

@@ -82,7 +82,7 @@ class UploadEndpoint:
             problem = explained(failure, self.site.service.store, log, "upload")
         if scripted or request is None:
             return _json({"error": problem.message}, problem.status)
-        return await self.site.draw(partial(show_error, request, problem))
+        return await self.site.draw(partial(show_error, request, problem), known=True)
 
     def _request(self, http: Request) -> PageRequest:
         origin = visited_origin(http, self.site.service.settings, self.site.private_host)

@@ -39,12 +39,12 @@ def nearness(db: TableReader, visible: Visible, rows: Longs, question: bytes) ->
         numbers = visible.numbers(rows[chosen])
         at_of = dict(zip(numbers.tolist(), chosen.tolist(), strict=True))
         vectors: list[Any] = db.execute(
-            "SELECT m.record, m.place, m.vector FROM carray(?) AS c CROSS JOIN meaning m"
-            " ON m.feed = ? AND m.record = c.value",
+            "SELECT m.record, m.vector FROM carray(?) AS c CROSS JOIN meaning m"
+            " ON m.feed = ? AND m.record = c.value"
+            f" AND m.place IN ({', '.join(map(str, sorted(places)))})",
             (db.array(numbers), part.reach.feed.id),
         ).fetchall()
-        kept = [(at_of[record], vector) for record, place, vector in vectors if place in places]
-        _raise(near, kept, asked)
+        _raise(near, [(at_of[record], vector) for record, vector in vectors], asked)
     return near
 
 
@@ -67,7 +67,10 @@ def scanned(db: TableReader, visible: Visible, question: bytes, check: Any) -> F
     for start in range(0, visible.size, _CHUNK):
         check()
         rows = np.arange(start, min(start + _CHUNK, visible.size), dtype=np.int64)
-        near[start : start + len(rows)] = nearness(db, visible, rows, question)
+        if visible.hidden is not None:
+            # Hidden records have vectors too; to read those would take as long as there are many.
+            rows = rows[~visible.hidden[rows]]
+        near[rows] = nearness(db, visible, rows, question)
     return near
 
 
