@@ -57,12 +57,11 @@ def _joined(records: Iterable[Record]) -> bytes:
     The pieces of all are put together in one go: a page has hundreds.
     """
     pieces: list[bytes] = []
-    sources: dict[Reach, bytes] = {}
+    last, source = None, b""
     for reach, id, data, emitted_at, version in records:
         ending = f',"emitted_at":"{instant.to_text(emitted_at)}","version":"{version}"}}'
-        source = sources.get(reach)
-        if source is None:
-            source = sources[reach] = _source_json(reach)
+        if reach is not last:  # by identity: to hash a reach takes longer than the whole line
+            last, source = reach, reach.once(_source_json)
         pieces += (_BETWEEN, orjson.dumps(id), source, data, ending.encode())
     # Every record begins with a comma; the first one loses it here, once for all.
     pieces[:1] = [_BETWEEN[1:]] if pieces else []
