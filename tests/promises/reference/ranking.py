@@ -19,7 +19,7 @@ from pdpp.evidence.language.question import Question, Word, parse_question, word
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import frequencies, weight
-from pdpp.evidence.language.terms import pieces, terms_of
+from pdpp.evidence.language.terms import pieces, terms_of, without_words
 from pdpp.evidence.language.when import Moment
 from pdpp.model import instant
 from pdpp.store.ranking.days import instant_of, stretches
@@ -108,7 +108,8 @@ def ranked(
     if not by_time and (len(units) > 1 or question.answer is not None):
         allowed = _refined(rows, allowed, question, norm, meeting)
     if not by_time and mode != "search":
-        allowed = _by_meaning(rows, allowed, by_words, question, text, mode, meeting)
+        meant = _without_actors(question.text, units, rows)
+        allowed = _by_meaning(rows, allowed, by_words, question, meant, mode, meeting)
     if by_time:
         for one in allowed:
             one.value = 0.0
@@ -369,6 +370,12 @@ def texts_of_meaning(feed: Feed, row: Row) -> list[tuple[str, str]]:
     names = [name for name in feed.declared["semantic"] if name in feed.declared["lexical"]]
     values = [(name, row.data.get(name)) for name in names]
     return [(name, text) for name, text in values if isinstance(text, str) and text.strip()]
+
+
+def _without_actors(text: str, units: Sequence[Sequence[Word]], rows: Sequence[Candidate]) -> str:
+    """Return a question without the names of visible actors: no text says who speaks."""
+    names = {word.text for unit in units if any(_bears(one, unit) for one in rows) for word in unit}
+    return without_words(text, names) or text
 
 
 def _by_meaning(
