@@ -7,11 +7,11 @@ from typing import Any
 
 import psycopg
 
-from pdpp.model.errors import NewerDatabase
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
+from pdpp.store.postgres.migration import migrate
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.tables.snapshot import Snapshot
 
@@ -256,7 +256,7 @@ def has_store(url: str, owner: str = OWNER_NAME) -> bool:
 
 
 def prepare(url: str) -> None:
-    """Make the schema where there is none; refuse one that this program does not know."""
+    """Make the schema where there is none, or bring it up to date; refuse one that is newer."""
     with psycopg.connect(url) as raw:
         raw.execute("SELECT pg_advisory_xact_lock(%s)", (schema.LOCK,))
         there = raw.execute(
@@ -267,13 +267,7 @@ def prepare(url: str) -> None:
             for text in schema.statements():
                 raw.execute(text)
             return
-        row = raw.execute(f"SELECT version FROM {schema.SCHEMA}.about").fetchone()
-    version = 0 if row is None else int(row[0])
-    if version > schema.VERSION:
-        raise NewerDatabase(
-            f"the database is of version {version} and this program reads version "
-            f"{schema.VERSION}: install a newer pdpp-server"
-        )
+    migrate(url)
 
 
 def _make_role(raw: "psycopg.Connection[Any]") -> None:

@@ -1,0 +1,109 @@
+"""Steps from one schema to the next: whole or not at all, once, and never back."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from tests.postgres_server import server_url
+
+from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.postgres import schema
+from pdpp.store.postgres.database import prepare
+from pdpp.store.postgres.migration import MIGRATIONS, Migration, migrate
+
+NOW = schema.VERSION
+COLUMN = Migration(NOW + 1, ["ALTER TABLE about ADD COLUMN note TEXT"])
+FILLED = Migration(
+    NOW + 2, ["UPDATE about SET note = 'x'", "ALTER TABLE about ADD COLUMN more INT"]
+)
+CUT = "SELECT pg_terminate_backend(pg_backend_pid())"
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[str]:
+    """A database with the schema of today, to make others from."""
+    with made("template1") as url:
+        prepare(url)
+        yield url
+
+
+@contextmanager
+def made(template: str) -> Iterator[str]:
+    """Make a database that is dropped when the block ends."""
+    name = f"migration_{uuid4().hex[:12]}"
+    outside(f"CREATE DATABASE {name} TEMPLATE {template}")
+    try:
+        yield make_conninfo(server_url(), dbname=name)
+    finally:
+        outside(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def outside(text: str) -> None:
+    with psycopg.connect(server_url(), autocommit=True) as raw:
+        raw.execute(text.encode())
+
+
+@pytest.fixture
+def url(empty: str) -> Iterator[str]:
+    """A database of its own with the schema of today."""
+    with made(str(conninfo_to_dict(empty)["dbname"])) as url:
+        yield url
+
+
+def about(url: str) -> dict[str, Any]:
+    with psycopg.connect(url, row_factory=psycopg.rows.dict_row) as raw:
+        row = raw.execute(f"SELECT * FROM {schema.SCHEMA}.about".encode()).fetchone()
+    assert row is not None
+    return row
+
+
+def test_the_steps_lead_to_the_schema_of_today() -> None:
+    assert [step.version for step in MIGRATIONS] == list(range(2, NOW + 1))
+
+
+def test_steps_are_taken_in_order_and_once(url: str) -> None:
+    migrate(url, [COLUMN, FILLED])
+    assert about(url) == {"version": NOW + 2, "note": "x", "more": None}
+    migrate(url, [COLUMN, FILLED])
+    assert about(url)["version"] == NOW + 2
+
+
+def test_a_step_that_fails_leaves_the_state_before_it_and_is_taken_up_again(url: str) -> None:
+    broken = Migration(NOW + 2, ["UPDATE about SET note = 'half'", "SELECT 1 / 0"])
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        migrate(url, [COLUMN, broken])
+    assert about(url) == {"version": NOW + 1, "note": None}
+    migrate(url, [COLUMN, FILLED])
+    assert about(url)["note"] == "x"
+
+
+def test_a_worker_that_is_killed_in_a_step_leaves_the_state_before_it(url: str) -> None:
+    killed = Migration(NOW + 1, [*COLUMN.statements, CUT])
+    with pytest.raises(psycopg.OperationalError):
+        migrate(url, [killed])
+    assert about(url) == {"version": NOW}
+    migrate(url, [COLUMN])
+    assert about(url) == {"version": NOW + 1, "note": None}
+
+
+def test_of_several_workers_one_takes_each_step(url: str) -> None:
+    with ThreadPoolExecutor(3) as workers:
+        list(workers.map(lambda _: migrate(url, [COLUMN, FILLED]), range(3)))
+    assert about(url) == {"version": NOW + 2, "note": "x", "more": None}
+
+
+def test_a_schema_is_refused_that_is_newer_or_from_before_the_first_release(url: str) -> None:
+    migrate(url, [COLUMN, FILLED])
+    with pytest.raises(NewerDatabase, match="install a newer pdpp-server"):
+        migrate(url, [COLUMN])
+    with pytest.raises(NewerDatabase):
+        prepare(url)
+    with psycopg.connect(url) as raw:
+        raw.execute(f"UPDATE {schema.SCHEMA}.about SET version = 0".encode())
+    with pytest.raises(StoreError, match="before the first release"):
+        migrate(url, [COLUMN, FILLED])
