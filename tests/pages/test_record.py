@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.pages.house import House, Reader, housed
+from tests.pages.test_light import faults, shared_bytes
 from tests.serving import keep, planted_store
 
 INVOICE = "/r/cin_home/messages/m-invoice-4471"
@@ -54,6 +55,12 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
         },
         {"id": "hostile", "name": "<script>alert(1)</script>", "where": "javascript:alert(1)"},
         {"id": "long", "body": LONG},
+        {
+            "id": "wide",
+            "name": "&" * 30_000,
+            "tags": ["<tag>"] * 4_000,
+            "facts": {"a": "b" * 9_000},
+        },
         {"id": "text file", "file": keep(store, b"first\nsecond line", "text/plain")},
         {"id": "picture", "file": keep(store, b"\x89PNG\r\n\x1a\n" + b"0" * 2_000, "image/png")},
     ]
@@ -150,12 +157,54 @@ def test_a_picture_has_no_passages(things: Reader) -> None:
 
 
 def test_a_long_text_is_shown_around_its_passage(things: Reader) -> None:
-    sheet = things.get("/r/c/things/long?field=body&chars=30000-30006")
-    assert marked(things, "/r/c/things/long?field=body&chars=30000-30006") == "needle"
-    assert "20,000 characters before" in sheet.text
-    assert "20,000 characters after" in sheet.text
-    whole = [node.text() for node in things.get("/r/c/things/long").tree.css("#body ~ p")]
-    assert whole == ["α" * 20_000, "… 40,006 more characters"]
+    path = "/r/c/things/long?field=body&chars=30000-30006"
+    assert marked(things, path) == "needle"
+    text = things.get(path).text
+    assert "27,752 characters before" in text
+    assert "27,751 characters after" in text
+
+
+def test_a_long_text_is_read_to_its_end_page_by_page(things: Reader) -> None:
+    page = things.get("/r/c/things/long")
+    (beginning, more) = page.tree.css("#body ~ p")
+    assert beginning.text() == "α" * 4_000
+    assert more.text() == "… 56,006 more characters"
+    read, link = "", more.css_first("a")
+    while link is not None:
+        page = things.get(str(link.attributes["href"]))
+        assert page.status == 200
+        assert page.tree.css_first("mark") is None
+        text = page.tree.css_first("section .text")
+        assert text is not None
+        read += text.text()
+        link = page.tree.css_first("section .text + p a")
+    assert read == LONG
+    assert things.get("/r/c/things/long?field=body&from=60006").status == 200
+    assert "no longer has" in things.get("/r/c/things/long?field=body&from=60006").text
+
+
+def test_a_page_of_much_text_is_light(things: Reader) -> None:
+    shared = shared_bytes(things)
+    passage = "/r/c/things/long?field=body&chars=100-60000"
+    pages = {path: things.get(path) for path in ("/r/c/things/long", "/r/c/things/wide", passage)}
+    assert faults(shared, **pages) == {}
+    (more, *_) = pages["/r/c/things/wide"].tree.css(".values dd small a")
+    read_on = things.get(str(more.attributes["href"]))
+    assert "&amp;" in read_on.answer.text
+
+
+def test_times_among_the_fields_are_in_the_owners_zone(tmp_path: Path) -> None:
+    with housed(tmp_path / "store") as house:
+        reader = house.owner()
+        before = values(reader, INVOICE)["sent_at"]
+        assert before == "12 March 2026, 09:15:00 UTC"
+        reader.get("/settings").send(
+            form="section[aria-labelledby=dates] form",
+            action="dates",
+            time_zone="Asia/Tokyo",
+            language="de",
+        )
+        assert values(reader, INVOICE)["sent_at"] == "12. März 2026, 18:15:00 JST"
 
 
 def test_what_a_record_says_is_only_text(things: Reader) -> None:

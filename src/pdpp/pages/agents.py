@@ -3,22 +3,30 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.review import Review
 from pdpp.authz.wording import AccountWords, accounts_of, asker, date
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, Grant, Package, status
 from pdpp.model.instant import SECOND
+from pdpp.pages.account_groups import grouped_accounts, is_long
 from pdpp.pages.login import proved
 from pdpp.pages.need import waiting_reviews
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.reads import last_read, reads_of
 from pdpp.pages.site import Site
+from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.store.catalogue import Catalogue
 
 _MOST_LABELS = 6
+_MOST_ACCOUNTS = 8
+_MOST_ENDED = 20
+_MOST_TEXT = 2_000
+_MOST_APPROVALS = 3
+_MOST_DIGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,22 @@ class ApprovalView:
     purpose: str
     parts: Sequence[GrantView]
     consent_text: str | None
+
+    @property
+    def groups(self) -> Sequence[AccountWords]:
+        """Return what its parts open, told once for accounts that are alike if there are many."""
+        opened = [part for part in self.parts if part.status == self.status]
+        return grouped_accounts([account for part in opened for account in part.accounts])
+
+    @property
+    def is_long(self) -> bool:
+        """Tell whether its parts are too many to stand by themselves on a page."""
+        return len(self.parts) > 1 and is_long([a for part in self.parts for a in part.accounts])
+
+    @property
+    def has_long_text(self) -> bool:
+        """Tell whether what the owner read is a page of its own."""
+        return len(self.consent_text or "") > _MOST_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +93,11 @@ class AgentView:
             labels = opened.setdefault((account.name, account.source), {})
             labels.update((stream.label, None) for stream in account.streams)
         parts = [f"{name}: {_listed(list(labels))}" for (name, _), labels in opened.items()]
-        return f"It may read {'; '.join(sorted(parts, key=str.casefold))}." if parts else ""
+        parts.sort(key=str.casefold)
+        if len(parts) > _MOST_ACCOUNTS:
+            more = counted(len(parts) - _MOST_ACCOUNTS, "more account")
+            parts = [*parts[:_MOST_ACCOUNTS], more]
+        return f"It may read {'; '.join(parts)}." if parts else ""
 
     @property
     def until(self) -> str:
@@ -104,11 +132,16 @@ async def show_agents(request: PageRequest) -> Response:
     """Answer ``GET /agents``."""
     agents = [_agent(request.site, grants) for grants in _by_client(request.site).values()]
     agents.sort(key=lambda agent: agent.requester.name.casefold())
+    ended = [agent for agent in agents if not agent.active]
+    start = min(_number(request.http.query_params.get("ended", "")), len(ended))
     return request.page(
         "agents.html",
         waiting=[_waiting(request, review) for review in waiting_reviews(request.site)],
         active=[agent for agent in agents if agent.active],
-        ended=[agent for agent in agents if not agent.active],
+        ended=ended[start : start + _MOST_ENDED],
+        ended_count=len(ended),
+        ended_open=start > 0,
+        next_ended=start + _MOST_ENDED if len(ended) > start + _MOST_ENDED else 0,
         mcp_url=f"{request.server_origin}/mcp",
     )
 
@@ -117,7 +150,33 @@ async def show_agent(request: PageRequest) -> Response:
     """Answer ``GET /agents/{agent}``."""
     agent = _find(request)
     receipts = reads_of(request.site, agent.client_id)
-    return request.page("agent.html", agent=agent, receipts=receipts)
+    chosen = request.http.query_params.get("approval", "")
+    return request.page(
+        "agent.html", agent=agent, receipts=receipts, shown=_shown_approvals(agent, chosen)
+    )
+
+
+async def show_consent_text(request: PageRequest) -> Response:
+    """Answer ``GET /agents/{agent}/consent/{approval}``: what the owner read before approving."""
+    wanted = request.http.path_params["approval"]
+    for approval in _find(request).approvals:
+        if approval.id == wanted and approval.consent_text:
+            return PlainTextResponse(approval.consent_text, headers=SECURITY_HEADERS)
+    raise NotFound("There is no such approval here.")
+
+
+def _shown_approvals(agent: AgentView, chosen: str) -> Sequence[ApprovalView]:
+    """Return the approvals that a page tells in full: the chosen one, else the newest."""
+    named = [approval for approval in agent.approvals if approval.id == chosen]
+    if named or not agent.approvals:
+        return named
+    newest = agent.approvals[:_MOST_APPROVALS]
+    accounts = [a for approval in newest for part in approval.parts for a in part.accounts]
+    return newest[:1] if is_long(accounts) else newest
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS else 0
 
 
 async def revoke(request: PageRequest) -> Response:

@@ -45,6 +45,11 @@ class Box:
     fixed: bool = False
     fields: tuple["Box", ...] = ()
 
+    @property
+    def ticked_fields(self) -> int:
+        """Return how many fields are ticked."""
+        return sum(field.ticked for field in self.fields)
+
 
 @dataclass(frozen=True, slots=True)
 class AccountBox:
@@ -55,6 +60,11 @@ class AccountBox:
     source: str
     ticked: bool
     streams: tuple[Box, ...]
+
+    @property
+    def ticked_streams(self) -> str:
+        """Return the names of the streams that are ticked."""
+        return ", ".join(stream.label for stream in self.streams if stream.ticked)
 
 
 def first_choice(asks: Sequence[RequestedAllowance]) -> ConsentChoice:

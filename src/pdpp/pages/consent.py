@@ -23,6 +23,7 @@ from pdpp.authz.wording import Wording, asker, destination, identity, word
 from pdpp.model import instant
 from pdpp.model.errors import Conflict, InvalidRequest, PdppError
 from pdpp.model.grant import AccessMode
+from pdpp.pages.account_groups import grouped_accounts
 from pdpp.pages.chooser import (
     SPANS,
     TERMS,
@@ -34,6 +35,7 @@ from pdpp.pages.chooser import (
     read_choice,
     span_of,
 )
+from pdpp.pages.folding import carried, carried_whole, fold, unfold
 from pdpp.pages.form import PostedForm
 from pdpp.pages.login import prove
 from pdpp.pages.page_reader import PageReader
@@ -51,6 +53,8 @@ CHANGED = (
 NOTHING_TICKED = "Tick at least one account and what the agent may read in it, then press Continue."
 NEEDS_TICK = "Nothing is approved yet. To allow AI training, tick its box too."
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
+_CHOOSING = ("open", "preset", "saved", "save", "forget")
+"""Actions after which the owner goes on choosing, where the choice is a page of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ async def decide(request: PageRequest) -> Response:
     action = form.one("action")
     if action == "deny":
         return await _conclude(request, partial(request.site.authority.deny, review.id))
+    request = replace(request, form=unfold(form, _first_choice(request, review)))
     if action == "save" or action.startswith("forget:"):
         return await _save(request, review, action)
     try:
@@ -120,10 +125,14 @@ async def _save(request: PageRequest, review: Review, action: str) -> Response:
 
 
 def _preset(request: PageRequest, review: Review, action: str) -> PageRequest:
-    """Return a request whose form is filled in by one press: another period, or a preset."""
+    """Return a request whose form one press filled in: another period, an account, a preset."""
     kind, _, name = action.partition(":")
     if kind == "span":
         return replace(request, form=request.form.replaced("span", [name]))
+    if kind == "open" and name:
+        # Who wants to choose inside an account wants some of it.
+        ticked = dict.fromkeys((*request.form.all("connection"), name.partition("/")[0]))
+        return replace(request, form=request.form.replaced("connection", list(ticked)))
     if kind == "preset" and not review.details:
         catalogue = request.site.service.store.catalogue()
         return replace(request, form=preset_form(request.form, name, catalogue, review.created_at))
@@ -194,8 +203,20 @@ async def _page(
     store = request.site.service.store
     requester = _requester(request, review)
     view = await _view(request.site, review, choice, requester)
-    if not decidable:
+    lasting = view.draft is None or view.draft.access_mode is AccessMode.CONTINUOUS
+    kind, _, opened = request.form.one("action").partition(":")
+    if kind != "open":
+        opened = "" if decidable else request.form.one("opened")
+    folding = fold(view.accounts, opened)
+    start = _first_choice(request, review)
+    if not decidable or (folding.fields and opened) or (folding.streams and kind in _CHOOSING):
         view = ConsentView(view.accounts)
+    boxes = view.wording is None or not folding.streams
+    hidden = (
+        carried(folding, view.accounts, choice, start)
+        if boxes
+        else carried_whole(view.accounts, choice, start)
+    )
     return request.page(
         "consent.html",
         status=status,
@@ -205,9 +226,13 @@ async def _page(
         identity=identity(requester, review.redirect_uri),
         destination=destination(review.redirect_uri),
         view=view,
+        accounts=grouped_accounts(view.wording.accounts) if view.wording else (),
+        boxes=boxes,
+        folding=folding,
+        hidden=list(hidden),
         notice=notice,
         picking=not review.details,
-        lasting=view.draft is None or view.draft.access_mode is AccessMode.CONTINUOUS,
+        lasting=lasting,
         presets=PRESETS,
         saved=list(saved_choices(store.vault)),
         save_as=request.form.one("save_as") if notice else "",

@@ -108,6 +108,14 @@ class Dates:
         at = self.local(moment)
         return f"{self.written(at.date())}, {at:%H:%M} {at.tzname()}"
 
+    def exact(self, text: str) -> str:
+        """Return a time as a field has it, to the second; what is no time stays as it is."""
+        moment = instant.parse(text)
+        if moment is None or moment % instant.DAY == 0:
+            return self.event(text) or text
+        at = self.local(moment)
+        return f"{self.written(at.date())}, {at:%H:%M:%S} {at.tzname()}"
+
     def event(self, text: str | None) -> str:
         """Return a time as records carry it; one without a time of day is that day anywhere."""
         moment = instant.parse(text) if text else None

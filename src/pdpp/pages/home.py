@@ -1,5 +1,6 @@
 """The home page: what I have, what needs me, and what agents asked lately."""
 
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from pdpp.pages.account_summary import account_summaries
@@ -7,6 +8,8 @@ from pdpp.pages.agent_question import latest_questions
 from pdpp.pages.import_job import import_jobs
 from pdpp.pages.need import needs
 from pdpp.pages.page_request import PageRequest
+from pdpp.pages.preferences import read_preferences
+from pdpp.pages.records.browsing import BrowsedFeed
 
 _MOST_QUESTIONS = 5
 _MOST_ACCOUNTS = 20
@@ -21,7 +24,7 @@ async def show_home(request: PageRequest) -> Response:
     last_imports: dict[str | None, str] = {}
     for job in ended:
         last_imports.setdefault(job.connection_id, dates.day(job.at))
-    return request.page(
+    response = request.page(
         "home.html",
         accounts=sorted(accounts, key=lambda account: -account.count)[:_MOST_ACCOUNTS],
         account_count=len(accounts),
@@ -31,3 +34,12 @@ async def show_home(request: PageRequest) -> Response:
         questions=latest_questions(site, _MOST_QUESTIONS),
         mcp_url=f"{request.server_origin}/mcp",
     )
+    # Whoever opens the home page goes on to search; the bars there are counted meanwhile.
+    reader, zone = site.reader(), read_preferences(site.service.store.vault).time_zone
+    feeds = [
+        BrowsedFeed(*address, field)
+        for address, feed in reader.catalogue.feeds.items()
+        if (field := feed.stream.consent_time_field) is not None
+    ]
+    response.background = BackgroundTask(site.month_counts.count, reader, feeds, zone)
+    return response

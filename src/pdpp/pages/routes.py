@@ -10,7 +10,7 @@ from pdpp.authz.owner import Owner, private_host
 from pdpp.authz.throttle import Throttle
 from pdpp.pages.accounts import change_account, show_account, show_accounts, show_removal
 from pdpp.pages.activity import export_activity, show_activity, show_question
-from pdpp.pages.agents import revoke, show_agent, show_agents
+from pdpp.pages.agents import revoke, show_agent, show_agents, show_consent_text
 from pdpp.pages.consent import decide, show_consent
 from pdpp.pages.device import enter_code, show_answer, show_device
 from pdpp.pages.home import show_home
@@ -45,6 +45,7 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
         "/logout": OwnerPage(site, post=log_out),
         "/agents": OwnerPage(site, show_agents),
         "/agents/{agent}": OwnerPage(site, show_agent, revoke),
+        "/agents/{agent}/consent/{approval}": OwnerPage(site, show_consent_text),
         "/agents/{agent}/see/{approval}/search": OwnerPage(site, show_search_as),
         "/agents/{agent}/see/{approval}" + RECORD_PAGE: OwnerPage(site, show_record_as),
         "/agents/{agent}/see/{approval}/file/{blob_id}/{name}": OwnerPage(site, show_file_as),

@@ -13,16 +13,20 @@ from pdpp.pages.record_title import record_of
 
 SAMPLES = 3
 _VALUE_CHARS = 280
+_SAMPLE_CHARS = 1_000
+_FIELD_CHARS = 40
+"""What the markup of a field takes beside its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One record, by its title, where it is from, and every value that would be seen."""
+    """One record: its title, where it is from, its first values, and how many fields follow."""
 
     title: str
     account: str
     stream: str
     values: Sequence[Value]
+    left: int = 0
 
 
 async def take_samples(reader: PageReader, counts: Mapping[FeedKey, int]) -> list[Sample]:
@@ -43,9 +47,22 @@ async def _newest(reader: PageReader, place: FeedKey) -> Sequence[Mapping[str, A
 def _sample(reader: PageReader, answer: Mapping[str, Any]) -> Sample:
     record = record_of(reader.catalogue, answer)
     reach = record.reach
+    values = values_of(record, _VALUE_CHARS)
+    shown = _first(values)
     return Sample(
         title=visible(presentation_of(record).title, lines=False),
         account=visible(reach.feed.connection.display_name, lines=False),
         stream=label_of(reach.stream),
-        values=values_of(record, _VALUE_CHARS),
+        values=shown,
+        left=len(values) - len(shown),
     )
+
+
+def _first(values: Sequence[Value]) -> Sequence[Value]:
+    """Return as many values as a page has room for."""
+    room = _SAMPLE_CHARS
+    for count, value in enumerate(values):
+        room -= len(value.name) + len(value.text) + _FIELD_CHARS
+        if room < 0:
+            return values[: max(1, count)]
+    return values

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,9 @@ _FOLDER = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = Path(__file__).with_name("scripts")
 _MEDIA_TYPES = {".css": "text/css"}
+_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_AROUND = re.compile(rb"\s*([{};,])\s*")
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
@@ -28,10 +32,13 @@ def render(name: str, context: Mapping[str, Any]) -> str:
 @cache
 def _environment() -> "Environment":
     # Imported with the first page, so that starting the server does not wait for it.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import DictLoader, Environment, StrictUndefined
 
+    # Pages are held to a size, of which the indents of their templates would be a tenth. Values
+    # are put in later and keep theirs.
+    sources = {path.name: _INDENT.sub("", path.read_text("utf-8")) for path in _FOLDER.iterdir()}
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=DictLoader(sources),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -49,10 +56,15 @@ def _environment() -> "Environment":
 def assets() -> Mapping[str, tuple[str, bytes]]:
     """Return the files that pages load, by name, each with its media type."""
     return {
-        path.name: (_MEDIA_TYPES[path.suffix], path.read_bytes())
+        path.name: (_MEDIA_TYPES[path.suffix], _lean_style(path.read_bytes()))
         for path in sorted(_STATIC.iterdir())
         if path.suffix in _MEDIA_TYPES
     }
+
+
+def _lean_style(style: bytes) -> bytes:
+    """Return a style sheet without its comments and line breaks."""
+    return _AROUND.sub(rb"\1", _COMMENT.sub(b"", style)).strip()
 
 
 @cache

@@ -10,7 +10,8 @@ from pdpp.pages.records.record_line import RecordLine, record_line
 from pdpp.store.catalogue import Feed
 
 _MOST_TIES = 20
-_MOST_IN_THREAD = 50
+_MOST_ON_A_SIDE = 8
+_FEWEST = 2
 
 
 class Neighbours(NamedTuple):
@@ -18,6 +19,13 @@ class Neighbours(NamedTuple):
 
     earlier: RecordLine | None
     later: RecordLine | None
+
+
+class ThreadLines(NamedTuple):
+    """Records of a conversation around one of them, and whether there may be more."""
+
+    lines: Sequence[RecordLine]
+    more: bool
 
 
 async def neighbours(
@@ -51,20 +59,27 @@ async def _next(
 
 async def thread_of(
     reader: PageReader, feed: Feed, answer: Mapping[str, Any], dates: Dates
-) -> Sequence[RecordLine]:
-    """Return the records of the conversation that a record belongs to, in order of time."""
+) -> ThreadLines:
+    """Return the nearest records of the conversation that a record belongs to, in order of time."""
     thread, field = feed.stream.thread_field, feed.stream.consent_time_field
     value = None if thread is None else answer["data"].get(thread)
     if field is None or value is None:
-        return ()
+        return ThreadLines((), False)
     query = {
         "connection_id": answer["connection_id"],
         f"filter[{thread}]": value,
-        "sort": field,
-        "limit": _MOST_IN_THREAD,
+        "limit": _MOST_ON_A_SIDE,
     }
-    records = await _records(reader, answer["stream"], query)
-    return [record_line(reader, record, dates) for record in records] if len(records) > 1 else ()
+    at = answer["data"].get(field)
+    earlier = {"sort": f"-{field}", f"filter[{field}][lte]": at} if at else {"sort": f"-{field}"}
+    later = {"sort": field, f"filter[{field}][gte]": at} if at else {"sort": field}
+    before = await _records(reader, answer["stream"], query | earlier)
+    after = await _records(reader, answer["stream"], query | later)
+    records = {record["id"]: record for record in (*reversed(before), *after)}
+    if len(records) < _FEWEST:
+        return ThreadLines((), False)
+    lines = [record_line(reader, record, dates) for record in records.values()]
+    return ThreadLines(lines, _MOST_ON_A_SIDE in (len(before), len(after)))
 
 
 async def _records(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import visible
+from pdpp.pages.room import fitting, sent_bytes
 
 _HTML = re.compile(
     r"<(?:!doctype|html|body|div|p|br|table|span|a|ul|ol|h[1-6]|b|i|em|strong|img)\b[^<>]*>", re.I
@@ -47,6 +48,20 @@ def readable(text: str, most: int) -> ReadableText:
     if _looks_like_markdown(kept):
         return ReadableText(list(_markdown(kept)), left, "Markdown")
     return ReadableText([TextBlock("paragraph", visible(kept))] if kept else [], left, "")
+
+
+def shortened(text: ReadableText, most: int) -> ReadableText:
+    """Return the beginning of a text that takes at most so many bytes of a page."""
+    blocks, room, left = [], most, text.left
+    for block in text.blocks:
+        kept = fitting(block.text, room)
+        room -= sent_bytes(kept)
+        left += len(block.text) - len(kept)
+        if kept:
+            blocks.append(TextBlock(block.kind, kept))
+        if kept != block.text:
+            room = 0
+    return ReadableText(blocks, left, text.source)
 
 
 def _looks_like_markdown(text: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -13,28 +14,35 @@ from pdpp.evidence.window import MAX_LIMIT
 from pdpp.model.declaration import Role
 from pdpp.model.errors import InvalidRequest, NotFound, PdppError, StreamNotAllowed
 from pdpp.pages.dates import Dates
-from pdpp.pages.display import Value, presentation_of, values_of
+from pdpp.pages.display import Value, fitting_values, presentation_of
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.record_title import record_of, untitled
 from pdpp.pages.records.neighbour import neighbours, thread_of
-from pdpp.pages.records.readable import ReadableText, readable
+from pdpp.pages.records.readable import ReadableText, readable, shortened
 from pdpp.pages.records.record_file import files_of
 from pdpp.pages.records.record_line import RecordLine, record_address, record_line
 from pdpp.pages.records.search_filters import SearchFilters
+from pdpp.pages.room import fitting, fitting_end, sent_bytes
 from pdpp.store.numbers import read_data
 from pdpp.store.port import Record
 
 _CHARS = re.compile(r"(\d{1,12})-(\d{1,12})\Z", re.ASCII)
-_VALUE_CHARS = 20_000
-_AROUND = 10_000
-_MOST_QUOTED = 100_000
+_FROM = re.compile(r"\d{1,12}\Z", re.ASCII)
+_SOURCE_CHARS = 40_000
+"""How much of a text is looked at; of HTML most are marks, which are not shown."""
+_BODY, _BESIDE_PASSAGE, _VALUES = 8_000, 3_000, 4_500
+_PASSAGE, _MOST_QUOTED = 9_000, 6_000
+"""Bytes of a text, of a text beside a quoted passage, of all fields, of a passage, of its quote."""
 _GONE = "The record no longer has the passage that this address names. This is the record today."
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a field with the text around it; the counts are what is left out beyond."""
+    """A stretch of a field with the text around it; the counts are what is left out beyond.
+
+    ``earlier`` and ``later`` are the queries of the page that goes on before or after it.
+    """
 
     name: str
     before: str
@@ -42,6 +50,8 @@ class Passage:
     after: str
     left_before: int
     left_after: int
+    earlier: str
+    later: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,8 @@ class RecordPageView:
     link: str | None
     body: ReadableText | None
     body_name: str
+    read_on: str
+    """The query of the page that has the whole text, where there is more of it."""
     values: Sequence[Value]
     all_listed: bool
     """Tell whether the values are every field: none was shown above them, as it is written."""
@@ -82,14 +94,15 @@ async def record_response(request: PageRequest, reader: PageReader, **context: A
     answer = await _find(reader, request.http.path_params)
     feed = reader.catalogue.feeds[answer["connection_id"], answer["stream"]]
     record = record_of(reader.catalogue, answer)
-    field, chars = asked.get("field"), asked.get("chars", "")
-    passage = None if field is None else await _passage(reader, answer, field, chars)
+    field = asked.get("field")
+    passage = None if field is None else await _passage(reader, answer, field, asked)
     view = _view(record, passage, dates, is_quoted=field is not None)
     expanded = answer.get("expanded") or {}
     parts = [answer["data"], *(row["data"] for row in _rows(expanded))]
     return request.page(
         "record.html",
         view=view,
+        reading_query=reading_query,
         base=reader.base,
         account=answer["connection_id"],
         person_query=SearchFilters(person=view.actor or "").query(),
@@ -143,12 +156,12 @@ def _view(
     record: Record, passage: Passage | None, dates: Dates, *, is_quoted: bool
 ) -> RecordPageView:
     presentation, reach = presentation_of(record), record.reach
-    body_name, body = _body(record)
+    body_name, body = _body(record, _BODY if passage is None else _BESIDE_PASSAGE)
     if passage is not None and passage.name == body_name:
         body = None
-    shown_elsewhere = set() if passage is None else {passage.name}
+    left_out = set() if passage is None else {passage.name}
     if body is not None and not body.source:
-        shown_elsewhere.add(visible(body_name, lines=False))
+        left_out.add(body_name)
     title, time, kind = (
         presentation.title,
         dates.event(presentation.event_time),
@@ -165,46 +178,68 @@ def _view(
         link=presentation.link,
         body=body,
         body_name=visible(body_name, lines=False),
-        values=[
-            value for value in values_of(record, _VALUE_CHARS) if value.name not in shown_elsewhere
-        ],
-        all_listed=not shown_elsewhere,
+        read_on=reading_query(body_name, 0) if body is not None and body.left else "",
+        values=fitting_values(record, left_out, dates, _VALUES),
+        all_listed=not left_out,
         passage=passage,
         problem=_GONE if is_quoted and passage is None else None,
     )
 
 
-def _body(record: Record) -> tuple[str, ReadableText | None]:
+def reading_query(field: str, start: int) -> str:
+    """Return the query of the page that shows a field from a character on."""
+    return "?" + urlencode({"field": field, "from": start})
+
+
+def _body(record: Record, most: int) -> tuple[str, ReadableText | None]:
     """Return the text of a record for reading, without the marks of HTML or Markdown."""
     data: Mapping[str, Any] = read_data(record.data)
     for name, declared in record.reach.stream.fields.items():
         value = data.get(name)
         if declared.role is Role.BODY and isinstance(value, str):
-            text = readable(value, _VALUE_CHARS)
+            text = shortened(readable(value, _SOURCE_CHARS), most)
             return name, text if text.blocks else None
     return "", None
 
 
 async def _passage(
-    reader: PageReader, answer: Mapping[str, Any], field: str, chars: str
+    reader: PageReader, answer: Mapping[str, Any], field: str, asked: Mapping[str, str]
 ) -> Passage | None:
-    """Return the passage that a citation names, None where it is not there."""
-    match = _CHARS.match(chars)
-    if match is None:
+    """Return the passage that an address names, None where it is not there.
+
+    A citation names its characters; a reader who reads on names where to begin.
+    """
+    match, begin = _CHARS.match(asked.get("chars", "")), asked.get("from", "")
+    if match is not None:
+        start, end = int(match[1]), int(match[2])
+    elif _FROM.match(begin):
+        start = end = int(begin)
+    else:
         return None
-    start, end = int(match[1]), int(match[2])
-    first = max(0, start - _AROUND)
-    quoted_end = min(end, start + _MOST_QUOTED)
-    text, total = await _text(reader, answer, field, first, quoted_end + _AROUND)
-    if not start < end <= total:
+    first = max(0, start - _PASSAGE)
+    text, total = await _text(reader, answer, field, first, min(end, start + _PASSAGE) + _PASSAGE)
+    if not (start < end <= total if match is not None else start < total):
         return None
+    return _shown(field, text, (first, start, end), total)
+
+
+def _shown(field: str, text: str, places: tuple[int, int, int], total: int) -> Passage:
+    """Return as much of a passage and of what stands around it as a page has room for."""
+    first, start, end = places
+    quoted = fitting(text[start - first : end - first], _MOST_QUOTED)
+    rest = _PASSAGE - sent_bytes(quoted)
+    before = "" if start == end else fitting_end(text[: start - first], rest // 2)
+    after = fitting(text[start - first + len(quoted) :], rest - sent_bytes(before))
+    low, high = start - len(before), start + len(quoted) + len(after)
     return Passage(
         name=visible(field, lines=False),
-        before=visible(text[: start - first]),
-        quoted=visible(text[start - first : quoted_end - first]),
-        after=visible(text[quoted_end - first :]),
-        left_before=first,
-        left_after=total - first - len(text),
+        before=visible(before),
+        quoted=visible(quoted),
+        after=visible(after),
+        left_before=low,
+        left_after=total - high,
+        earlier=reading_query(field, max(0, low - _PASSAGE // 2)),
+        later=reading_query(field, high),
     )
 
 

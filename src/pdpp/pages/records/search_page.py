@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from pdpp.authz.requester import one_line
@@ -12,7 +13,14 @@ from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preferences import read_preferences
-from pdpp.pages.records.browsing import PAGE, browsable, browse, newest_first_feeds, page_end
+from pdpp.pages.records.browsing import (
+    PAGE,
+    BrowsedFeed,
+    browsable,
+    browse,
+    newest_first_feeds,
+    page_end,
+)
 from pdpp.pages.records.record_line import RecordLine, hit_line, record_line
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.pages.records.timeline import Timeline, timeline
@@ -64,7 +72,8 @@ async def search_response(request: PageRequest, reader: PageReader, **context: A
     rows = [row for row in listing if _is_chosen(row, filters)]
     zone = read_preferences(request.site.service.store.vault).time_zone
     results = await _results(reader, filters, rows, dates, zone)
-    return request.page(
+    bars = await _timeline(request, reader, filters, rows, zone, results.months)
+    response = request.page(
         "search.html",
         status=400 if results.problem else 200,
         base=reader.base,
@@ -73,9 +82,21 @@ async def search_response(request: PageRequest, reader: PageReader, **context: A
         accounts=_accounts(listing),
         kinds=_kinds(listing, filters),
         results=results,
-        timeline=await _timeline(request, reader, filters, rows, zone, results.months),
+        timeline=bars.timeline,
+        counting=bool(bars.uncounted) and bars.timeline is None,
         **({"seen_as": None} | context),
     )
+    if bars.uncounted:
+        count = request.site.month_counts.count
+        response.background = BackgroundTask(count, reader, bars.uncounted, zone)
+    return response
+
+
+class _Bars(NamedTuple):
+    """The bars of a page, and the streams to be counted for the next one."""
+
+    timeline: Timeline | None
+    uncounted: Sequence[BrowsedFeed] = ()
 
 
 async def _listing(
@@ -187,20 +208,21 @@ async def _timeline(
     rows: Iterable[Mapping[str, Any]],
     zone: str,
     answering: Mapping[str, int] | None,
-) -> Timeline | None:
+) -> _Bars:
     """Return the bars of what answers, or of all that is chosen where nothing is asked.
 
     Under a grant every count without a question would be a search of its own.
     """
     if filters.after:
-        return None
+        return _Bars(None)
     if answering is not None:
-        return timeline(answering, filters, request.dates)
+        return _Bars(timeline(answering, filters, request.dates))
     if not reader.is_owner:
-        return None
+        return _Bars(None)
     feeds = browsable(reader, rows)
     totals = await request.site.month_counts.of_feeds(reader, feeds, zone)
-    return timeline(totals, filters, request.dates)
+    bars = timeline(totals.counts, filters, request.dates) if totals.known else None
+    return _Bars(bars, totals.uncounted)
 
 
 def _chips(

@@ -1,5 +1,6 @@
 """Adding up: one tally, or one per group, over what several reaches show."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal
 from typing import Any
@@ -25,6 +26,8 @@ Bucket = Callable[[int], tuple[str, int]]
 MINUTE = 60_000_000
 EARLIEST = -(2**63)
 MOST_RANGES = 1_000
+_FEW_RECORDS = 5_000
+"""Up to here it takes less time to read all values than to look up both ends of each bucket."""
 _WHOLE = 2**63
 
 
@@ -75,6 +78,10 @@ class Aggregator:
         feed = (OWNER, reach.feed.id, place)
         absent = self._db.execute(f"SELECT count(*) {cells} AND w.value = ?", (*feed, ABSENT)).get
         rows: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
+        if self._count(reach) <= _FEW_RECORDS:
+            present = f"SELECT w.value {cells} AND w.value < ? ORDER BY w.value"
+            values = [row[0] for row in self._db.execute(present, (*feed, ABSENT))]
+            return rows + list(_ranges_of(values, bucket))
         first = f"SELECT min(w.value) {cells} AND w.value >= ? AND w.value < ?"
         within = f"SELECT count(*) {cells} AND w.value >= ? AND w.value < ?"
         start = self._db.execute(first, (*feed, EARLIEST, ABSENT)).get
@@ -152,6 +159,16 @@ class Aggregator:
             + Sql(") GROUP BY g, m")
         )
         return self._db.execute(sql.text, sql.values)
+
+
+def _ranges_of(values: list[int], bucket: Bucket) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each bucket of some instants, which are in order."""
+    at = 0
+    while at < len(values):
+        _, end = bucket(values[at])
+        following = bisect_left(values, end, at)
+        yield values[at], following - at, 0, None, None, None
+        at = following
 
 
 def _bucketed(

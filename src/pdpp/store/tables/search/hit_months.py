@@ -13,6 +13,9 @@ from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.visible import Visible
 
+_FEW_YEARS = 200 * 366 * instant.DAY
+"""Up to here the months between two moments are few enough to name them all."""
+
 
 def hit_months(visible: Visible, rows: Longs, zone: tzinfo) -> Mapping[str, int]:
     """Return how many of some rows, in order, are of each month, such as ``2026-03``.
@@ -23,7 +26,10 @@ def hit_months(visible: Visible, rows: Longs, zone: tzinfo) -> Mapping[str, int]
     parts = [part for part in visible.parts_of(rows) if part.reach.shows_time]
     if not parts:
         return {}
-    times = np.sort(np.concatenate([_times(visible, part, rows) for part in parts]), kind="stable")
+    times = np.concatenate([_times(visible, part, rows) for part in parts])
+    if len(times) and times.max() - times.min() < _FEW_YEARS:
+        return _between_bounds(times, zone)
+    times = np.sort(times, kind="stable")
     months: dict[str, int] = {}
     end = len(times)
     while end:
@@ -32,6 +38,21 @@ def hit_months(visible: Visible, rows: Longs, zone: tzinfo) -> Mapping[str, int]
         months[name] = end - start
         end = start
     return dict(reversed(months.items()))
+
+
+def _between_bounds(times: Longs, zone: tzinfo) -> Mapping[str, int]:
+    """Count times by the bounds of all months between them, which takes no sorting."""
+    names: list[str] = []
+    begins: list[int] = []
+    moment, first = int(times.max()), int(times.min())
+    while moment >= first:
+        name, begin = _month(moment, zone)
+        names.append(name)
+        begins.append(begin)
+        moment = begin - 1
+    counts = np.bincount(np.searchsorted(begins[::-1], times, side="right"), minlength=len(names))
+    pairs = zip(reversed(names), counts[1:].tolist(), strict=False)
+    return {name: count for name, count in pairs if count}
 
 
 def _times(visible: Visible, part: Part, rows: Longs) -> Longs:
