@@ -109,10 +109,15 @@ def open_stock(
         if database is not None:
             put_place(folder, DatabasePlace(database, str(folder.resolve())))
         _fill(folder, world.make_world(records), say)
+    return read_stock(folder)
+
+
+def read_stock(folder: Path) -> Stock:
+    """Return the stock in a folder as it is; its name begins with how many records it holds."""
     facts = orjson.loads((folder / _FACTS).read_bytes())
     return Stock(
         folder,
-        world.make_world(records),
+        world.make_world(int(folder.name.partition("-")[0])),
         Tokens(**facts["tokens"]),
         Ingest(**facts["ingest"]),
         facts["built"],

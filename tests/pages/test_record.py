@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pages.house import House, Reader, housed
+from tests.pages.house import PASSPHRASE, House, Reader, housed
 from tests.pages.test_light import faults, shared_bytes
 from tests.serving import keep, planted_store
 
@@ -201,6 +201,7 @@ def test_times_among_the_fields_are_in_the_owners_zone(tmp_path: Path) -> None:
         reader.get("/settings").send(
             form="section[aria-labelledby=dates] form",
             action="dates",
+            confirm=PASSPHRASE,
             time_zone="Asia/Tokyo",
             language="de",
         )
