@@ -81,6 +81,7 @@ class MonthCounts:
         self._kept: dict[tuple[int, str], tuple[int, int, Months]] = {}
         self._recent = _RecentTotals()
         self._counting = False
+        self._counted: object = None
 
     async def of_feeds(
         self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str
@@ -107,14 +108,16 @@ class MonthCounts:
         return MonthTotals(totals, stale, known=None not in kept)
 
     async def count(self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str) -> None:
-        """Count streams when no page waits for it; once at a time."""
-        if self._counting:
+        """Count streams when no page waits for it; once at a time, and not if nothing changed."""
+        counted = reader.service.store.state(), zone, tuple(feeds)
+        if self._counting or counted == self._counted:
             return
         self._counting = True
         try:
             for feed in feeds:
                 if not self._is_fresh(reader, feed, zone):
                     await self._count(reader, feed, zone)
+            self._counted = counted
         finally:
             self._counting = False
 

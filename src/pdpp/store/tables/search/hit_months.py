@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import tzinfo
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from pdpp.model import instant
 from pdpp.store.ranking.days import instant_of
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.tables.search.entry import NO_TIME
-from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.visible import Visible
 
 _FEW_YEARS = 200 * 366 * instant.DAY
@@ -23,10 +23,7 @@ def hit_months(visible: Visible, rows: Longs, zone: tzinfo) -> Mapping[str, int]
     Only the times of these rows count: how blocks are cut, and the times of records that are gone
     and still stand in them, are nothing that an answer may tell.
     """
-    parts = [part for part in visible.parts_of(rows) if part.reach.shows_time]
-    if not parts:
-        return {}
-    times = np.concatenate([_times(visible, part, rows) for part in parts])
+    times = _times(visible, rows)
     if len(times) and times.max() - times.min() < _FEW_YEARS:
         return _between_bounds(times, zone)
     times = np.sort(times, kind="stable")
@@ -55,11 +52,14 @@ def _between_bounds(times: Longs, zone: tzinfo) -> Mapping[str, int]:
     return {name: count for name, count in pairs if count}
 
 
-def _times(visible: Visible, part: Part, rows: Longs) -> Longs:
-    """Return the times of the rows that are in a part and have one, in order."""
-    low, high = np.searchsorted(rows, (part.base, part.end))
-    times: Longs = visible.times_of(part)[rows[low:high] - part.base]
-    return times[np.searchsorted(times, NO_TIME, side="right") :]
+def _times(visible: Visible, rows: Longs) -> Longs:
+    """Return the times of the rows, in order, that have one which their reach shows."""
+    times = np.full(len(rows), NO_TIME)
+    edges = np.searchsorted(rows, [*(part.base for part in visible.parts), visible.size]).tolist()
+    for part, (low, high) in zip(visible.parts, pairwise(edges), strict=True):
+        if low < high and part.reach.shows_time:
+            times[low:high] = visible.times_of(part)[rows[low:high] - part.base]
+    return times[times != NO_TIME]
 
 
 def _month(moment: int, zone: tzinfo) -> tuple[str, int]:
