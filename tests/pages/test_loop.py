@@ -91,6 +91,9 @@ VISITS: dict[str, list[Visit]] = {
     "/logout": [Visit("/logout", {"token": ""}, status=403)],
     "/agents": [Visit("/agents")],
     "/agents/{agent}": [Visit("/agents/{agent}"), Visit("/agents/{agent}", {}, status=403)],
+    "/agents/{agent}/consent/{approval}": [
+        Visit("/agents/{agent}/consent/{approval}", status=404)
+    ],
     "/agents/{agent}/see/{approval}/search": [
         Visit(f"{SEEN}/search"),
         Visit(f"{SEEN}/search?q=harbour"),

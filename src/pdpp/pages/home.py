@@ -9,7 +9,7 @@ from pdpp.pages.import_job import import_jobs
 from pdpp.pages.need import needs
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preferences import read_preferences
-from pdpp.pages.records.browsing import BrowsedFeed
+from pdpp.pages.records.browsing import timed_feeds
 
 _MOST_QUESTIONS = 5
 _MOST_ACCOUNTS = 20
@@ -36,10 +36,7 @@ async def show_home(request: PageRequest) -> Response:
     )
     # Whoever opens the home page goes on to search; the bars there are counted meanwhile.
     reader, zone = site.reader(), read_preferences(site.service.store.vault).time_zone
-    feeds = [
-        BrowsedFeed(*address, field)
-        for address, feed in reader.catalogue.feeds.items()
-        if (field := feed.stream.consent_time_field) is not None
-    ]
-    response.background = BackgroundTask(site.month_counts.count, reader, feeds, zone)
+    uncounted = site.month_counts.uncounted(reader, timed_feeds(reader), zone)
+    if uncounted:
+        response.background = BackgroundTask(site.month_counts.count, reader, uncounted, zone)
     return response

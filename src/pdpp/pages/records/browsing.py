@@ -65,6 +65,12 @@ def browsable(reader: PageReader, rows: Iterable[Mapping[str, Any]]) -> list[Bro
     ]
 
 
+def timed_feeds(reader: PageReader) -> list[BrowsedFeed]:
+    """Return all streams that have times."""
+    feeds = reader.catalogue.feeds.items()
+    return browsable(reader, [{"connection_id": at[0], "name": at[1]} for at, _ in feeds])
+
+
 def newest_first_feeds(reader: PageReader, rows: Iterable[Mapping[str, Any]]) -> list[NewestFirst]:
     """Return the streams of a listing by the moments of their newest records, latest first."""
     moments = {

@@ -7,6 +7,7 @@ a good part of a second, and most pages are opened without anything having chang
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pdpp.authz.requester import one_line
@@ -17,6 +18,7 @@ from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.records.browsing import BrowsedFeed
 from pdpp.pages.records.search_filters import SearchFilters
+from pdpp.service.runner import run_here
 from pdpp.store.scope import Reach
 
 HEIGHT = 64
@@ -58,6 +60,15 @@ class _RecentTotals(threading.local):
     def __init__(self) -> None:
         self.state: object = None
         self.totals: dict[tuple[str, tuple[BrowsedFeed, ...]], Counter[str]] = {}
+        self.fresh: set[tuple[str, tuple[BrowsedFeed, ...]]] = set()
+
+    def at(self, state: object) -> "_RecentTotals":
+        """Return the sums of a state of the store; those of another are forgotten."""
+        if state != self.state or len(self.totals) >= _MOST_KEPT:
+            self.state = state
+            self.totals.clear()
+            self.fresh.clear()
+        return self
 
 
 class MonthTotals(NamedTuple):
@@ -81,16 +92,12 @@ class MonthCounts:
         self._kept: dict[tuple[int, str], tuple[int, int, Months]] = {}
         self._recent = _RecentTotals()
         self._counting = False
-        self._counted: object = None
 
     async def of_feeds(
         self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str
     ) -> MonthTotals:
         """Return how many records of several streams there are of each month."""
-        recent, state = self._recent, reader.service.store.state()
-        if state != recent.state or len(recent.totals) >= _MOST_KEPT:
-            recent.state = state
-            recent.totals.clear()
+        recent = self._recent.at(reader.service.store.state())
         key = zone, tuple(feeds)
         if (totals := recent.totals.get(key)) is not None:
             return MonthTotals(totals)
@@ -107,19 +114,34 @@ class MonthCounts:
             recent.totals[key] = totals
         return MonthTotals(totals, stale, known=None not in kept)
 
+    def uncounted(
+        self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str
+    ) -> Sequence[BrowsedFeed]:
+        """Return the streams that changed since they were counted."""
+        recent, key = self._recent.at(reader.service.store.state()), (zone, tuple(feeds))
+        if key in recent.fresh:
+            return ()
+        stale = [feed for feed in feeds if not self._is_fresh(reader, feed, zone)]
+        if not stale:
+            recent.fresh.add(key)
+        return stale
+
     async def count(self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str) -> None:
-        """Count streams when no page waits for it; once at a time, and not if nothing changed."""
-        counted = reader.service.store.state(), zone, tuple(feeds)
-        if self._counting or counted == self._counted:
+        """Count streams when no page waits for it: in threads, a few at a time."""
+        if self._counting:
             return
         self._counting = True
         try:
-            for feed in feeds:
-                if not self._is_fresh(reader, feed, zone):
-                    await self._count(reader, feed, zone)
-            self._counted = counted
+            for start in range(0, len(feeds), _MOST_AT_ONCE):
+                some = feeds[start : start + _MOST_AT_ONCE]
+                await reader.service.runner.aside(partial(self._count_some, reader, some, zone))
         finally:
             self._counting = False
+
+    def _count_some(self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str) -> None:
+        for feed in feeds:
+            if not self._is_fresh(reader, feed, zone):
+                run_here(self._count(reader, feed, zone))
 
     def _is_exact(self, reader: PageReader, feed: BrowsedFeed, zone: str) -> bool:
         reach = _reach_of(reader, feed)

@@ -59,7 +59,8 @@ def _times(visible: Visible, rows: Longs) -> Longs:
     for part, (low, high) in zip(visible.parts, pairwise(edges), strict=True):
         if low < high and part.reach.shows_time:
             times[low:high] = visible.times_of(part)[rows[low:high] - part.base]
-    return times[times != NO_TIME]
+    timed: Longs = times[times != NO_TIME]
+    return timed
 
 
 def _month(moment: int, zone: tzinfo) -> tuple[str, int]:
