@@ -106,8 +106,9 @@ def _measure_agents(bench: Bench, demo: Estate, letters: Estate, say: Say) -> It
         with Client(letters_server.port) as client:
             yield from letter_rows(Agent(client, letters.token))
         say("Measuring how agents are served")
-        yield from stdio_rows(demo_server, demo, bench.rounds + _MORE_LAUNCHES)
-        yield from program_rows(demo_server, demo, bench.rounds + _MORE_LAUNCHES)
+        launches = bench.rounds + (_MORE_LAUNCHES if bench.rounds > 1 else 0)
+        yield from stdio_rows(demo_server, demo, launches)
+        yield from program_rows(demo_server, demo, launches)
         yield from hosted_rows(bench, letters_server, letters)
         yield from package_rows(bench)
 

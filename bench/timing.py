@@ -47,8 +47,12 @@ class Timing:
 
 
 def compare(targets: Mapping[str, Target], rounds: int) -> dict[str, Timing]:
-    """Return the timing of each target after some rounds of taking turns."""
-    runs = {name: _Run(target) for name, target in targets.items()}
+    """Return the timing of each target after some rounds of taking turns.
+
+    A run of one round is a trial of the benchmark itself: it asks a few requests once.
+    """
+    trial = rounds == 1
+    runs = {name: _Run(target, trial=trial) for name, target in targets.items()}
     for _ in range(rounds):
         for run in runs.values():
             run.take_turn()
@@ -60,13 +64,12 @@ def compare(targets: Mapping[str, Target], rounds: int) -> dict[str, Timing]:
 class _Run:
     """One target on its way through the rounds."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, *, trial: bool) -> None:
         self.client = Client(target.server.port)
         self.wall: list[float] = []
         self.cpu: list[float] = []
         self._target = target
-        self._size = 1
-        self._size = self._warm_up()
+        self._size = _LEAST if trial else self._warm_up()
 
     def _warm_up(self) -> int:
         """Ask everything twice; return how many requests fill a round."""
