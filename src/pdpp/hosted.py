@@ -31,6 +31,7 @@ from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.service import INNER, Service
 from pdpp.service.settings import Settings
 from pdpp.store.numbers import read_answer, write_decimal
+from pdpp.store.scope import Reach
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"
@@ -180,11 +181,16 @@ def _stream_names(principal: Principal, now: int) -> list[StreamName]:
     """Return what the streams are called that a caller may read, without asking the store."""
     principals = principal.children if principal.package is not None else [principal]
     return [
-        StreamName(reach.feed.connection.connector_key, reach.stream.name, reach.stream.label or "")
+        reach.once(_stream_name)
         for own in principals
         if own.problem(now) is None
         for reach in own.reaches
     ]
+
+
+def _stream_name(reach: Reach) -> StreamName:
+    key = reach.feed.connection.connector_key
+    return StreamName(key, reach.stream.name, reach.stream.label or "")
 
 
 def _child(principal: Principal, now: int) -> ChildGrant | None:

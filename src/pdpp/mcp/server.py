@@ -5,16 +5,29 @@ from collections.abc import Sequence
 from pdpp import __version__
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Surface
 from pdpp.mcp.kernel.rpc import JsonObject
+from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.resources import Resources
 from pdpp.mcp.tools.registry import ReaderOf, make_tools
 from pdpp.mcp.tools.surface import surface_of
+
+_MOST_SURFACES = 64
+"""Descriptions that are remembered: one for each set of streams that some caller may read."""
 
 
 def make_kernel(reader_of: ReaderOf, icons: Sequence[JsonObject] = ()) -> Kernel:
     """Put the server together over a way to read."""
 
+    surfaces: dict[tuple[StreamName, ...], Surface] = {}
+
     async def describe(context: Context) -> Surface:
-        return surface_of(await reader_of(context).stream_names())
+        names = tuple(await reader_of(context).stream_names())
+        surface = surfaces.get(names)
+        if surface is None:
+            # 300 streams take two milliseconds to describe, and hosts list tools before each turn.
+            if len(surfaces) >= _MOST_SURFACES:
+                surfaces.clear()
+            surface = surfaces[names] = surface_of(names)
+        return surface
 
     info = ServerInfo("pdpp", __version__, "Personal data", icons)
     return Kernel(info, make_tools(reader_of), Resources(reader_of), describe=describe)

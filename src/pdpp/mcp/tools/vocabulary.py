@@ -85,7 +85,7 @@ _UNCLEAN = re.compile(r"[^\w' -]+")
 def kinds_of(names: Iterable[StreamName]) -> list[DataKind]:
     """Return the kinds of data that some streams hold."""
     words = {word for name in names for word in _words(name)}
-    return [kind for kind in KINDS if kind.names & words]
+    return [kind for kind in KINDS if not kind.names.isdisjoint(words)]
 
 
 def nouns_of(names: Sequence[StreamName]) -> list[str]:
