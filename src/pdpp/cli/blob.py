@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from pdpp.cli.options import common, examples
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common
 from pdpp.cli.output import show
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store

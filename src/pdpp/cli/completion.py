@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from pdpp.cli.options import examples
+from pdpp.cli.help_text import examples
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_PDPP_COMPLETE"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pdpp.cli.options import examples
+from pdpp.cli.help_text import examples
 from pdpp.cli.output import show as show_result
 from pdpp.cli.output import table
 from pdpp.cli.setting_options import configured

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.cli.reading.provider import mending, read_token

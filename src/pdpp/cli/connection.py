@@ -16,7 +16,8 @@ from pdpp.cli.account_preview import (
     yes_option,
 )
 from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
-from pdpp.cli.options import common, examples, words
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common, words
 from pdpp.cli.output import show, table
 from pdpp.cli.progress import Progress
 from pdpp.evidence.amount import counted

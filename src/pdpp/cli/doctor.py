@@ -8,7 +8,8 @@ from typing import TextIO
 
 import click
 
-from pdpp.cli.options import HERE, examples, passphrase_in
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import HERE, passphrase_in
 from pdpp.cli.output import show
 from pdpp.doctor.examination import examine
 from pdpp.doctor.finding import Finding, StepOutcome

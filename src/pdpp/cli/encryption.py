@@ -7,7 +7,8 @@ from typing import TextIO
 
 import click
 
-from pdpp.cli.options import common, examples, passphrase_in
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common, passphrase_in
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.encryption import remembered_keys

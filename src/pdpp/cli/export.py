@@ -13,7 +13,7 @@ from pdpp.cli.exporting.exporter import Exporter, ShowProgress
 from pdpp.cli.exporting.manifest import BLOB, DECLARATION, RECORDS, Manifest
 from pdpp.cli.exporting.origin import ExportOrigin
 from pdpp.cli.exporting.writer import ExportWriter
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar

@@ -8,7 +8,8 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_grant
 from pdpp.cli import grant_text
 from pdpp.cli.grant_options import GrantChoice, grant_options
-from pdpp.cli.options import common, examples, words
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common, words
 from pdpp.cli.output import note, show, table
 from pdpp.cli.package import package
 from pdpp.evidence.fence import visible

@@ -7,10 +7,11 @@ from typing import Any, BinaryIO
 
 import click
 
+from pdpp.cli.help_text import examples
 from pdpp.cli.import_audit import show_audit
 from pdpp.cli.import_history import show_history
 from pdpp.cli.import_task import Choice, ImportOptions, bring, bring_all, prepare, prepare_all
-from pdpp.cli.options import common, examples
+from pdpp.cli.options import common
 from pdpp.cli.output import note
 from pdpp.cli.overview import next_after_import
 from pdpp.cli.source import read_document

@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 import click
 
-from pdpp.cli.options import common, examples
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant

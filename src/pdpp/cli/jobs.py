@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from pdpp.cli.options import common, examples
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common
 from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
 from pdpp.jobs.document import job_document

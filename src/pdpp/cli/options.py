@@ -1,9 +1,8 @@
 """Options: what several commands take, and the values they are parsed to."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TextIO, TypeVar
 
 import click
@@ -38,19 +37,6 @@ OWNER_FOLDER = click.option(
 )
 """The option of the commands that read a grant, and of their group."""
 
-CODES: Mapping[int, str] = MappingProxyType(
-    {0: "done", 1: "refused or failed", 64: "wrong usage", 130: "interrupted"}
-)
-REMOTE_CODES: Mapping[int, str] = MappingProxyType(
-    {
-        **CODES,
-        69: "the server cannot be reached",
-        77: "an owner's credential where a grant's belongs",
-        78: "not connected, or the grant has ended",
-    }
-)
-"""How a command can end that reads from a server with a credential that is kept."""
-
 
 def common(function: F) -> F:
     """Give a command ``--data`` and ``--json``."""
@@ -71,13 +57,6 @@ def _own_folder() -> Path:
     from pdpp.serving.data_folder import own_folder
 
     return own_folder()
-
-
-def examples(*lines: str, codes: Mapping[int, str] = CODES) -> str:
-    """Return the closing paragraphs of a help text: how it is used, and how it can end."""
-    usage = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-    ends = "; ".join(f"{code} {meaning}" for code, meaning in sorted(codes.items()))
-    return f"{usage}\n\nExit codes: {ends}."
 
 
 def words(text: str) -> str:

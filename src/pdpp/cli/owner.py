@@ -16,7 +16,8 @@ from pdpp.authz.owner import (
 )
 from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli import grant_text
-from pdpp.cli.options import common, examples, expiry, passphrase_in, words
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common, expiry, passphrase_in, words
 from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
 from pdpp.model import instant

@@ -10,7 +10,8 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_package
 from pdpp.cli import grant_text
 from pdpp.cli.grant_options import GrantChoice, grant_options
-from pdpp.cli.options import common, examples, words
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible

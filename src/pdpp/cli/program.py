@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 import pdpp
+from pdpp.cli.help_text import examples
 from pdpp.cli.lazy import LazyGroup
-from pdpp.cli.options import examples
 from pdpp.cli.output import Refused, complain
 from pdpp.cli.terminal import is_terminal
 from pdpp.model.errors import PdppError

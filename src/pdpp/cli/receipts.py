@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from pdpp.cli.options import common, examples, moment_after, words
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common, moment_after, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible

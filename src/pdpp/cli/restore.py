@@ -17,8 +17,9 @@ from pdpp.cli.exporting.manifest import (
     read_manifest,
 )
 from pdpp.cli.exporting.writer import checksum
+from pdpp.cli.help_text import examples
 from pdpp.cli.ingest import IngestResult, batches, find, read_lines
-from pdpp.cli.options import common, examples
+from pdpp.cli.options import common
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.cli.source import read_document

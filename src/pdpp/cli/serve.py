@@ -20,7 +20,7 @@ from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup, has_passphrase, private_host
 from pdpp.authz.redirect import LOOPBACK
 from pdpp.cli.encryption import ENCRYPTED_BY_DATABASE, encrypted_key
-from pdpp.cli.options import examples
+from pdpp.cli.help_text import examples
 from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.cli.setting_options import configured

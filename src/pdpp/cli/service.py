@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from pdpp.cli.help_text import examples
 from pdpp.cli.hosts.launch import own_command
-from pdpp.cli.options import common, examples
+from pdpp.cli.options import common
 from pdpp.cli.output import note, show
 from pdpp.cli.service_files import ServiceFile, service_file
 from pdpp.private import make_folder, write_file

@@ -7,7 +7,8 @@ from typing import TextIO
 
 import click
 
-from pdpp.cli.options import examples, passphrase_in
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import passphrase_in
 from pdpp.cli.output import note
 from pdpp.cli.service import can_install, install_service, make_service
 

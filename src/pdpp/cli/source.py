@@ -7,7 +7,8 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from pdpp.cli.options import common, examples
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common
 from pdpp.cli.output import note, show, table
 from pdpp.cli.progress import Progress
 from pdpp.evidence.fence import visible

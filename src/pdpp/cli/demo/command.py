@@ -11,7 +11,8 @@ from typing import NoReturn
 
 import click
 
-from pdpp.cli.options import common, examples
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common
 from pdpp.cli.output import show
 
 _LOOK_SECONDS = 0.2

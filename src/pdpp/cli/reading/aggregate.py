@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.filters import filters_of
 from pdpp.cli.reading.naming import stream_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.output import note, show
 from pdpp.cli.reading import read_options
 from pdpp.cli.reading.naming import usage

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.hint import next_command
 from pdpp.cli.reading.naming import stream_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.hint import next_command, spelled_id
 from pdpp.cli.reading.mark import pieces_of

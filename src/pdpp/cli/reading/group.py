@@ -5,8 +5,9 @@ from types import MappingProxyType
 
 import click
 
+from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.lazy import LazyGroup
-from pdpp.cli.options import OWNER_DATA, OWNER_FOLDER, REMOTE_CODES, examples
+from pdpp.cli.options import OWNER_DATA, OWNER_FOLDER
 
 READS = MappingProxyType(
     {
