@@ -18,28 +18,33 @@ LEGEND = (
 
 Json = Mapping[str, Any]
 
+_MAPPINGS = (dict, Mapping)
+"""A plain dictionary, which nearly every object is, is told ten times quicker than by the ABC."""
+_NOTHING = type(None)
+
 _MOST_LABELLED = 60
 """How many streams an index may have and still tell their labels: a wide one is long enough."""
 
 
 def _object(value: object) -> Json:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, _MAPPINGS) else {}
 
 
 def objects(value: object) -> list[Json]:
     """Return the objects of a list, without what is not of the kind that its name promises."""
     items = value if isinstance(value, list) else []
-    return [_sound(item) for item in items if isinstance(item, Mapping)]
+    return [_sound(item) for item in items if isinstance(item, _MAPPINGS)]
 
 
 _NAMES = frozenset({"primary_key", "search", "count", "connection_ids"})
-_KINDS: Mapping[str, Any] = {
-    **dict.fromkeys(("name", "id", "label", "connection_id", "connector_key"), str | None),
-    **dict.fromkeys(("display_name", "default_sort", "cardinality"), str | None),
-    **dict.fromkeys(("record_count", "max_limit"), int | None),
-    **dict.fromkeys((*_NAMES, "expand", "expand_capabilities", "views"), list),
-    **dict.fromkeys(("fields", "field_capabilities", "record_counts"), Mapping),
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("name", "id", "label", "connection_id", "connector_key"), (str, _NOTHING)),
+    **dict.fromkeys(("display_name", "default_sort", "cardinality"), (str, _NOTHING)),
+    **dict.fromkeys(("record_count", "max_limit"), (int, _NOTHING)),
+    **dict.fromkeys((*_NAMES, "expand", "expand_capabilities", "views"), (list,)),
+    **dict.fromkeys(("fields", "field_capabilities", "record_counts"), _MAPPINGS),
 }
+_ANY_KIND = (object,)
 
 
 def _sound(item: Json) -> dict[str, Any]:
@@ -47,7 +52,7 @@ def _sound(item: Json) -> dict[str, Any]:
     return {
         name: _texts(value) if name in _NAMES else value
         for name, value in item.items()
-        if isinstance(value, _KINDS.get(name, object))
+        if isinstance(value, _KINDS.get(name, _ANY_KIND))
     }
 
 
@@ -128,7 +133,7 @@ def expands_of(row: Json) -> list[Json]:
 def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
     """Return how many records each connection has in a stream; None where that is not told."""
     counts = row.get("record_counts")
-    if isinstance(counts, Mapping):
+    if isinstance(counts, _MAPPINGS):
         return {name: n if isinstance(n, int) else None for name, n in counts.items()}
     count = row.get("record_count")
     if own := _text(row.get("connection_id")):
