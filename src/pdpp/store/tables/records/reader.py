@@ -313,8 +313,18 @@ class _Order(NamedTuple):
 
 def _present(reach: Reach, sort: str, place: int, order: _Order) -> Sql:
     """Return the selection of the records that have a value to be sorted by."""
-    selection = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM")
-    return selection + _by_cells(reach, sort, place) + span_where(reach, sort)
+    # Only a request's own conditions change it: without any it is put together once for a grant.
+    kept = reach.once(_no_selections) if reach.unfiltered is None else {}
+    selection = kept.get((sort, order.exact))
+    if selection is None:
+        columns = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM")
+        selection = columns + _by_cells(reach, sort, place) + span_where(reach, sort)
+        kept[sort, order.exact] = selection
+    return selection
+
+
+def _no_selections(_: Reach) -> dict[tuple[str, bool], Sql]:
+    return {}
 
 
 def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
