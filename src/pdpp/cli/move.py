@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pdpp.cli.options import common, examples
+from pdpp.cli.help_text import examples
+from pdpp.cli.options import common
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.configuration.database import DatabaseAddress
