@@ -142,3 +142,14 @@ def test_a_connection_inside_a_transaction_is_not_handed_on(opened: Opener) -> N
     db, _ = readers.take(1, lambda db: db.control("BEGIN"))
     readers.give(db)
     assert db.raw.closed
+
+
+def test_a_snapshot_whose_end_failed_does_not_fail_the_next_read(opened: Opener) -> None:
+    readers = opened("anna")._database.connections.readers
+    db, _ = readers.take(1, lambda db: db.control("BEGIN"))
+    # As the end of a read does whose time is up: it is cancelled, and nobody waits for it.
+    db._session.end("SELECT 1 / 0")
+    readers.give(db)
+    same, answer = readers.take(1, lambda db: db.run("SELECT 1").get)
+    assert (same, answer) == (db, 1)
+    readers.give(same)

@@ -110,6 +110,10 @@ class Session:
         if self._is_ending:
             self._is_ending = False
             self._raw.wait(psycopg.generators.fetch_many(self._pg))
+            if self._pg.transaction_status == pq.TransactionStatus.INERROR:
+                # Its time was so short that even its end was cancelled. What was set for it alone
+                # is gone with the failure, so that this has time enough.
+                self._check(self._pg.exec_(b"ROLLBACK"))
 
     def _check(self, result: pq.abc.PGresult) -> None:
         """Raise what a result says went wrong."""
