@@ -28,6 +28,7 @@ from pdpp.sources.importing.destination import find_destination
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportEnvironment, ImportTask
+from pdpp.sources.importing.writer import short_turns
 from pdpp.sources.item import START, Item
 from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import OwnerChoices
@@ -165,7 +166,8 @@ def _import(export: RecognisedExport, path: Path, data: Path) -> Took:
     destination = find_destination(store, state, tree, export, None)
     task = ImportTask(tree, export, destination, ImportEnvironment(store, state, intake, 1 << 30))
     declaration = task.settle()
-    took = _timed(lambda: task.run(declaration))
+    with short_turns():  # As the program has them.
+        took = _timed(lambda: task.run(declaration))
     store.close()
     return took
 
