@@ -29,7 +29,7 @@ from pdpp.store.pseudonym import FeedSeal, GrantKeys
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.store import SqliteStore
 
-STEPS = 10_000 if SOAK else 150
+STEPS = 10_000 if SOAK else 400
 SECRET = bytes(32)
 WORDS = ["apple", "pear", "plum", "Äpfel", "naïve", "東京", "invoice", "meeting", "a\0b"]
 SORTS = (None, "subject", "at", "day", "size", "weight")
@@ -104,7 +104,7 @@ def some_reach(rng: random.Random) -> Callable[[World], Reach]:
 
 def some_read(rng: random.Random) -> Read:
     """Return one question, to be put to both engines."""
-    match rng.randrange(6):
+    match rng.randrange(7):
         case 0:
             sort, descending, limit = rng.choice(SORTS), rng.random() < 0.5, rng.randrange(1, 8)
             return lambda world, reach: pages(world.store, reach, sort, descending, limit)
@@ -120,6 +120,9 @@ def some_read(rng: random.Random) -> Read:
             asked = (metric, field, group)
             return lambda world, reach: totals(world.store, reach, *asked)
         case 4:
+            size = rng.choice([instant.DAY, 7 * instant.DAY, instant.DAY // 24])
+            return lambda world, reach: buckets(world.store, reach, size)
+        case 5:
             key = rng.choice(KEYS)
             return lambda world, reach: record(world, reach, key)
         case _:
@@ -179,6 +182,18 @@ def totals(store: Store, reach: Reach, metric: str, field: str, group: str | Non
         (repr(name), total.count, str(total.total), repr(total.least), repr(total.most))
         for name, total in groups.items()
     )
+
+
+def buckets(store: Store, reach: Reach, size: int) -> Any:
+    if not reach.shows("at"):
+        return None
+
+    def bucket(moment: int) -> tuple[str, int]:
+        start = moment - moment % size
+        return str(start), start + size
+
+    groups = store.aggregate(AggregateQuery((reach,), "count", bucket_by="at"), bucket)
+    return sorted((repr(name), total.count) for name, total in groups.items())
 
 
 @contextmanager

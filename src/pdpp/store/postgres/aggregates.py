@@ -96,10 +96,10 @@ def _by_minute(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None if moment is None else moment - moment % MINUTE, *rest)
 
 
-def _times(value: Any, count: int) -> str | None:
-    """Return the sum of equal numbers, as the decimal they are written as."""
+def _times(value: Any, count: int) -> str:
+    """Return the sum of equal numbers, as the decimal they are written as; of nothing it is 0."""
     if value is None:
-        return None
+        return str(_FOUR_PLACES)
     if isinstance(value, str):
         value = number_of(value)
     return str(EXACT.add(EXACT.multiply(Decimal(str(value)), Decimal(count)), _FOUR_PLACES))
