@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import HIDDEN, is_plain, quote, visible
@@ -77,9 +77,15 @@ def call_lines(calls: Iterable[NextCall]) -> list[str]:
     return [call_line(call) for call in calls]
 
 
-def unavailable_lines(connections: Iterable[ConnectionChoice]) -> list[str]:
-    """Return the sources that gave nothing, each on its line with the reason."""
-    return [
+MOST_UNAVAILABLE = 40
+"""How many sources that gave nothing are named: more of them would leave no room for the others."""
+
+
+def unavailable_lines(connections: Sequence[ConnectionChoice]) -> list[str]:
+    """Return the sources that gave nothing, each on its line with the reason, and how many more."""
+    lines = [
         f"unavailable: {word(connection.connection_id)} ({plain(connection.code or 'no reason')})"
-        for connection in connections
+        for connection in connections[:MOST_UNAVAILABLE]
     ]
+    more = len(connections) - MOST_UNAVAILABLE
+    return lines if more <= 0 else [*lines, f"unavailable: {more} more"]

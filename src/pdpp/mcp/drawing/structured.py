@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pdpp.evidence.binary import Binary
 from pdpp.evidence.fence import has_hidden, visible
 from pdpp.evidence.mark import CLOSE, OPEN
+from pdpp.mcp.drawing.escaping import MOST_UNAVAILABLE
 from pdpp.mcp.drawing.view import (
     AggregateView,
     ErrorView,
@@ -31,8 +32,7 @@ def _calls(calls: Iterable[NextCall | None]) -> JsonObject:
 def search_structured(view: SearchView) -> JsonObject:
     """Return the server's envelope, the flat results, and the rungs that lead on."""
     ladder: JsonObject = {"records": [drawn.rung for drawn in view.hits]}
-    if view.unavailable:
-        ladder["unavailable_connections"] = _unavailable(view.unavailable)
+    ladder |= _unavailable(view.unavailable)
     if view.notes:
         ladder["notes"] = list(view.notes)
     return {
@@ -49,11 +49,17 @@ def _flag(hidden: bool) -> dict[str, bool]:
     return {"hidden_characters": True} if hidden else {}
 
 
-def _unavailable(connections: Sequence[ConnectionChoice]) -> list[dict[str, str]]:
-    """Return the connections that gave nothing; of many only their names and codes."""
+def _unavailable(connections: Sequence[ConnectionChoice]) -> JsonObject:
+    """Return the connections that gave nothing; of many only names and codes, and not of all."""
+    if not connections:
+        return {}
     if len(connections) <= _FEW:
-        return [connection.as_json() for connection in connections]
-    return [ConnectionChoice(c.connection_id, code=c.code).as_json() for c in connections]
+        return {"unavailable_connections": [connection.as_json() for connection in connections]}
+    named = (ConnectionChoice(c.connection_id, code=c.code) for c in connections[:MOST_UNAVAILABLE])
+    listed: JsonObject = {"unavailable_connections": [choice.as_json() for choice in named]}
+    if len(connections) > MOST_UNAVAILABLE:
+        listed["unavailable_count"] = len(connections)
+    return listed
 
 
 _FEW = 12
@@ -181,10 +187,7 @@ def window_structured(view: WindowView) -> JsonObject:
 
 def schema_structured(view: SchemaView) -> JsonObject:
     """Return the server's schema document."""
-    document = view.schema.document
-    if view.unavailable:
-        unavailable = {"unavailable_connections": _unavailable(view.unavailable)}
-        document = document.with_members(unavailable)
+    document = view.schema.document.with_members(_unavailable(view.unavailable))
     return {"data": document.as_json(), **_calls(view.calls)}
 
 
