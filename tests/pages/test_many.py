@@ -45,7 +45,7 @@ def filled(store: Store, whole: world.World) -> Store:
     for document in world.declarations():
         numbers = range(world.CONNECTIONS)
         own = [n for n in numbers if world.connector_key(n) == document["connector_key"]]
-        names = {world.connection_id(number): f"Mail {number}" for number in own}
+        names = {name: name.capitalize() for name in map(world.connection_id, own)}
         plant(store, document, names)
     for batch in whole.batches():
         lines = map(orjson.loads, whole.lines(batch).split(b"\n"))
@@ -141,7 +141,7 @@ def see_bars(owner: Window) -> None:
 def share_one_account(owner: Window) -> None:
     """Pick one stream of one of 30 accounts, and two of its fields."""
     page: Page = owner.open(owner.house.ask()).page
-    page.get_by_role("button", name="Choose in Mail 7", exact=True).click()
+    page.get_by_role("button", name="Choose in Mail-07", exact=True).click()
     streams = page.locator("input[name=stream]")
     expect(streams).to_have_count(len(world.STREAMS))
     for box in streams.all()[1:]:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 async def _apart(items: Iterator[T]) -> AsyncIterator[T]:
-    """Yield what an iterator gives, each asked for in a thread."""
+    """Yield the items of an iterator; a thread waits for each."""
     nothing = object()
     while (item := await asyncio.to_thread(next, items, nothing)) is not nothing:
         yield item  # type: ignore[misc]
@@ -170,7 +170,7 @@ class AsyncClient:
         return self._client.url
 
     def close(self) -> None:
-        """Let every connection go."""
+        """Close all connections."""
         self._client.close()
 
     ask = _awaited(Client.ask)

@@ -73,7 +73,7 @@ def blob_id_of(text: str) -> str:
 
 
 def part_of(path: Path) -> Path:
-    """Return where a file is gathered before it is whole."""
+    """Return the path of the partial file that a download is written to."""
     return path.with_name(path.name + ".part")
 
 

@@ -94,7 +94,7 @@ class Client:
         return self._session.origin
 
     def close(self) -> None:
-        """Let every connection go."""
+        """Close all connections."""
         self._session.close()
 
     def ask(self, asked: ReadRequest) -> RawAnswer:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Notice(NamedTuple):
-    """Something the server did otherwise than it was asked."""
+    """Something the server did differently from what was asked."""
 
     code: str
     message: str

@@ -123,7 +123,7 @@ class ClientSession:
             raise no_answer(problem) from None
 
     def close(self) -> None:
-        """Let every connection go."""
+        """Close all connections."""
         self._http.close()
 
 
