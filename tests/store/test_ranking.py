@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from tests.store.questions import ask
 from tests.store.world import World, declare, stream
 
+from pdpp.model import instant
+from pdpp.model.grant import Interval
+from pdpp.store.meaning import TextVector
 from pdpp.store.port import SearchQuery
 from pdpp.store.ranking.impact import LARGEST, impacts_of
 from pdpp.store.ranking.nearest import distance
@@ -24,7 +27,7 @@ PROPERTIES = {
 
 
 def chat(world: World) -> World:
-    query = {"search": {"lexical_fields": ["body"]}}
+    query = {"search": {"lexical_fields": ["body"], "semantic_fields": ["body"]}}
     messages = stream("messages", PROPERTIES, query, thread="chat", cursor_field="at")
     return world.settle(declare(messages, version="2"))
 
@@ -174,3 +177,34 @@ def test_a_vector_is_made_of_what_is_asked_and_not_of_whom(world: World) -> None
         "what did Rui's letter say about Anna and tiles",
         "Rui",
     ]
+
+
+def test_neighbours_in_a_conversation_lend_their_meaning_where_they_are_visible(
+    world: World,
+) -> None:
+    chat(world).put(
+        {
+            "asked": message(1, "Anna", "Where is the spare key"),
+            "told": message(2, "Rui", "Under the blue flower pot"),
+            "else": message(3, "Rui", "Under the blue flower pot", chat="work"),
+        }
+    )
+    same, other = bytes([127] + [0] * 383), bytes([0, 127] + [0] * 382)
+    pending = world.store.meaning.pending(10)
+    vectors = [
+        TextVector(item.record, "body", same if "key" in item.texts["body"] else other)
+        for item in pending
+    ]
+    world.store.meaning.keep(pending, vectors)
+
+    def values(reach: Reach) -> dict[str, int]:
+        query = SearchQuery((reach,), ask("pot"), 5, meaning=lambda _: same)
+        page = world.store.search(query)
+        return {world.key(hit.record): hit.position.score for hit in page.hits}
+
+    whole = values(world.reach())
+    assert whole["told"] > whole["else"]
+    late = Interval(since=instant.parse("2026-02-01T10:02:00Z"))
+    for hidden in (world.reach(time=late), world.reach(fields=["id", "body", "at"])):
+        alike = values(hidden)
+        assert alike["told"] == alike["else"]

@@ -43,6 +43,7 @@ from pdpp.store.tables.search.nearness import (
     NEARNESS_PART,
     RERANKED,
     SCANNED_TOO,
+    lent_nearness,
     nearness,
     scanned,
     shown_rows,
@@ -145,7 +146,12 @@ class Searcher:
             values = scores.at(best)
             known = matches.holds(best)
             values[known] = matches.at(best[known])
-            values += NEARNESS_PART * nearness(self._db, visible, best, vector)
+            near = nearness(self._db, visible, best, vector)
+            values += NEARNESS_PART * near
+            chosen = np.sort(largest(best, values, BEST, visible))
+            pairs = neighbours_of(self._db, visible, RecordsRead(self._db, self._count), chosen)
+            lent = lent_nearness(self._db, visible, vector, pairs, best, near)
+            values += NEARNESS_PART * (lent - near)
             matches.put(best, values)
             return matches
         near = scanned(self._db, visible, vector, self._check)
