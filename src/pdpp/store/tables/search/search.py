@@ -20,6 +20,7 @@ from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.refine import (
     BEST,
     QUESTION_MALUS,
+    Neighbour,
     fit,
     most_gained,
     needs_refining,
@@ -74,6 +75,10 @@ class Searcher:
         self._check = check
         self._whole: dict[int, Reach] = {}
         self._days: tuple[Question, tzinfo] | None = None
+        self._records = RecordsRead(db, count)
+        self._neighbours: list[Neighbour] = []
+        self._refined: Longs = _NO_ROWS
+        """The rows whose neighbours are known: meaning asks for those of mostly the same rows."""
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
@@ -148,8 +153,11 @@ class Searcher:
             values[known] = matches.at(best[known])
             near = nearness(self._db, visible, best, vector)
             values += NEARNESS_PART * near
-            chosen = np.sort(largest(best, values, BEST, visible))
-            pairs = neighbours_of(self._db, visible, RecordsRead(self._db, self._count), chosen)
+            chosen = largest(best, values, BEST, visible)
+            rows = set(chosen.tolist())
+            pairs = [pair for pair in self._neighbours if pair.row in rows]
+            unknown = np.setdiff1d(chosen, self._refined)
+            pairs += neighbours_of(self._db, visible, self._records, unknown)
             lent = lent_nearness(self._db, visible, vector, pairs, best, near)
             values += NEARNESS_PART * (lent - near)
             matches.put(best, values)
@@ -201,9 +209,11 @@ class Searcher:
     ) -> None:
         """Score the best rows with their neighbours and by their kind, until so many are sure."""
         best = largest(*matches.best(BEST), BEST, visible)
-        read = RecordsRead(self._db, self._count)
-        several = len(scores.units) > 1
-        near = neighbours_of(self._db, visible, read, best) if several else []
+        read = self._records
+        near: list[Neighbour] = []
+        if len(scores.units) > 1:
+            near = self._neighbours = neighbours_of(self._db, visible, read, best)
+            self._refined = best
         around, values = spread(scores, best, near)
         known = matches.holds(around)
         if near and not demands(question):
