@@ -35,6 +35,7 @@ from pdpp.store.ranking.score import (
 _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
 _NEARNESS_PART = 0.5
+_LENT = (0.7, 0.5)
 
 
 @dataclass(slots=True)
@@ -401,8 +402,11 @@ def _by_meaning(
     more = [one for one in nearby if one not in hits and not _demands(question)]
     for one in more:
         one.value = by_words[id(one)]
+    at_of = {id(one): at for at, one in enumerate(rows)}
     for one in (*hits, *more):
-        one.value += _NEARNESS_PART * near[id(one)]
+        around = _neighbours(at_of[id(one)], rows)
+        lent = [_LENT[distance - 1] * near[id(rows[there])] for _, there, distance in around]
+        one.value += _NEARNESS_PART * max(near[id(one)], *lent, 0.0)
     return [*hits, *more]
 
 
