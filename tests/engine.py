@@ -12,6 +12,7 @@ import pytest
 from pdpp.authz.authority import Authority
 from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
+from pdpp.model.errors import BlobNotFound
 from pdpp.store.blobs import Blob
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
@@ -60,9 +61,44 @@ def database_of(part: object) -> Any:
 
 
 def blob_file(store: Store, blob: Blob) -> Path:
-    """Return the file of a blob, for tests that damage it or look where it lies."""
+    """Return the file of a blob; PostgreSQL has files of large ones only."""
     path: Path = store._blobs.path(blob.blob_id)  # type: ignore[attr-defined]
     return path
+
+
+def blob_content(store: Store, blob: Blob) -> bytes | None:
+    """Return the bytes of a blob, None where they are gone."""
+    try:
+        with store.open_blob(blob.blob_id) as source:
+            return source.read()
+    except BlobNotFound:
+        return None
+
+
+def damage_blob(store: Store, blob: Blob, content: bytes | None) -> None:
+    """Put other bytes in the place of those of a blob, or none."""
+    if ENGINE == "postgres":
+        with database_of(store).brief() as db:
+            if content is None:
+                db.run("DELETE FROM blob_content WHERE blob_id = $1", (blob.blob_id,))
+            else:
+                text = "UPDATE blob_content SET content = $2 WHERE blob_id = $1"
+                db.run(text, (blob.blob_id, content))
+    elif content is None:
+        blob_file(store, blob).unlink()
+    else:
+        blob_file(store, blob).write_bytes(content)
+
+
+def age_blob(store: Store, blob: Blob) -> None:
+    """Let a blob have been kept for the last time more than a day ago."""
+    kept_at = instant.now() - 25 * 3_600 * instant.SECOND
+    if ENGINE == "postgres":
+        with database_of(store).brief() as db:
+            text = "UPDATE blob_content SET kept_at = $2 WHERE blob_id = $1"
+            db.run(text, (blob.blob_id, kept_at))
+    else:
+        os.utime(blob_file(store, blob), ns=(kept_at * 1_000, kept_at * 1_000))
 
 
 def back_up(

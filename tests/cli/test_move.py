@@ -12,7 +12,7 @@ from tests.serving import UNLIMITED, approve, owner, plant, running
 
 from pdpp.app import make_app
 from pdpp.configuration.database import DatabaseAddress
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import BlobNotFound, StoreError
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.moving import StorePlace, move_store
 from pdpp.store.port import Store
@@ -25,6 +25,9 @@ ENTRIES = [
 ]
 BOOKMARK = re.compile(r'"next_changes_since":"[^"]*"')
 """No two bookmarks are the same, even of one moment."""
+
+BLOBS = (b"a file", b"a photo " * (1 << 18))
+"""A small file, which the database takes, and one that stays a file."""
 
 PATHS = (
     "/v1/streams",
@@ -42,7 +45,8 @@ def filled(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     with open_store(folder, create=True) as store:
         plant(store, DECLARATION, {"cin_diary": "My days"}, {("cin_diary", "entries"): ENTRIES})
-        store.keep_blob(io.BytesIO(b"a file"), "text/plain", 100)
+        for content in BLOBS:
+            store.keep_blob(io.BytesIO(content), "text/plain", 1 << 24)
     return folder
 
 
@@ -51,6 +55,15 @@ def answers(store: Store, token: str) -> dict[str, str]:
     with running(make_app(store, UNLIMITED)) as server:
         client: httpx.Client = server.client(token)
         return {path: BOOKMARK.sub("", client.get(path).text) for path in PATHS}
+
+
+def content_of(store: Store, blob_id: str) -> bytes:
+    with store.open_blob(blob_id) as source:
+        return source.read()
+
+
+def contents(store: Store) -> list[bytes]:
+    return [content_of(store, blob.blob_id) for blob in store.blobs()]
 
 
 def bookmark_of(store: Store, token: str) -> str:
@@ -94,7 +107,12 @@ def test_a_token_from_before_reads_the_same_there_and_back(
         assert store.receipts.hash_of(receipts[0]) == receipts[1]
         assert [answers(store, token) for token in tokens] == before
         assert unchanged_since(store, tokens[0], bookmark)
-        assert [blob.size_bytes for blob in store.blobs()] == [6]
+        assert sorted(contents(store)) == sorted(BLOBS)
+    with open_store(tmp_path / "another machine") as store:
+        small, large = sorted(store.blobs(), key=lambda blob: blob.size_bytes)
+        assert content_of(store, small.blob_id) == BLOBS[0]
+        with pytest.raises(BlobNotFound):
+            store.open_blob(large.blob_id)
     again = tmp_path / "again"
     assert pdpp_here("move", "--to", again, data=filled).code == 0
 
@@ -103,6 +121,7 @@ def test_a_token_from_before_reads_the_same_there_and_back(
         assert store.check() == []
         assert store.receipts.hash_of(receipts[0]) == receipts[1]
         assert [answers(store, token) for token in tokens] == before
+        assert sorted(contents(store)) == sorted(BLOBS)
 
 
 def test_an_interrupted_move_goes_on_and_is_not_served_before_it_has_ended(
@@ -177,5 +196,4 @@ def test_an_encrypted_store_is_moved_as_plain_rows(
     assert ended.code == 0, ended.err
     with open_store(folder, database=place.database) as store:
         assert store.check() == []
-        with store.open_blob(kept.blob_id) as content:
-            assert content.read() == b"a file"
+        assert content_of(store, kept.blob_id) == b"a file"

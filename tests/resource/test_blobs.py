@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engine import blob_file
+from tests.engine import damage_blob
 from tests.resource.library import COVER, HOME_BOOKS, LEAFLET, book, library_store
 from tests.serving import UNLIMITED, World, keep, living, refused
 
@@ -157,7 +157,7 @@ def test_a_blob_goes_with_the_last_record_that_has_it(shelf: World) -> None:
 def test_a_blob_whose_file_is_gone_is_not_found(shelf: World) -> None:
     blob = shelf.store.blob(COVER_ID)
     assert blob is not None
-    blob_file(shelf.store, blob).unlink()
+    damage_blob(shelf.store, blob, None)
     refused(shelf.client().get(PATH), 404, "blob_not_found")
 
 

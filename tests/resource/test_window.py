@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import orjson
 import pytest
-from tests.engine import blob_file
+from tests.engine import damage_blob
 from tests.resource.library import COVER, HOME_BOOKS, LEAFLET, book, library_store
 from tests.serving import UNLIMITED, World, keep, living, refused
 
@@ -292,7 +292,7 @@ def test_a_window_of_a_key_that_two_connections_hold_is_ambiguous(reader: httpx.
 
 def test_a_text_file_that_is_gone_is_described(shelf: World) -> None:
     [gone] = [blob for blob in shelf.store.blobs() if blob.media_type.startswith("text/")]
-    blob_file(shelf.store, gone).unlink()
+    damage_blob(shelf.store, gone, None)
     with shelf.client() as reader:
         answer = reader.get(
             "/v1/streams/books/records/b2/field-window",

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.engine import back_up, blob_file, revoke_grant
+from tests.engine import back_up, blob_file, damage_blob, revoke_grant
 from tests.store.questions import ask
 from tests.store.world import Clock, Engine, World, declare
 
@@ -185,8 +185,8 @@ def test_a_sound_store_has_no_problems(world: World) -> None:
 def test_a_check_finds_a_damaged_and_a_missing_blob(store: Store) -> None:
     damaged = store.keep_blob(io.BytesIO(b"one"), "text/plain", 9)
     missing = store.keep_blob(io.BytesIO(b"two"), "text/plain", 9)
-    blob_file(store, damaged).write_bytes(b"eno")
-    blob_file(store, missing).unlink()
+    damage_blob(store, damaged, b"eno")
+    damage_blob(store, missing, None)
     problems = store.check()
     assert len(problems) == 2
     assert any(damaged.blob_id in problem and "other" in problem for problem in problems)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.engine import blob_file
+from tests.engine import blob_content, damage_blob
 from tests.store.world import MESSAGE, TEXT, World, condition, declare, stream
 
 from pdpp.model.errors import PayloadTooLarge
@@ -25,7 +25,7 @@ def test_a_blob_is_named_by_its_content(store: Store) -> None:
     kept = keep(store)
     assert kept.blob_id == hashlib.sha256(PNG).hexdigest()
     assert (kept.media_type, kept.size_bytes) == ("image/png", len(PNG))
-    assert blob_file(store, kept).read_bytes() == PNG
+    assert blob_content(store, kept) == PNG
     assert store.blob(kept.blob_id) == kept
     assert store.blob("0" * 64) is None
 
@@ -46,11 +46,15 @@ def test_a_blob_and_its_name_are_on_the_disk_before_it_is_told_as_kept(
     assert synced == [held.stat().st_ino for held in (path, tmp_path / "blobs", path.parent)]
 
 
-@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 4 * CHUNK + 1])
 def test_a_blob_of_any_size_is_kept_whole(store: Store, size: int) -> None:
     content = bytes(range(256)) * (size // 256 + 1)
     kept = keep(store, content[:size])
-    assert blob_file(store, kept).read_bytes() == content[:size]
+    assert blob_content(store, kept) == content[:size]
+    for start in {0, 1, CHUNK - 1, CHUNK, size // 2, size} & set(range(size + 1)):
+        with store.open_blob(kept.blob_id, start) as source:
+            assert source.read(10) == content[start:size][:10]
+            assert source.read() == content[start:size][10:]
     assert store.check() == []
 
 
@@ -59,38 +63,41 @@ def test_the_same_bytes_are_kept_once_under_their_first_media_type(store: Store)
     again = keep(store, media_type="application/octet-stream")
     assert again == first
     assert store.blob(first.blob_id) == first
-    assert len(list(blob_file(store, first).parent.iterdir())) == 1
+    assert list(store.blobs()) == [first]
 
 
-def test_bytes_that_are_kept_already_are_not_written_again(store: Store) -> None:
-    kept = keep(store)
-    os.utime(blob_file(store, kept), ns=(1, 1))
-    before = blob_file(store, kept).stat()
-    assert keep(store) == kept
-    after = blob_file(store, kept).stat()
+def test_bytes_that_are_kept_already_are_not_written_again(tmp_path: Path) -> None:
+    folder = BlobFolder(tmp_path / "blobs")
+    blob_id, size = folder.keep(io.BytesIO(PNG), 100)
+    path = folder.path(blob_id)
+    os.utime(path, ns=(1, 1))
+    before = path.stat()
+    assert folder.keep(io.BytesIO(PNG), 100) == (blob_id, size)
+    after = path.stat()
     assert after.st_ino == before.st_ino
     assert after.st_mtime_ns > 1, "its time tells a sweep that somebody means to use it"
-    assert [path.name for path in blob_file(store, kept).parent.parent.iterdir()] == [
-        kept.blob_id[:2]
-    ]
+    assert [path.name for path in (tmp_path / "blobs").iterdir()] == [blob_id[:2]]
 
 
 @pytest.mark.parametrize("damaged", [b"", PNG[:-1], PNG[:-1] + b"?"])
 def test_a_damaged_file_is_mended_when_its_bytes_come_again(store: Store, damaged: bytes) -> None:
     kept = keep(store)
-    blob_file(store, kept).write_bytes(damaged)
+    damage_blob(store, kept, damaged)
     assert store.check()
     assert keep(store) == kept
-    assert blob_file(store, kept).read_bytes() == PNG
+    assert blob_content(store, kept) == PNG
     assert store.check() == []
 
 
 def test_a_blob_over_the_limit_is_refused_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
     exact = store.keep_blob(io.BytesIO(b"12345"), "text/plain", 5)
+    before = sorted(tmp_path.rglob("blobs/**/*"))
+    with pytest.raises(PayloadTooLarge, match="at most 4 bytes"):
+        store.keep_blob(io.BytesIO(b"123456"), "text/plain", 4)
     with pytest.raises(PayloadTooLarge, match="at most 4 bytes"):
         store.keep_blob(io.BytesIO(b"12345"), "text/plain", 4)
-    files = [path for path in tmp_path.rglob("*") if path.is_file() and "blobs" in path.parts]
-    assert files == [blob_file(store, exact)]
+    assert sorted(tmp_path.rglob("blobs/**/*")) == before
+    assert list(store.blobs()) == [exact]
 
 
 def test_a_source_that_breaks_leaves_nothing(tmp_path: Path) -> None:

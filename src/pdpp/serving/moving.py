@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.encryption.data_key import DataKey
-from pdpp.encryption.files import PLAIN, data_files
+from pdpp.encryption.files import data_files
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
@@ -70,12 +70,13 @@ def _opened(place: StorePlace) -> Iterator[OpenedSide]:
             yield side
         return
     with explained(place.database):
+        from pdpp.store.postgres.blobs import PostgresBlobs
         from pdpp.store.postgres.database import PostgresDatabase
         from pdpp.store.postgres.moved_rows import PostgresSide
 
         make_folder(place.folder)
         with closing(PostgresDatabase(place.database.url, place.database.owner)) as database:
-            blobs = BlobFolder(place.folder / BLOB_FOLDER / str(database.owner), PLAIN)
+            blobs = PostgresBlobs(database, place.folder / BLOB_FOLDER)
             reader = database.reader
             yield OpenedSide(
                 PostgresSide(database), lambda sql: reader.execute(sql, (OWNER,)).fetchall(), blobs

@@ -15,7 +15,7 @@ from pdpp.store.postgres.database import open_session
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.vault import Token
 
-WALLED = ["owner", "counter", "allowance", "guess", *schema.tables()]
+WALLED = ["owner", "counter", "allowance", "guess", "blob_content", *schema.tables()]
 
 
 @pytest.fixture

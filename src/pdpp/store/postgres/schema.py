@@ -35,6 +35,8 @@ _CELLS = ("record", "cells")
 """A record's cells are an array here, so that a condition can look at one of them."""
 
 
+_OWNER_COLUMN = f"BIGINT NOT NULL DEFAULT {_OWNER}"
+
 RECEIPT_NAMES = frozenset(name for name, _ in _TABLE.findall(RECEIPT_TABLES))
 """The tables that the embedded engine keeps in a file of their own."""
 
@@ -49,6 +51,19 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()
     mixed: frozenset[str] = field(default_factory=frozenset)
     """The columns that hold values of mixed types."""
+
+
+_BLOB_CONTENT = Table(
+    "blob_content",
+    {
+        "blob_id": 'TEXT COLLATE "C" NOT NULL',
+        "kept_at": "BIGINT NOT NULL",
+        "content": "BYTEA NOT NULL",
+        "owner": _OWNER_COLUMN,
+    },
+    ("owner", "blob_id"),
+)
+"""The bytes of small blobs, which the embedded engine has in files; see ``blobs.py``."""
 
 
 @cache
@@ -77,7 +92,7 @@ def _table(name: str, body: str) -> Table:
     unique = tuple(names for kind, names in constraints if kind == "UNIQUE")
     if name == "cell":
         columns["whole"] = "BYTEA"
-    columns["owner"] = f"BIGINT NOT NULL DEFAULT {_OWNER}"
+    columns["owner"] = _OWNER_COLUMN
     return Table(name, columns, _led(key), unique, frozenset(mixed))
 
 
@@ -97,8 +112,10 @@ def statements(partitions: int = PARTITIONS) -> Iterator[str]:
     yield "CREATE SEQUENCE owner_number"
     yield f"GRANT USAGE ON SEQUENCE owner_number TO {ROLE}"
     yield from _own_tables()
-    for table in tables().values():
+    for table in (*tables().values(), _BLOB_CONTENT):
         yield from _create(table, partitions)
+    # As it is, so that a part of it is read without the rest; most files are compressed already.
+    yield "ALTER TABLE blob_content ALTER COLUMN content SET STORAGE EXTERNAL"
     for unique, name, table_name, names, rest in _INDEX.findall(TABLES + RECEIPT_TABLES):
         led = ", ".join(_led(tuple(names.split(", "))))
         rest = rest.replace("WHERE events", "WHERE events <> 0")

@@ -11,11 +11,11 @@ from pdpp.model.errors import Overloaded, PdppError
 from pdpp.private import make_folder
 from pdpp.store.limits import SharedLimits
 from pdpp.store.postgres.aggregates import PostgresAggregator
+from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
 from pdpp.store.postgres.limits import PostgresLimits
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
-from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.integrity import row_problems
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.predicate import OWNER
@@ -25,7 +25,7 @@ from pdpp.store.tables.write.prepared import SurrogateOf
 
 
 class PostgresStore(TableStore):
-    """Fulfils the store's port on a PostgreSQL database; the bytes of blobs are in a folder."""
+    """Fulfils the store's port on a PostgreSQL database; large blobs are in a folder."""
 
     _aggregator = PostgresAggregator
 
@@ -45,7 +45,7 @@ class PostgresStore(TableStore):
         self.files = PLAIN
         self._database = PostgresDatabase(url, owner, connections)
         make_folder(folder)
-        blobs = BlobFolder(folder / "blobs" / str(self._database.owner), self.files)
+        blobs = PostgresBlobs(self._database, folder / "blobs")
         super().__init__(self._database, blobs, clock, surrogate_of)
         # What was revoked is kept in the database alone: workers share no folder, and whoever sets
         # a database back to an earlier moment knows it, while a file is copied by anyone.

@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -38,7 +39,11 @@ class BlobFolder:
         return source
 
     def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
-        """Store everything a stream holds; return the name it got and its size.
+        """Store everything a stream holds; return the name it got and its size."""
+        return self.keep_pieces(chunks(source), limit)
+
+    def keep_pieces(self, pieces: Iterator[bytes], limit: int) -> tuple[str, int]:
+        """Store what comes in pieces; return the name it got and its size.
 
         Bytes that lie here already, whole, are not written to the disk again.
         """
@@ -49,7 +54,7 @@ class BlobFolder:
             with os.fdopen(descriptor, "wb") as target:
                 writer = self._files.writer(target)
                 digest, size = hashlib.sha256(), 0
-                for chunk in chunks(source):
+                for chunk in pieces:
                     size += len(chunk)
                     if size > limit:
                         raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
@@ -115,14 +120,18 @@ class BlobFolder:
         path = self.path(blob_id)
         if not path.is_file():
             return f"blob {blob_id} is missing"
-        digest, length = hashlib.sha256(), 0
         try:
             with self.open(blob_id, 0) as source:
-                for chunk in chunks(source):
-                    digest.update(chunk)
-                    length += len(chunk)
+                return self._difference(source, blob_id, size)
         except OSError as problem:
             return f"blob {blob_id} cannot be read: {problem}"
+
+    def _difference(self, source: BinaryIO, blob_id: str, size: int) -> str | None:
+        """Say whether the bytes of a blob are others than its name says."""
+        digest, length = hashlib.sha256(), 0
+        for chunk in chunks(source):
+            digest.update(chunk)
+            length += len(chunk)
         if length != size or digest.hexdigest() != blob_id:
             return f"blob {blob_id} has other content than its name says"
         return None

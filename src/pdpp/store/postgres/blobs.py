@@ -1,0 +1,124 @@
+"""Blobs in PostgreSQL: the bytes of small ones in the database, of large ones in a folder.
+
+Workers on several machines then need no shared file system for ordinary attachments.
+"""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pdpp.encryption.files import PLAIN
+from pdpp.model.errors import PayloadTooLarge
+from pdpp.store.blobs import CHUNK
+from pdpp.store.postgres.database import PostgresDatabase
+from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.records.predicate import OWNER
+
+MOST_IN_DATABASE = 1 << 20
+"""Larger blobs are files: a worker has what it writes in memory, several times over."""
+
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+"""The clock of the database, which all workers share."""
+
+# Bytes that are here already stay where they are; only those that differ are written anew.
+_KEEP = f"""
+    INSERT INTO blob_content AS b (blob_id, kept_at, content) VALUES ($1, {_NOW}, $2)
+    ON CONFLICT (owner, blob_id) DO UPDATE SET kept_at = excluded.kept_at,
+      content = CASE WHEN b.content = excluded.content THEN b.content ELSE excluded.content END
+"""
+_SIZE = "SELECT octet_length(content)::bigint FROM blob_content WHERE owner = $1 AND blob_id = $2"
+_PIECE = """
+    SELECT substr(content, $3::int, $4::int) FROM blob_content WHERE owner = $1 AND blob_id = $2
+"""
+_REMOVE = "DELETE FROM blob_content WHERE owner = $1 AND blob_id = $2 AND kept_at < $3"
+_SWEEP = """
+    DELETE FROM blob_content b WHERE b.owner = $1 AND b.kept_at < $2
+    AND NOT EXISTS (SELECT 1 FROM blob o WHERE o.owner = b.owner AND o.blob_id = b.blob_id)
+"""
+
+
+class PostgresBlobs(BlobFolder):
+    """Has small blobs of an owner in the database, and is a folder for the large ones."""
+
+    def __init__(self, database: PostgresDatabase, folder: Path) -> None:
+        super().__init__(folder / str(database.owner), PLAIN)
+        self._database = database
+
+    def open(self, blob_id: str, start: int) -> BinaryIO:
+        """Open the bytes of a blob from a position."""
+        size = self._size(blob_id)
+        if size is None:
+            return super().open(blob_id, start)
+        reader = _ContentReader(self._database, blob_id, start, size)
+        return cast(BinaryIO, io.BufferedReader(reader, CHUNK))
+
+    def _size(self, blob_id: str) -> int | None:
+        """Return how many bytes a blob has in the database, None where it is not there."""
+        size = self._database.reader.run(_SIZE, (OWNER, blob_id)).get
+        return None if size is None else int(size)
+
+    def keep_pieces(self, pieces: Iterator[bytes], limit: int) -> tuple[str, int]:
+        """Store what comes in pieces; return the name it got and its size."""
+        content = bytearray()
+        for piece in pieces:
+            content += piece
+            if len(content) > limit:
+                raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
+            if len(content) > MOST_IN_DATABASE:
+                return super().keep_pieces(chain([bytes(content)], pieces), limit)
+        blob_id = hashlib.sha256(content).hexdigest()
+        with self._database.brief() as db:
+            db.run(_KEEP, (blob_id, bytes(content)))
+        return blob_id, len(content)
+
+    def sweep(self, before: int) -> int:
+        """Remove what killed uploads left behind, if nothing was written to it since a moment."""
+        with self._database.brief() as db:
+            # Bytes are kept before the table of blobs names them; whoever was killed between left
+            # them without a name.
+            db.run(_SWEEP, (OWNER, before))
+            removed = db.changes()
+        return removed + super().sweep(before)
+
+    def remove(self, blob_id: str, before: int) -> bool:
+        """Remove a blob unless it was kept since a moment; tell whether it is gone."""
+        with self._database.brief() as db:
+            db.run(_REMOVE, (OWNER, blob_id, before))
+        return self._size(blob_id) is None and super().remove(blob_id, before)
+
+    def problem(self, blob_id: str, size: int) -> str | None:
+        """Say what is wrong with a stored blob, or nothing."""
+        if self._size(blob_id) is None:
+            return super().problem(blob_id, size)
+        with self.open(blob_id, 0) as source:
+            return self._difference(source, blob_id, size)
+
+
+class _ContentReader(io.RawIOBase):
+    """Reads the bytes of a blob piece by piece; between two pieces it holds no connection."""
+
+    def __init__(self, database: PostgresDatabase, blob_id: str, start: int, size: int) -> None:
+        self._database = database
+        self._blob_id = blob_id
+        self._place = start
+        self._size = size
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read the bytes that come next into a buffer."""
+        most = min(len(buffer), self._size - self._place)
+        if most <= 0:
+            return 0
+        asked = (OWNER, self._blob_id, self._place + 1, most)
+        piece = self._database.reader.run(_PIECE, asked).get
+        if not piece:
+            raise OSError("this blob was removed while it was read")
+        buffer[: len(piece)] = piece
+        self._place += len(piece)
+        return len(piece)
