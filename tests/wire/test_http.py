@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
 
 import pytest
 
-from pdpp.wire.failure import unreachable
+from pdpp.wire.failure import AnswerBrokeOff, NotHttp, unreachable
 from pdpp.wire.http import HttpClient, HttpLimits, Unreachable
 
 DEADLINE = 20.0
@@ -97,9 +96,9 @@ def test_an_answer_that_breaks_off_twice_is_no_answer() -> None:
 @pytest.mark.parametrize(
     ("problem", "words", "answered"),
     [
-        (IncompleteRead(b""), "answered what cannot be read (the answer broke off)", True),
-        (BadStatusLine("SSH-2.0"), "answered what cannot be read (what came back is not", True),
-        (RemoteDisconnected(""), "cannot be reached (the connection broke off)", False),
+        (AnswerBrokeOff(), "answered what cannot be read (the answer broke off)", True),
+        (NotHttp(), "answered what cannot be read (what came back is not", True),
+        (ConnectionResetError(), "cannot be reached (the connection broke off)", False),
     ],
 )
 def test_only_a_server_that_says_nothing_is_unreachable(

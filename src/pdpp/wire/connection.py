@@ -1,24 +1,26 @@
 """Connections: HTTP sockets whose whole exchange ends at a deadline and within a size.
 
-``http.client`` times each read alone, so a server that sends one byte at a time could hold a
-request for hours. Here every read and write gets only the time that is left of the exchange.
+A socket times each read alone, so a server that sends one byte at a time could hold a request for
+hours. Here every read and write gets only the time that is left of the exchange.
 """
 
-import io
+import re
 import socket
 import time
-from collections.abc import Callable
-from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult
 
 from pdpp.wire.failure import AnswerTooLong
+from pdpp.wire.response import MOST_HEAD_BYTES, ResponseReader
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-_HEAD_BYTES = 1 << 16
-"""What the head of an answer may have beside the bytes that its body may have."""
+_CHUNK = 1 << 16
+_NOT_IN_TARGET = re.compile(r"[\x00-\x20\x7f]")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NOT_IN_HEADER = re.compile(r"[\x00\r\n]")
 
 
 def port_of(parts: SplitResult) -> int:
@@ -27,7 +29,7 @@ def port_of(parts: SplitResult) -> int:
 
 
 class BoundedSocket:
-    """The part of a socket that ``http.client`` uses, with a deadline and a number of bytes."""
+    """A socket with a deadline and a number of bytes."""
 
     def __init__(self, inner: socket.socket) -> None:
         self._inner = inner
@@ -35,9 +37,9 @@ class BoundedSocket:
         self._bytes_left: int | None = 0
 
     def allow(self, deadline: float, most_bytes: int | None) -> None:
-        """Begin an exchange: when it must have ended, and how much may come."""
+        """Begin an exchange: when it must have ended, and how much its body may have."""
         self._deadline = deadline
-        self._bytes_left = None if most_bytes is None else most_bytes + _HEAD_BYTES
+        self._bytes_left = None if most_bytes is None else most_bytes + MOST_HEAD_BYTES
 
     def _wait_no_longer(self) -> None:
         left = self._deadline - time.monotonic()
@@ -45,45 +47,24 @@ class BoundedSocket:
             raise TimeoutError
         self._inner.settimeout(left)
 
-    def sendall(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         """Send everything, in the time that is left."""
         self._wait_no_longer()
         self._inner.sendall(data)
 
-    def read_into(self, raw: io.RawIOBase, buffer: Any) -> int | None:
-        """Read what there is, in the time and within the size that are left."""
+    def receive(self) -> bytes:
+        """Return what has come, in the time and within the size that are left; empty at the end."""
         self._wait_no_longer()
-        count = raw.readinto(buffer)
-        if self._bytes_left is not None and count:
-            self._bytes_left -= count
+        data = self._inner.recv(_CHUNK)
+        if self._bytes_left is not None:
+            self._bytes_left -= len(data)
             if self._bytes_left < 0:
                 raise AnswerTooLong
-        return count
-
-    def makefile(self, mode: Literal["rb"]) -> io.BufferedReader:
-        """Return what ``http.client`` reads an answer from."""
-        # The socket's own file keeps the socket open until both are closed.
-        return io.BufferedReader(_BoundedFile(self, self._inner.makefile(mode, buffering=0)))
+        return data
 
     def close(self) -> None:
-        """Close the socket once no answer is read from it any more."""
+        """Close the socket."""
         self._inner.close()
-
-
-class _BoundedFile(io.RawIOBase):
-    def __init__(self, owner: BoundedSocket, raw: io.RawIOBase) -> None:
-        self._owner = owner
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        return self._owner.read_into(self._raw, buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
 
 
 class BoundedConnection:
@@ -97,12 +78,13 @@ class BoundedConnection:
         address: str | None,
     ) -> None:
         host, port = parts.hostname or "", port_of(parts)
+        self._host = _host_header(host, parts.port)
         # Zero would make the socket non-blocking instead of ending at once.
         left = max(deadline - time.monotonic(), 0.001)
         inner = socket.create_connection((address or host, port), left)
         try:
-            # A request goes out in two writes, head and body; without this the second waits for the
-            # other side's delayed acknowledgement, about 40 ms.
+            # Without this the last, short segment of a long body waits for the other side's delayed
+            # acknowledgement, about 40 ms.
             inner.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if parts.scheme == "https":
                 inner = _context(trust).wrap_socket(inner, server_hostname=host)
@@ -110,23 +92,25 @@ class BoundedConnection:
             inner.close()
             raise
         self._socket = BoundedSocket(inner)
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._http = kind(host, parts.port)
-        self._http.sock = cast(Any, self._socket)
 
     def send(
         self,
         method: str,
         target: str,
-        headers: dict[str, str],
+        headers: Mapping[str, str],
         body: bytes | None,
         deadline: float,
         most_bytes: int | None,
-    ) -> HTTPResponse:
+    ) -> ResponseReader:
         """Send one request and return its answer, whose head was read."""
         self._socket.allow(deadline, most_bytes)
-        self._http.request(method, target, body, headers)
-        return self._http.getresponse()
+        sent = {"Host": self._host, "Accept-Encoding": "identity", **headers}
+        if body is not None:
+            sent["Content-Length"] = str(len(body))
+        self._socket.send(_head(method, target, sent) + (body or b""))
+        response = ResponseReader(self._socket.receive, has_body=method != "HEAD")
+        response.begin()
+        return response
 
     def allow_more(self, deadline: float) -> None:
         """Give the rest of a long answer more time."""
@@ -134,7 +118,25 @@ class BoundedConnection:
 
     def close(self) -> None:
         """End the connection."""
-        self._http.close()
+        self._socket.close()
+
+
+def _host_header(host: str, port: int | None) -> str:
+    name = host if host.isascii() else host.encode("idna").decode("ascii")
+    bracketed = f"[{name}]" if ":" in name else name
+    return bracketed if port is None else f"{bracketed}:{port}"
+
+
+def _head(method: str, target: str, headers: Mapping[str, str]) -> bytes:
+    """Return the head of a request; a value that could end its line early raises ValueError."""
+    if _NOT_IN_TARGET.search(target):
+        raise ValueError("the target of a request has no space and no control character")
+    lines = [f"{method} {target} HTTP/1.1".encode("ascii")]
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or _NOT_IN_HEADER.search(value):
+            raise ValueError("a header is one line")
+        lines.append(f"{name}: {value}".encode("latin-1"))
+    return b"\r\n".join((*lines, b"", b""))
 
 
 def _context(trust: "Callable[[], SSLContext] | None") -> "SSLContext":

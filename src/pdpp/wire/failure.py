@@ -7,6 +7,14 @@ class AnswerTooLong(Exception):
     """More came than may come; ``Unreachable`` says it to the caller."""
 
 
+class NotHttp(Exception):
+    """What came cannot be read as an answer."""
+
+
+class AnswerBrokeOff(NotHttp):
+    """The connection ended before the answer did; what came must not pass for the whole."""
+
+
 class Unreachable(Exception):
     """No answer came; the message says from where and why, without any secret.
 
@@ -22,14 +30,11 @@ class Unreachable(Exception):
 
 def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int) -> Unreachable:
     """Return a failure of the network as an error that says what happened."""
-    from http.client import HTTPException, InvalidURL, RemoteDisconnected
-
     reason = cause(problem)
     if isinstance(problem, AnswerTooLong):
         what = f"{origin} answered with more than {most_bytes} bytes"
         return Unreachable(what, reason, answered=True)
-    said_nothing = isinstance(problem, InvalidURL | RemoteDisconnected)
-    if isinstance(problem, HTTPException) and not said_nothing:
+    if isinstance(problem, NotHttp):
         what = f"{origin} answered what cannot be read ({reason}); check any proxy between"
         return Unreachable(what, reason, answered=True)
     if isinstance(problem, TimeoutError):
@@ -45,7 +50,6 @@ def cause(problem: Exception) -> str:
     """Return why a connection failed."""
     import socket
     import ssl
-    from http.client import HTTPException, IncompleteRead, InvalidURL, RemoteDisconnected
 
     match problem:
         case AnswerTooLong():
@@ -60,13 +64,9 @@ def cause(problem: Exception) -> str:
             return "nothing listens there"
         case TimeoutError():
             return "it did not answer in time"
-        case IncompleteRead():
+        case AnswerBrokeOff():
             return "the answer broke off"
-        case InvalidURL():
-            return "it is not an address"
-        case RemoteDisconnected():
-            return "the connection broke off"
-        case HTTPException():
+        case NotHttp():
             return "what came back is not HTTP"
         case ValueError():
             return "it is not an address"

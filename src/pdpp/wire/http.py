@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from pdpp.wire.failure import AnswerTooLong, Unreachable, unreachable
+from pdpp.wire.failure import AnswerTooLong, NotHttp, Unreachable, unreachable
 
 if TYPE_CHECKING:
-    from http.client import HTTPResponse
     from ssl import SSLContext
 
     from pdpp.wire.connection import BoundedConnection
+    from pdpp.wire.response import ResponseReader
 
-_CHUNK = 1 << 16
 _REPEATABLE = ("GET", "HEAD")
 T = TypeVar("T")
 
@@ -97,9 +96,8 @@ class HttpClient:
         def ask(connection: "BoundedConnection", parts: SplitResult, end: float) -> HttpReply:
             most = self.limits.most_bytes
             response = connection.send(method, _target(parts), sent, body, end, most)
-            with response:
-                reply = self._whole(response)
-            if self._keep_alive and not response.will_close:
+            reply = self._whole(response)
+            if self._keep_alive and response.reusable:
                 self._idle.setdefault(_server(parts), []).append(connection)
             else:
                 connection.close()
@@ -132,20 +130,14 @@ class HttpClient:
 
         return self._attempt("GET", url, ask, None)
 
-    def _whole(self, response: "HTTPResponse") -> HttpReply:
+    def _whole(self, response: "ResponseReader") -> HttpReply:
         body = bytearray()
-        while chunk := response.read1(_CHUNK):
+        while chunk := response.read():
             body += chunk
             if len(body) > self.limits.most_bytes:
                 raise AnswerTooLong
-        # ``read1`` ends without an error where the connection broke off; what came must not pass
-        # for the whole.
-        if response.length:
-            from http.client import IncompleteRead
-
-            raise IncompleteRead(bytes(body), response.length)
-        cookies = tuple(response.headers.get_all("Set-Cookie", ()))
-        return HttpReply(response.status, _headers(response), bytes(body), cookies)
+        cookies = tuple(value for name, value in response.headers if name == "set-cookie")
+        return HttpReply(response.status, dict(response.headers), bytes(body), cookies)
 
     def _attempt(
         self,
@@ -154,8 +146,6 @@ class HttpClient:
         ask: "Callable[[BoundedConnection, SplitResult, float], T]",
         address: str | None,
     ) -> T:
-        from http.client import HTTPException
-
         # Only the origin goes into errors: a path or a query may hold an id or a token.
         origin, parts = origin_of(url), None
         repeatable = self._keep_alive and method in _REPEATABLE
@@ -165,7 +155,7 @@ class HttpClient:
                 parts = parts or urlsplit(url)
                 connection = self._connection(parts, address, end)
                 return ask(connection, parts, end)
-            except (OSError, HTTPException, ValueError, AnswerTooLong) as problem:
+            except (OSError, ValueError, NotHttp, AnswerTooLong) as problem:
                 _close(connection)
                 # These would fail again, and the caller has waited long enough.
                 final = isinstance(problem, TimeoutError | ConnectionRefusedError | AnswerTooLong)
@@ -205,11 +195,11 @@ class Download:
         self,
         origin: str,
         connection: "BoundedConnection",
-        response: "HTTPResponse",
+        response: "ResponseReader",
         limits: HttpLimits,
     ) -> None:
         self.status = response.status
-        self.headers = _headers(response)
+        self.headers = dict(response.headers)
         self._origin = origin
         self._connection = connection
         self._response = response
@@ -217,20 +207,16 @@ class Download:
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the rest of the answer; one that breaks off raises and never passes for whole."""
-        from http.client import HTTPException, IncompleteRead
-
         try:
             while chunk := self._next():
                 yield chunk
-            if self._response.length:
-                raise IncompleteRead(b"", self._response.length)
-        except (OSError, HTTPException) as problem:
+        except (OSError, NotHttp) as problem:
             raise unreachable(self._origin, problem, *self._limits) from None
 
     def _next(self) -> bytes:
         # Each piece gets the time of a whole exchange: a download may take as long as it is large.
         self._connection.allow_more(time.monotonic() + self._limits.seconds)
-        return self._response.read1(_CHUNK)
+        return self._response.read()
 
     def rest(self) -> HttpReply:
         """Return the answer with its whole body, where that is a short one: an error."""
@@ -243,7 +229,6 @@ class Download:
 
     def close(self) -> None:
         """Let the connection go."""
-        self._response.close()
         self._connection.close()
 
 
@@ -258,10 +243,6 @@ def _server(parts: SplitResult) -> tuple[str, str]:
 
 def _target(parts: SplitResult) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-
-
-def _headers(response: "HTTPResponse") -> dict[str, str]:
-    return {name.lower(): value for name, value in response.getheaders()}
 
 
 def _close(connection: "BoundedConnection | None") -> None:
