@@ -476,11 +476,11 @@ def test_too_many_logins_are_told(tmp_path: Path) -> None:
 def test_a_yes_that_gets_lost_is_told(tmp_path: Path) -> None:
     seen: list[int] = []
 
-    def third(_scope: Any) -> bool:
+    def fourth(_scope: Any) -> bool:  # After the login, the opened stream and the summary.
         seen.append(1)
-        return len(seen) == 3
+        return len(seen) == 4
 
-    lost = Meddler(("/consent/*",), "POST", when=third, instead=page("Oops", 500))
+    lost = Meddler(("/consent/*",), "POST", when=fourth, instead=page("Oops", 500))
     with clinic(tmp_path, lost) as made:
         assert made.examine(made.by_passphrase())["approve"].says == (
             "the owner's yes was answered with 500"
@@ -629,7 +629,7 @@ def test_a_passphrase_goes_nowhere_over_a_connection_that_is_not_private(
 
 
 def test_a_page_that_offers_nothing_to_choose_is_told(tmp_path: Path) -> None:
-    bare = Meddler(("/consent/*",), body=lambda body: body.replace(b'name="stream"', b""))
+    bare = Meddler(("/consent/*",), body=lambda body: body.replace(b"name=stream", b""))
     with clinic(tmp_path, bare) as made:
         says = made.examine(made.by_passphrase())["approve"].says
     assert says == "the consent page offers nothing to choose"

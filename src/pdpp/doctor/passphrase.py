@@ -37,9 +37,9 @@ class ByPassphrase:
 
     def _opened(self, url: str, page: list[Input]) -> list[Input]:
         """Return the boxes of the first stream; a page with many opens it only when asked to."""
-        for name in ("connection", "stream"):
+        for name, inside in (("connection", "stream"), ("stream", "field")):
             value = value_of(page, name)
-            if value and not value_of(page, "field"):
+            if value and not value_of(page, inside):
                 page = inputs(self._post(url, page, [Input("action", f"open:{value}")]))
         return page
 
