@@ -147,6 +147,7 @@ def test_evidence_carries_a_read_that_begins_with_the_excerpt() -> None:
         connection_id="work",
         stream="mail box",
         record_id="<a:b>?",
+        record_route="/v1/streams/mail%20box/records/%3Ca%3Ab%3E%3F",
         field="body",
         digest=digest(text),
     )

@@ -244,6 +244,35 @@ def test_the_index_follows_every_edit_and_deletion(
         assert world.store.check() == []
 
 
+def test_reaches_that_were_searched_before_show_every_later_write(world: World) -> None:
+    world.settle(declare(), "c2")
+    mine, narrow = world.reach("c1"), world.reach("c2", fields=["subject"])
+    kept: dict[str, dict[str, Data]] = {"c1": {}, "c2": {}}
+    question = ask("apple pear")
+
+    def check_hits(*reaches: Reach) -> None:
+        seen = [(reach, kept[reach.connection_id]) for reach in reaches]
+        assert found(world.store, reaches, question, 9) == expected(world, seen, question)
+
+    writes: list[tuple[str, str, Data | None]] = [
+        ("c1", "a", {"subject": "apple", "body": "pear"}),
+        ("c2", "b", {"subject": "pear", "body": "apple"}),
+        ("c1", "c", {"subject": "an apple and a pear"}),
+        ("c1", "a", None),
+        ("c1", "c", {"subject": "nothing of it"}),
+        ("c2", "d", {"subject": "apple"}),
+    ]
+    for connection, key, data in writes:
+        world.put({key: data}, connection)
+        kept[connection].pop(key, None)
+        if data is not None:
+            kept[connection][key] = data
+        check_hits(mine, narrow)
+    while world.store.tend():
+        check_hits(mine, narrow)
+    check_hits(mine, world.reach("c2"))
+
+
 def test_nothing_outside_a_reach_moves_a_hit(world: World) -> None:
     world.settle(declare(), "c2")
     world.put({"a": {"subject": "apple", "body": "pear"}, "b": {"subject": "apple apple"}})

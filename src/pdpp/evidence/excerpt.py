@@ -7,7 +7,6 @@ from typing import Annotated, Literal, NamedTuple, TypedDict
 
 from pdpp.evidence.analyse import Match
 from pdpp.evidence.budget import seam_after, seam_before
-from pdpp.evidence.handle import path_part
 from pdpp.evidence.mark import CLOSE, OPEN
 from pdpp.evidence.window import DEFAULT_LIMIT, SpanJson
 from pdpp.model.json_types import Digest, Keyword, Size
@@ -69,7 +68,7 @@ class Excerpt(NamedTuple):
 
 def value_of(phrases: Collection[int]) -> tuple[int, int]:
     """Return how much a text proves: by the required phrases in it, then by all it holds."""
-    return sum(1 for phrase in phrases if phrase < 0), len(phrases)
+    return sum([phrase < 0 for phrase in phrases]), len(phrases)
 
 
 def _considered(matches: Sequence[Match], room: int) -> Sequence[Match]:
@@ -194,6 +193,8 @@ def _snapped(text: str, window: Span, core: Span) -> Span:
     """Return a window drawn in to the edges of words and of visible characters."""
     start = _word_start(text, window[0], core[0])
     end = _word_end(text, window[1], core[1])
+    if text.isascii() and "\r" not in text:
+        return start, end
     return seam_after(text, start, core[0]), seam_before(text, end, core[1])
 
 
@@ -252,6 +253,7 @@ def descriptor(
     connection_id: str,
     stream: str,
     record_id: str,
+    record_route: str,
     field: str,
     digest: str,
 ) -> ExcerptJson:
@@ -259,7 +261,6 @@ def descriptor(
 
     The read begins where the excerpt does, so that its text begins with the excerpt's own.
     """
-    route = f"/v1/streams/{path_part(stream)}/records/{path_part(record_id)}/field-window"
     return {
         "object": "evidence_excerpt",
         "field_path": field,
@@ -273,7 +274,7 @@ def descriptor(
         "provenance": "lexical_match",
         "read": {
             "method": "GET",
-            "route": route,
+            "route": f"{record_route}/field-window",
             "stream": stream,
             "record_id": record_id,
             "connection_id": connection_id,

@@ -21,7 +21,7 @@ from pdpp.model.declaration import Role
 from pdpp.receipts.served import of_hits
 from pdpp.resource.answers import ListJson, SearchHints, SearchResultJson, WarningJson
 from pdpp.resource.calendar import zone
-from pdpp.resource.call import Call, record_path, refused_stream
+from pdpp.resource.call import Call, of_connection, record_route, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
 from pdpp.store.numbers import read_data
@@ -231,7 +231,8 @@ def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
         stream=reach.stream.label,
         emitted_at=emitted_at,
     )
-    evidence = _evidence(reach, record.id, data, marker)
+    route = record_route(reach, record.id)
+    evidence = _evidence(reach, record.id, route, data, marker)
     return {
         "object": "search_result",
         "id": reach.once(_handle_before) + record.id,
@@ -241,7 +242,7 @@ def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
         "title": title,
         "event_time": event_time,
         "emitted_at": emitted_at,
-        "record_url": record_path(reach, record.id),
+        "record_url": route + of_connection(reach),
         "matched_fields": evidence.fields,
         "matched": evidence.matched,
         "missing": evidence.missing,
@@ -289,7 +290,9 @@ class _Evidence(NamedTuple):
     excerpts: list[ExcerptJson]
 
 
-def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -> _Evidence:
+def _evidence(
+    reach: Reach, key: str, route: str, data: Mapping[str, Any], marker: Marker
+) -> _Evidence:
     fields: list[str] = []
     matched_words: set[int] = set()
     best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
@@ -309,18 +312,19 @@ def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -
         if fields:
             break
     matched, missing = marker.split(matched_words)
-    excerpts = [] if best is None else [_passage(reach, key, *best[1:])]
+    excerpts = [] if best is None else [_passage(reach, key, route, *best[1:])]
     return _Evidence(fields, matched, missing, excerpts)
 
 
 def _passage(
-    reach: Reach, key: str, place: _Place, text: str, matches: Sequence[Match]
+    reach: Reach, key: str, route: str, place: _Place, text: str, matches: Sequence[Match]
 ) -> ExcerptJson:
     return descriptor(
         excerpt(text, matches),
         connection_id=reach.connection_id,
         stream=reach.stream.name,
         record_id=key,
+        record_route=route,
         field=place.name,
         digest=digest(text),
     )

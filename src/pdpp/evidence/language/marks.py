@@ -10,7 +10,7 @@ from itertools import islice
 from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.stems import Stems, irregular_forms, stems_of
-from pdpp.evidence.language.terms import language_of
+from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, language_of
 
 MOST_MATCHES = 400
 _BLOCK = 16_384
@@ -64,6 +64,8 @@ class Marker:
         However many words stand before a phrase, its own places are among them.
         """
         words = self._placed(text, self._own, own=True)
+        if not self._prefixes and not self._phrases:
+            return words
         words += self._phrased(text, self._prefixes, MOST_MATCHES)
         words.sort()
         return sorted(words[:MOST_MATCHES] + self._phrased(text, self._phrases, _MOST_PHRASES))
@@ -75,16 +77,16 @@ class Marker:
     def _placed(self, text: str, terms: Mapping[str, int], *, own: bool) -> list[Match]:
         if not terms or not text:
             return []
-        sample = text[:_SAMPLE_CHARS]
-        words = [token.word for token in tokens(sample)] if not sample.isascii() else None
-        stems = stems_of(language_of(words or sample.lower().split(), sample))
+        if len(text) <= _BLOCK and text.isascii():
+            self._check()
+            return self._plain_terms(terms, own=own).find(text, 0, text)[:MOST_MATCHES]
         matches: list[Match] = []
         for start, block in _blocks(text):
             self._check()
             if block.isascii():
-                matches += self._plain_terms(terms, own=own).find(block, start, stems)
+                matches += self._plain_terms(terms, own=own).find(block, start, text)
             else:
-                matches += _in_any(block, start, terms, stems)
+                matches += _in_any(block, start, terms, _stems_in(text))
             if len(matches) >= MOST_MATCHES:
                 break
         return matches[:MOST_MATCHES]
@@ -120,6 +122,13 @@ class Marker:
         return matched, missing
 
 
+def _stems_in(text: str) -> Stems:
+    """Return the stems of the language that a text begins in."""
+    sample = text[:_SAMPLE_CHARS]
+    words = [] if sample.isascii() else [token.word for token in tokens(sample)]
+    return stems_of(language_of(words or sample.lower().split(None, LANGUAGE_SAMPLE), sample))
+
+
 class _PlainTerms:
     """The terms of a question as they may begin in plain text, so that few words are stemmed.
 
@@ -139,14 +148,18 @@ class _PlainTerms:
             if len(text) == 1 or text[:1] not in beginnings
         ]
 
-    def find(self, block: str, start: int, stems: Stems) -> list[Match]:
-        """Return where the terms stand in a text of plain letters."""
+    def find(self, block: str, start: int, text: str) -> list[Match]:
+        """Return where the terms stand in a block of plain letters of a text."""
         # Every word stands between two spaces, and each character is one byte.
         folded = b" %b " % block.encode().translate(ASCII_FOLDS)
         matches = []
+        stems: Stems | None = None
         for beginning in self._beginnings:
             at = folded.find(beginning)
             while at >= 0:
+                # Most titles have no word that begins like one asked for: their language, which
+                # takes longer to tell than all else here, does not matter.
+                stems = _stems_in(text) if stems is None else stems
                 end = folded.index(b" ", at + 1)
                 index = self._terms.get(stems[folded[at + 1 : end].decode()])
                 if index is not None:

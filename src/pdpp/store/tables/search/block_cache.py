@@ -1,8 +1,9 @@
 """What searches remember of blocks. A block never changes, and its id is never used again."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,12 @@ from pdpp.store.tables.search.blocks import Block, PlacePostings
 _REMEMBERED = 512
 _MOST_BASES = 4_096
 
-SmallBlock = tuple[tuple[int, Mapping[str, int], PlacePostings], ...]
-"""The fields of a block: the place of each, where its terms stand, and its postings."""
+
+class SmallBlock(NamedTuple):
+    """The terms of a block, and its fields: the place, where its terms stand, and its postings."""
+
+    terms: frozenset[str]
+    fields: Sequence[tuple[int, Mapping[str, int], PlacePostings]]
 
 
 class BlockCache:
@@ -60,7 +65,7 @@ class BlockCache:
         known = self._small.get(id)
         if known is None:
             places = self.block(db, id).places.items()
-            known = self._small[id] = tuple(
+            fields = tuple(
                 (
                     place,
                     dict(zip(postings.terms, range(len(postings.terms)), strict=True)),
@@ -68,4 +73,6 @@ class BlockCache:
                 )
                 for place, postings in places
             )
+            terms = frozenset(chain.from_iterable(index for _, index, _ in fields))
+            known = self._small[id] = SmallBlock(terms, fields)
         return known

@@ -21,7 +21,7 @@ _TOGETHER = 1_024
 
 def has_conditions(visible: Visible) -> bool:
     """Tell whether the request narrows what some reach shows."""
-    return any(part.reach.conditions for part in visible.parts)
+    return visible.has_conditions
 
 
 def meeting_conditions(db: TableReader, visible: Visible, rows: Longs) -> Longs:

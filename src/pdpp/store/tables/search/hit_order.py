@@ -11,8 +11,8 @@ from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.tables.search.visible import Visible
 
-HitsOf = Callable[[Visible, Longs, Sequence[int]], list[Hit]]
-"""Makes the hits of some rows, given the score of each."""
+HitsOf = Callable[[Visible, Longs, Sequence[int], Sequence[int]], list[Hit]]
+"""Makes the hits of some rows, given the score and the time of each."""
 
 
 class HitOrder:
@@ -49,7 +49,8 @@ class HitOrder:
             later = (scores < after.score) | (times <= after.time)
             rows, scores, times = rows[later], scores[later], times[later]
         end = self._end(scores, times, after, wanted)
-        hits = self._hits_of(self._visible, rows[:end], scores[:end].tolist())
+        places = scores[:end].tolist(), times[:end].tolist()
+        hits = self._hits_of(self._visible, rows[:end], *places)
         hits.sort(key=lambda hit: _sort_key(hit.position))
         if after is not None:
             hits = [hit for hit in hits if _sort_key(hit.position) > _sort_key(after)]

@@ -35,6 +35,7 @@ class Part:
         "size",
         "slots",
         "spread",
+        "timed",
         "turns",
         "whole",
     )
@@ -63,6 +64,8 @@ class Part:
         self.whole = self.slots is None and self.count == size
         self.turns = reach.once(lists_of)
         """When the visible fields are added up, by the numbers of their lists."""
+        self.timed = reach.shows_time
+        """Whether the times of the records may be seen."""
         self.narrow = self.slots is not None or self.count * _NARROW < size
         """Whether so little is visible that it is looked for in each posting list."""
 

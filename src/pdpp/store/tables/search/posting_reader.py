@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from pdpp.store.ranking.postings import (
-    Bools,
     FieldPostings,
     Impacts,
     Longs,
     Postings,
     TermGroup,
 )
-from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
@@ -23,23 +21,21 @@ from pdpp.store.tables.search.lists import (
     RUN_BITS,
     Turn,
     place_at,
-    runs_of,
 )
 from pdpp.store.tables.search.parts import Part
+from pdpp.store.tables.search.placement import BLOCK_BITS, Placement
 
-_BLOCK_BITS = 34
-"""How many low bits of a pair are the id of a block; the upper ones are the list."""
 _RUNS = f"""
-    SELECT t.rowid, p.list << {_BLOCK_BITS} | p.block, p.data
+    SELECT t.rowid, p.list << {BLOCK_BITS} | p.block, p.data
     FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
       ON p.term = t.value AND p.list BETWEEN l.value >> {RUN_BITS}
         AND (l.value >> {RUN_BITS}) + (l.value & {(1 << RUN_BITS) - 1})
 """
 _PAIRS = f"""
-    SELECT t.rowid, p.list << {_BLOCK_BITS} | p.block, p.data
+    SELECT t.rowid, p.list << {BLOCK_BITS} | p.block, p.data
     FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
-      ON p.term = t.value AND p.list = l.value >> {_BLOCK_BITS}
-        AND p.block = l.value & {(1 << _BLOCK_BITS) - 1}
+      ON p.term = t.value AND p.list = l.value >> {BLOCK_BITS}
+        AND p.block = l.value & {(1 << BLOCK_BITS) - 1}
 """
 """Of a feed of which a block is hidden each visible list is read by itself: what a limit in time
 hides is not even passed over."""
@@ -70,37 +66,20 @@ _PiecesByGroup = dict[tuple[int, Turn], _Pieces]
 class PostingReader:
     """Reads the postings of one search."""
 
-    def __init__(
-        self,
-        db: TableReader,
-        cache: BlockCache,
-        reaches: Sequence[Reach],
-        parts: Sequence[Part],
-        torn: frozenset[int],
-        hidden: Bools | None,
-        size: int,
-    ) -> None:
+    def __init__(self, db: TableReader, cache: BlockCache, placement: Placement) -> None:
         self._db = db
         self._cache = cache
-        self._parts = parts
-        self._hidden = hidden
-        self._size = size
-        self._by_id = {part.id: part for part in parts if part.spread}
-        self._small = [part for part in parts if not part.spread]
+        self._parts = placement.parts
+        self._hidden = placement.hidden
+        self._size = placement.size
+        self._by_id = placement.spread
+        self._small = placement.small
         self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
-        self._whole = all(part.whole for part in self._by_id.values())
-        # Some two thousand pieces are read for a question: what is the same for all of a field of
-        # a block is looked up with one number.
-        self._places = {
-            number << _BLOCK_BITS | part.id: (part, turn)
-            for part in self._by_id.values()
-            for number, turn in part.turns.items()
-        }
-        runs = runs_of(reach for reach in reaches if reach.feed.id not in torn)
-        pairs = _pairs([part for part in self._by_id.values() if part.reach.feed.id in torn])
+        self._whole = placement.spread_whole
+        self._places = placement.places
         self._asked = [
             (sql, self._db.array(packed))
-            for sql, packed in ((_RUNS, runs), (_PAIRS, pairs))
+            for sql, packed in ((_RUNS, placement.runs), (_PAIRS, placement.pairs))
             if len(packed)
         ]
 
@@ -153,8 +132,12 @@ class PostingReader:
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         wanted = frozenset(groups_of)
         for part in self._small:
+            block = self._cache.small(self._db, part.id)
+            # Nearly every block is passed over here: one look takes a third of one for each field.
+            if wanted.isdisjoint(block.terms):
+                continue
             first = part.reach.feed.id << PLACE_BITS
-            for place, index, postings in self._cache.small(self._db, part.id):
+            for place, index, postings in block.fields:
                 turn = part.turns.get(first | place)
                 if turn is None:
                     continue
@@ -297,12 +280,6 @@ class PostingReader:
                 if len(block_bases):
                     bases[part.base : part.end] = part.take(block_bases)
         return bases
-
-
-def _pairs(parts: Sequence[Part]) -> Longs:
-    """Return the visible lists of some blocks, each with its block."""
-    packed = [number << _BLOCK_BITS | part.id for part in parts for number in part.turns]
-    return np.array(sorted(packed), dtype=np.int64)
 
 
 def _raise(impacts: Impacts, rows: Longs, values: Impacts) -> None:

@@ -12,20 +12,25 @@ from pdpp.model.grant import Interval
 from pdpp.store.ranking.days import instant_of, stretches
 from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.scope import Reach
-from pdpp.store.tables.search.visible import Visible, blocks_first_time
+from pdpp.store.tables.search.placement import blocks_first_time
+from pdpp.store.tables.search.visible import Visible
 
 _NEVER = (1 << 63) - 1
 
 
 def narrowed(reaches: Iterable[Reach], question: Question, zone: tzinfo) -> list[Reach]:
     """Return the reaches that a question searches: those it names, cut to the days it names."""
-    kept = [reach for reach in reaches if reach.searched_fields() or reach.actor_fields()]
+    kept = [reach for reach in reaches if reach.once(_has_words)]
     for name in question.accounts:
         kept = [reach for reach in kept if _is_named(reach, name)]
     if question.since is None and question.until is None:
         return kept
     dated = [reach for reach in kept if reach.shows_time]
     return [_cut(reach, question, _zone_of(reach, zone)) for reach in dated]
+
+
+def _has_words(reach: Reach) -> bool:
+    return bool(reach.searched_fields() or reach.actor_fields())
 
 
 def rows_within(visible: Visible, rows: Longs, question: Question, zone: tzinfo) -> Bools:

@@ -95,7 +95,7 @@ class Searcher:
         scores.days = days
         matches = self._matches(visible, query, question, scores)
         rows = matches.rows() if query.months else _NO_ROWS
-        months = hit_months(visible, rows, query.zone)
+        months = hit_months(visible, rows, query.zone) if query.months else {}
         self._days = (question, query.zone) if bars else None
         if bars:
             matches = matches.among(rows_within(visible, rows, question, query.zone))
@@ -259,7 +259,9 @@ class Searcher:
 
     # Hits
 
-    def _hits(self, visible: Visible, rows: Longs, scores: Sequence[int]) -> list[Hit]:
+    def _hits(
+        self, visible: Visible, rows: Longs, scores: Sequence[int], times: Sequence[int]
+    ) -> list[Hit]:
         """Return the hits of some rows, each with its place in the order."""
         if not len(rows):
             return []
@@ -269,7 +271,7 @@ class Searcher:
         )
         hits = []
         records = fetched(stored, self._count)
-        places = zip(records, rows.tolist(), visible.times(rows).tolist(), scores, strict=True)
+        places = zip(records, rows.tolist(), times, scores, strict=True)
         for record_row, row, time, score in places:
             reach = self._whole[visible.part_of(row).reach.feed.id]
             record = self._projector(reach, None).record(record_row)

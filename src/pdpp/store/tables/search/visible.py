@@ -6,33 +6,23 @@ the rows that must not be seen are ``hidden``.
 """
 
 import zlib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import orjson
 
-from pdpp.evidence.language.stems import stems_of
-from pdpp.evidence.language.stop_words import STOP_WORDS
-from pdpp.evidence.language.terms import pieces
 from pdpp.store.ranking.postings import Bools, Longs, Postings, TermGroup
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Block
 from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.lists import text_places
-from pdpp.store.tables.search.parts import Part, listed_slots
+from pdpp.store.tables.search.parts import Part
+from pdpp.store.tables.search.placement import blocks_first_time, placed
 from pdpp.store.tables.search.posting_reader import PostingReader
-
-_BLOCKS = """
-    SELECT b.id, b.feed, b.spread, b.size, b.first_time, b.last_time, g.slots
-    FROM carray(?) AS f CROSS JOIN word_block b ON b.owner = ? AND b.feed = f.value
-    LEFT JOIN word_gone g ON g.block = b.id ORDER BY b.feed, b.id
-"""
 
 _ONE_BY_ONE = 256
 """Rows up to which each is looked up by itself: they mostly are of as many blocks."""
@@ -51,78 +41,13 @@ class Visible:
         self._db = db
         self._cache = cache
         self._check = check
-        self.parts: list[Part] = []
-        self._hidden: Bools | None = None
-        self.size = 0
-        torn = self._place_parts(reaches)
-        self._bases = [part.base for part in self.parts]
-        self._names: list[frozenset[str]] | None = None
-        self._reader = PostingReader(db, cache, reaches, self.parts, torn, self._hidden, self.size)
-
-    def _place_parts(self, reaches: Sequence[Reach]) -> frozenset[int]:
-        """Find the visible rows; return the feeds of which some block has none."""
-        by_feed = {reach.feed.id: reach for reach in reaches}
-        if not by_feed:
-            return frozenset()
-        torn: set[int] = set()
-        listed = {
-            feed: self._listed(reach) for feed, reach in by_feed.items() if reach.keys is not None
-        }
-        feeds = self._db.array(np.array(sorted(by_feed), dtype=np.int64))
-        gone: list[tuple[Part, bytes]] = []
-        rows: list[Any] = self._db.execute(_BLOCKS, (feeds, OWNER)).fetchall()
-        for id, feed, spread, size, first, last, slots in rows:
-            reach = by_feed[feed]
-            low, high = self._run(reach, id, size, first, last)
-            chosen: Longs | None = None
-            if low < high and feed in listed:
-                chosen = self._among(listed[feed], id, first, last)
-                chosen = chosen[(chosen >= low) & (chosen < high)]
-            if low >= high or (chosen is not None and not len(chosen)):
-                torn.add(feed)
-                continue
-            part = Part(id, reach, bool(spread), size, (low, high), self.size, chosen)
-            self.parts.append(part)
-            self.size += part.count
-            if slots is not None:
-                gone.append((part, slots))
-        if gone:
-            self._hidden = np.zeros(self.size, dtype=bool)
-            for part, slots in gone:
-                by_slot = np.zeros(part.size, dtype=bool)
-                by_slot[np.frombuffer(slots, "<u4")] = True
-                self._hidden[part.base : part.end] = part.take(by_slot)
-        return frozenset(torn)
-
-    def _run(self, reach: Reach, id: int, size: int, first: int, last: int) -> tuple[int, int]:
-        """Return the slots of a block that lie in the time of a reach."""
-        if reach.time is None:
-            return 0, size
-        since = blocks_first_time(reach.time.since)
-        until = reach.time.until
-        if last < since or (until is not None and first >= until):
-            return 0, 0
-        if first >= since and (until is None or last < until):
-            return 0, size
-        times = self._cache.block(self._db, id).times
-        high = size if until is None else int(np.searchsorted(times, until))
-        return int(np.searchsorted(times, since)), high
-
-    def _listed(self, reach: Reach) -> list[tuple[int, int]]:
-        """Return the times and numbers of the records that a reach names, in order."""
-        rows: list[Any] = self._db.execute(
-            "SELECT time, id FROM record WHERE owner = ? AND feed = ?"
-            " AND key IN (SELECT value FROM json_each(?))",
-            (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
-        ).fetchall()
-        return sorted((NO_TIME if time is None else time, number) for time, number in rows)
-
-    def _among(self, listed: Sequence[tuple[int, int]], id: int, first: int, last: int) -> Longs:
-        """Return the slots of a block whose records are listed; one without any is not read."""
-        start, end = bisect_left(listed, (first,)), bisect_left(listed, (last + 1,))
-        if start == end:
-            return np.zeros(0, dtype=np.int64)
-        return listed_slots(self._cache.block(self._db, id), listed[start:end])
+        self._placement = placed(db, cache, reaches)
+        self.parts = self._placement.parts
+        self.size = self._placement.size
+        self._hidden = self._placement.hidden
+        self.has_conditions = self._placement.has_conditions
+        self._bases = self._placement.bases
+        self._reader = PostingReader(db, cache, self._placement)
 
     @property
     def hidden(self) -> Bools | None:
@@ -142,13 +67,11 @@ class Visible:
 
     def numbers(self, rows: Longs) -> Longs:
         """Return the numbers of the records of some rows."""
-        return self._gather(rows, lambda part: self._block(part).numbers)
+        return self._gather(rows, _numbers)
 
     def times(self, rows: Longs) -> Longs:
         """Return the event times of rows, 0 where a reach does not show them or there is none."""
-        times = self._gather(
-            rows, lambda part: self._block(part).times if part.reach.shows_time else None
-        )
+        times = self._gather(rows, _times)
         times[times == NO_TIME] = 0
         return times
 
@@ -164,18 +87,18 @@ class Visible:
         for first, last in pairwise(firsts):
             yield self.parts[int(sorted_owners[first])], order[first:last]
 
-    def _gather(self, rows: Longs, of: Callable[[Part], Longs | None]) -> Longs:
+    def _gather(self, rows: Longs, of: Callable[[Part, Block], Longs | None]) -> Longs:
         """Return what the arrays of blocks have for some rows, 0 where a part has no array."""
-        values = np.zeros(len(rows), dtype=np.int64)
         if len(rows) <= _ONE_BY_ONE:
-            for at, row in enumerate(rows.tolist()):
-                part = self.part_of(row)
-                by_slot = of(part)
-                if by_slot is not None:
-                    values[at] = by_slot[part.slot_of(row)]
-            return values
+            few: list[int] = []
+            for row in rows.tolist():
+                part = self.parts[bisect_right(self._bases, row) - 1]
+                by_slot = of(part, self._cache.block(self._db, part.id))
+                few.append(0 if by_slot is None else by_slot[part.slot_of(row)])
+            return np.array(few, dtype=np.int64)
+        values = np.zeros(len(rows), dtype=np.int64)
         for part, chosen in self.by_part(rows):
-            by_slot = of(part)
+            by_slot = of(part, self._block(part))
             if by_slot is not None:
                 values[chosen] = by_slot[part.slots_of(rows[chosen])]
         return values
@@ -246,13 +169,8 @@ class Visible:
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
-        if self._names is None:
-            self._names = [part.reach.once(_names_of) for part in self.parts]
-        return [
-            (part.base, part.end)
-            for part, names in zip(self.parts, self._names, strict=True)
-            if term in names and self._shows_any(part)
-        ]
+        parts = self._placement.parts_called(term)
+        return [(part.base, part.end) for part in parts if self._shows_any(part)]
 
     def _shows_any(self, part: Part) -> bool:
         """Tell whether some row of a part may be seen: a stream without one is not named."""
@@ -261,14 +179,9 @@ class Visible:
         return not bool(self._hidden[part.base : part.end].all())
 
 
-def _names_of(reach: Reach) -> frozenset[str]:
-    """Return the terms of what a stream and its account are called."""
-    feed = reach.feed
-    called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
-    stems = stems_of("en")
-    return frozenset(stems[word] for word in pieces(called) if word not in STOP_WORDS)
+def _numbers(_: Part, block: Block) -> Longs:
+    return block.numbers
 
 
-def blocks_first_time(since: int | None) -> int:
-    """Return the first time that a limit lets through; a record without a time lies before it."""
-    return -(1 << 63) + 1 if since is None else since
+def _times(part: Part, block: Block) -> Longs | None:
+    return block.times if part.timed else None

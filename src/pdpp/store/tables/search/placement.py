@@ -1,0 +1,198 @@
+"""Placement: where the visible records of some reaches stand among the rows of a search.
+
+It follows from the reaches and from the list of their blocks alone. That list is read by every
+search; while it is the same as for the last one under the same reaches, their placement is too.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.terms import pieces
+from pdpp.store.ranking.postings import Bools, Longs
+from pdpp.store.scope import Reach
+from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.search.block_cache import BlockCache
+from pdpp.store.tables.search.entry import NO_TIME
+from pdpp.store.tables.search.lists import runs_of
+from pdpp.store.tables.search.parts import Part, listed_slots
+
+_BLOCKS = """
+    SELECT b.id, b.feed, b.spread, b.size, b.first_time, b.last_time, g.slots
+    FROM carray(?) AS f CROSS JOIN word_block b ON b.owner = ? AND b.feed = f.value
+    LEFT JOIN word_gone g ON g.block = b.id ORDER BY b.feed, b.id
+"""
+
+BLOCK_BITS = 34
+"""How many low bits of a pair are the id of a block; the upper ones are the list."""
+
+_Blocks = list[tuple[Any, ...]]
+
+
+class Placement:
+    """The parts of a search in their order, and what is read of each; it never changes."""
+
+    def __init__(self, parts: Sequence[Part], hidden: Bools | None, whole: Sequence[Reach]) -> None:
+        self.parts = parts
+        self.bases = [part.base for part in parts]
+        self.size = parts[-1].end if parts else 0
+        self.hidden = hidden
+        self.spread = {part.id: part for part in parts if part.spread}
+        self.small = [part for part in parts if not part.spread]
+        self.spread_whole = all(part.whole for part in self.spread.values())
+        # Some two thousand pieces are read for a question: what is the same for all of a field of
+        # a block is looked up with one number.
+        self.places = {
+            number << BLOCK_BITS | part.id: (part, turn)
+            for part in self.spread.values()
+            for number, turn in part.turns.items()
+        }
+        self.runs = runs_of(whole)
+        """The lists of feeds of which every block has visible rows."""
+        feeds = {reach.feed.id for reach in whole}
+        self.pairs = _pairs(
+            [part for part in self.spread.values() if part.reach.feed.id not in feeds]
+        )
+        self.has_conditions = any(part.reach.conditions for part in parts)
+        self._called: dict[str, list[Part]] | None = None
+
+    def parts_called(self, term: str) -> Sequence[Part]:
+        """Return the parts of streams whose name holds a term."""
+        if self._called is None:
+            called: dict[str, list[Part]] = {}
+            for part in self.parts:
+                for name in part.reach.once(_names_of):
+                    called.setdefault(name, []).append(part)
+            self._called = called
+        return self._called.get(term, ())
+
+
+class _LastPlacement:
+    """The placement of the last search that began with a reach, and what it followed from."""
+
+    def __init__(self, _: Reach) -> None:
+        self.known: tuple[BlockCache, tuple[Reach, ...], _Blocks, Placement] | None = None
+
+
+def placed(db: TableReader, cache: BlockCache, reaches: Sequence[Reach]) -> Placement:
+    """Return where the visible records of some reaches stand."""
+    if not reaches:
+        return Placement((), None, ())
+    every = tuple(reaches)
+    feeds = np.array(sorted({reach.feed.id for reach in every}), dtype=np.int64)
+    blocks: _Blocks = db.execute(_BLOCKS, (db.array(feeds), OWNER)).fetchall()
+    # Filtered reaches are made anew for each request, and a list of keys is read from the records.
+    lasting = all(reach.unfiltered is None and reach.keys is None for reach in every)
+    if not lasting:
+        return _Placing(db, cache, every).placement(blocks)
+    last = every[0].once(_LastPlacement)
+    # Reaches are compared by identity. The cache stands for the store, whose blocks never change,
+    # and whose ids are never used again.
+    if last.known is not None and last.known[:3] == (cache, every, blocks):
+        return last.known[3]
+    placement = _Placing(db, cache, every).placement(blocks)
+    last.known = cache, every, blocks, placement
+    return placement
+
+
+class _Placing:
+    """Cuts blocks to what each reach shows."""
+
+    def __init__(self, db: TableReader, cache: BlockCache, reaches: Sequence[Reach]) -> None:
+        self._db = db
+        self._cache = cache
+        self._reaches = reaches
+        self._by_feed = {reach.feed.id: reach for reach in reaches}
+
+    def placement(self, blocks: _Blocks) -> Placement:
+        """Return where the visible rows of blocks stand."""
+        torn: set[int] = set()
+        """The feeds of which some block has no visible row."""
+        named = [reach for reach in self._reaches if reach.keys is not None]
+        listed = {reach.feed.id: self._listed(reach) for reach in named}
+        gone: list[tuple[Part, bytes]] = []
+        parts: list[Part] = []
+        for id, feed, spread, size, first, last, slots in blocks:
+            reach = self._by_feed[feed]
+            low, high = self._run(reach, id, size, first, last)
+            chosen: Longs | None = None
+            if low < high and feed in listed:
+                chosen = self._among(listed[feed], id, first, last)
+                chosen = chosen[(chosen >= low) & (chosen < high)]
+            if low >= high or (chosen is not None and not len(chosen)):
+                torn.add(feed)
+                continue
+            base = parts[-1].end if parts else 0
+            parts.append(Part(id, reach, bool(spread), size, (low, high), base, chosen))
+            if slots is not None:
+                gone.append((parts[-1], slots))
+        whole = [reach for reach in self._reaches if reach.feed.id not in torn]
+        return Placement(parts, _hidden(parts, gone), whole)
+
+    def _run(self, reach: Reach, id: int, size: int, first: int, last: int) -> tuple[int, int]:
+        """Return the slots of a block that lie in the time of a reach."""
+        if reach.time is None:
+            return 0, size
+        since = blocks_first_time(reach.time.since)
+        until = reach.time.until
+        if last < since or (until is not None and first >= until):
+            return 0, 0
+        if first >= since and (until is None or last < until):
+            return 0, size
+        times = self._cache.block(self._db, id).times
+        high = size if until is None else int(np.searchsorted(times, until))
+        return int(np.searchsorted(times, since)), high
+
+    def _listed(self, reach: Reach) -> list[tuple[int, int]]:
+        """Return the times and numbers of the records that a reach names, in order."""
+        rows: list[Any] = self._db.execute(
+            "SELECT time, id FROM record WHERE owner = ? AND feed = ?"
+            " AND key IN (SELECT value FROM json_each(?))",
+            (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
+        ).fetchall()
+        return sorted((NO_TIME if time is None else time, number) for time, number in rows)
+
+    def _among(self, listed: Sequence[tuple[int, int]], id: int, first: int, last: int) -> Longs:
+        """Return the slots of a block whose records are listed; one without any is not read."""
+        start, end = bisect_left(listed, (first,)), bisect_left(listed, (last + 1,))
+        if start == end:
+            return np.zeros(0, dtype=np.int64)
+        return listed_slots(self._cache.block(self._db, id), listed[start:end])
+
+
+def _hidden(parts: Sequence[Part], gone: Sequence[tuple[Part, bytes]]) -> Bools | None:
+    """Return which rows are of records that are gone, None where none are."""
+    if not gone:
+        return None
+    hidden = np.zeros(parts[-1].end, dtype=bool)
+    for part, slots in gone:
+        by_slot = np.zeros(part.size, dtype=bool)
+        by_slot[np.frombuffer(slots, "<u4")] = True
+        hidden[part.base : part.end] = part.take(by_slot)
+    hidden.flags.writeable = False
+    return hidden
+
+
+def _pairs(parts: Sequence[Part]) -> Longs:
+    """Return the visible lists of some blocks, each with its block."""
+    packed = [number << BLOCK_BITS | part.id for part in parts for number in part.turns]
+    return np.array(sorted(packed), dtype=np.int64)
+
+
+def _names_of(reach: Reach) -> frozenset[str]:
+    """Return the terms of what a stream and its account are called."""
+    feed = reach.feed
+    called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
+    stems = stems_of("en")
+    return frozenset(stems[word] for word in pieces(called) if word not in STOP_WORDS)
+
+
+def blocks_first_time(since: int | None) -> int:
+    """Return the first time that a limit lets through; a record without a time lies before it."""
+    return -(1 << 63) + 1 if since is None else since
