@@ -1,11 +1,10 @@
-"""Adding up in PostgreSQL: it counts equal values, and these are added up here."""
+"""Adding up in PostgreSQL: sums are its exact decimals; of other values it counts equal ones."""
 
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from pdpp.store.aggregation import AggregateQuery
-from pdpp.store.number_key import number_of
 from pdpp.store.postgres.variant import encode
 from pdpp.store.scope import Reach
 from pdpp.store.tables.records import aggregates
@@ -75,19 +74,18 @@ class PostgresAggregator(Aggregator):
     def _grouped(
         self, metric: str, group: Sql, measured: Sql, where: Sql
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield a row for each value of each group, groups in order."""
-        sql = (
-            Sql("SELECT g, m, count(*) FROM (SELECT")
-            + group
-            + Sql("AS g,")
-            + measured
-            + Sql("AS m")
-            + where
-            + Sql(") AS counted GROUP BY g, m ORDER BY g NULLS FIRST")
-        )
+        """Yield rows of each group, groups in order: its sum, or one for each of its values."""
+        valued = Sql("FROM (SELECT") + group + Sql("AS g,") + measured + Sql("AS m") + where
+        if metric == "sum":
+            added = Sql("SELECT g, count(*), sum(exact_number(m))::text") + valued
+            sql = added + Sql(") AS added GROUP BY g ORDER BY g NULLS FIRST")
+            for g, count, total in self._db.execute(sql.text, sql.values):
+                yield g, count, _written(total), None, None, None
+            return
+        counted = Sql("SELECT g, m, count(*)") + valued
+        sql = counted + Sql(") AS counted GROUP BY g, m ORDER BY g NULLS FIRST")
         for g, m, count in self._db.execute(sql.text, sql.values):
-            total = _times(m, count) if metric == "sum" else None
-            yield g, count, total, m, m, m
+            yield g, count, None, m, m, m
 
 
 def _by_minute(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -96,10 +94,6 @@ def _by_minute(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None if moment is None else moment - moment % MINUTE, *rest)
 
 
-def _times(value: Any, count: int) -> str:
-    """Return the sum of equal numbers, as the decimal they are written as; of nothing it is 0."""
-    if value is None:
-        return str(_FOUR_PLACES)
-    if isinstance(value, str):
-        value = number_of(value)
-    return str(EXACT.add(EXACT.multiply(Decimal(str(value)), Decimal(count)), _FOUR_PLACES))
+def _written(total: str | None) -> str:
+    """Return a sum with the places that it has on any engine; of nothing it is 0."""
+    return str(EXACT.add(Decimal(total or 0), _FOUR_PLACES))

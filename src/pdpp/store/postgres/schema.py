@@ -248,6 +248,24 @@ _FUNCTIONS = (
       RETURN nearest::text::numeric;
     END $$
     """,
+    # The number that a variant, or a key of a number as a variant, is of; sums are made of these.
+    r"""
+    CREATE FUNCTION exact_number(value bytea) RETURNS numeric
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    DECLARE
+      key text;
+      figures text;
+    BEGIN
+      IF value IS NULL OR get_byte(value, 0) <> 2 THEN RETURN variant_number(value); END IF;
+      key := convert_from(substr(value, 2), 'UTF8');
+      IF key = '1' THEN RETURN 0; END IF;
+      IF left(key, 1) = '2' THEN figures := substr(key, 2);
+      ELSE figures := translate(rtrim(substr(key, 2), '~'), '0123456789', '9876543210');
+      END IF;
+      RETURN ((CASE WHEN left(key, 1) = '2' THEN '' ELSE '-' END) || substr(figures, 5) || 'e'
+        || (left(figures, 4)::int - 5000 - length(figures) + 4))::numeric;
+    END $$
+    """,
     # The key that sorts as numbers do, as ``number_key`` makes it, as a variant.
     r"""
     CREATE FUNCTION key_of_number(number numeric) RETURNS bytea

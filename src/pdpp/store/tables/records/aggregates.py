@@ -136,9 +136,9 @@ class Aggregator:
     ) -> Iterator[tuple[Any, ...]]:
         if metric == "count_distinct":
             return self._distinct(group, measured, where)
-        total = "pdpp_sum(m)" if metric == "sum" else "NULL"
+        added = "pdpp_sum(m), NULL, NULL" if metric == "sum" else "NULL, min(m), max(m)"
         sql = (
-            Sql(f"SELECT g, count(*), {total}, min(m), max(m), NULL FROM (SELECT")
+            Sql(f"SELECT g, count(*), {added}, NULL FROM (SELECT")
             + group
             + Sql("AS g,")
             + measured
