@@ -102,6 +102,13 @@ def test_text_and_back_is_the_same_instant(moment: datetime) -> None:
     assert instant.of_datetime(instant.to_datetime(found)) == found
 
 
+@given(AWARE)
+def test_the_text_is_that_of_the_moment_in_utc(moment: datetime) -> None:
+    text = moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    assert instant.to_text(instant.of_datetime(moment)) == text
+    assert instant.to_json(instant.of_datetime(moment)) == f'"{text}"'.encode()
+
+
 @given(AWARE, AWARE)
 def test_instants_are_ordered_as_moments(one: datetime, other: datetime) -> None:
     assert (instant.of_datetime(one) < instant.of_datetime(other)) == (one < other)

@@ -133,7 +133,7 @@ def expands_of(row: Json) -> list[Json]:
 def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
     """Return how many records each connection has in a stream; None where that is not told."""
     counts = row.get("record_counts")
-    if isinstance(counts, _MAPPINGS):
+    if counts is not None and isinstance(counts, _MAPPINGS):
         return {name: n if isinstance(n, int) else None for name, n in counts.items()}
     count = row.get("record_count")
     if own := _text(row.get("connection_id")):
@@ -223,11 +223,15 @@ def _sources(body: Json) -> list[tuple[Json, list[Json]]]:
 
 def loose_rows(body: Json) -> Iterator[tuple[int | None, Json]]:
     """Yield the rows at the top that stand below no connector, with which connector they name."""
+    top = objects(body.get("streams"))
+    # Servers of ours have no rows there: to look through all the others took half of an answer.
+    if not top:
+        return
     connectors = objects(body.get("connectors"))
     below = [objects(connector.get("streams")) for connector in connectors]
     places = [_place_of(*source) for source in zip(connectors, below, strict=True)]
     names = [{_text(row.get("name")) for row in rows} for rows in below]
-    for row in objects(body.get("streams")):
+    for row in top:
         own, name = _place_of(row, [row]), _text(row.get("name"))
         if not any(name in at and own.may_be(p) for p, at in zip(places, names, strict=True)):
             yield next((n for n, place in enumerate(places) if own.names & place.names), None), row

@@ -26,6 +26,8 @@ from pdpp.store.scope import Reach
 Item = TypeVar("Item")
 
 _BETWEEN = b',{"object":"record","id":'
+_EMITTED = b',"emitted_at":'
+_VERSION = b',"version":'
 
 
 def source_of(reach: Reach) -> SourceJson:
@@ -58,11 +60,12 @@ def _joined(records: Iterable[Record]) -> bytes:
     """
     pieces: list[bytes] = []
     last, source = None, b""
+    dumps, to_json = orjson.dumps, instant.to_json
     for reach, id, data, emitted_at, version in records:
-        ending = f',"emitted_at":"{instant.to_text(emitted_at)}","version":"{version}"}}'
         if reach is not last:  # by identity: to hash a reach takes longer than the whole line
             last, source = reach, reach.once(_source_json)
-        pieces += (_BETWEEN, orjson.dumps(id), source, data, ending.encode())
+        pieces += (_BETWEEN, dumps(id), source, data, _EMITTED, to_json(emitted_at), _VERSION)
+        pieces += (dumps(version), b"}")
     # Every record begins with a comma; the first one loses it here, once for all.
     pieces[:1] = [_BETWEEN[1:]] if pieces else []
     return b"".join(pieces)

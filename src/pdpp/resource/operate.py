@@ -85,11 +85,11 @@ async def run_call(
 
 def _asked(call: Call) -> tuple[str, ...]:
     """Return the fields that a question uses to filter, sort, group or add up."""
-    query = call.query
-    named = [*call.used, *(raw.field for raw in query.filters)]
+    values, filters = call.query.values, call.query.filters
+    named = [*call.used, *[raw.field for raw in filters]] if call.used or filters else []
     if "stream" in call.path:  # A search is sorted by score or time, which are no fields.
-        named += [(query.text(name) or "").lstrip("-") for name in _USING]
-    return tuple(sorted({name for name in named if name}))
+        named += [values[name].lstrip("-") for name in _USING if name in values]
+    return tuple(sorted(set(named) - {""})) if named else ()
 
 
 async def operate(

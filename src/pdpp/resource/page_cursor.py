@@ -24,36 +24,37 @@ _AFTER_ALL = "\U0010ffff"
 
 def sealed_position(position: PagePosition) -> list[Any]:
     """Return a position as it goes into a cursor."""
-    value, connection_id, mark = position
+    value, connection_id, surrogate = position
     if isinstance(value, Decimal):
-        return [[digits_of(value)], connection_id, mark]
+        return [[digits_of(value)], connection_id, surrogate]
     if not isinstance(value, str) or len(value) <= _MOST_CHARS:
-        return [value, connection_id, mark]
-    return [value[:_MOST_CHARS], connection_id, mark, _digest(value)]
+        return [value, connection_id, surrogate]
+    return [value[:_MOST_CHARS], connection_id, surrogate, _digest(value)]
 
 
 def opened_position(
     call: Call, reaches: Sequence[Reach], sort: str | None, descending: bool, parts: list[Any]
 ) -> PagePosition:
     """Return the position that a cursor holds."""
-    value, connection_id, mark, *digest = parts
+    value, connection_id, surrogate, *digest = parts
     if isinstance(value, list):
         value = Decimal(value[0])
+    position = PagePosition(value, connection_id, surrogate)
     if not digest:
-        return PagePosition(value, connection_id, mark)
-    whole = _value_now(call, reaches, sort, connection_id, mark)
+        return position
+    whole = _value_now(call, reaches, sort, position)
     if whole is not None and _digest(whole) == digest[0]:
-        return PagePosition(whole, connection_id, mark)
-    return PagePosition(value + _AFTER_ALL if descending else value, connection_id, mark)
+        return position._replace(value=whole)
+    return position._replace(value=value + _AFTER_ALL) if descending else position
 
 
 def _value_now(
-    call: Call, reaches: Sequence[Reach], sort: str | None, connection_id: str, mark: str
+    call: Call, reaches: Sequence[Reach], sort: str | None, position: PagePosition
 ) -> str | None:
     """Return the text that a record is sorted by now, if the caller still sees it."""
     for reach in reaches:
         name = sort or reach.default_sort()
-        record = call.store.marked(reach, mark) if reach.connection_id == connection_id else None
+        record = call.store.record_at(reach, position)
         if record is not None and name is not None:
             value = read_data(record.data).get(name)
             return value if isinstance(value, str) else None

@@ -39,7 +39,7 @@ def list_records(call: Call) -> ListJson[RecordJson | TombstoneJson]:
             select=None if relations else select,
         )
     )
-    leave_loop(sum(len(record.data) for record in page.records))
+    leave_loop(sum([len(record[2]) for record in page.records]))
     call.served.append(partial(of_records, page.records, select))
     data = (
         [_answer(call, record, select, relations) for record in page.records]

@@ -50,15 +50,16 @@ class Tombstone:
 
 
 class PagePosition(NamedTuple):
-    """Where a page ended: the sort value, the connection and the mark of its last record.
+    """Where a page ended: the sort value, the connection and the surrogate of its last record.
 
-    Records of equal value follow each other in the order of random numbers, so that no order tells
-    anything about a hidden key; a mark is such a number, sealed for the grant.
+    Records of equal value follow each other in the order of their surrogates, which are random, so
+    that no order tells anything about a hidden key. A position leaves the server only in a cursor,
+    which seals all of it.
     """
 
     value: CellValue
     connection_id: str
-    mark: str
+    surrogate: int
 
 
 class PageQuery(NamedTuple):
@@ -249,8 +250,8 @@ class Store(Protocol):
         """Return the record that a reach shows under an id."""
         ...
 
-    def marked(self, reach: Reach, mark: str) -> Record | None:
-        """Return the record that the mark of a position is of, if the reach shows it."""
+    def record_at(self, reach: Reach, position: PagePosition) -> Record | None:
+        """Return the record that a position is at, if the reach shows it."""
         ...
 
     def cited(self, reach: Reach, id: str) -> Record | None:

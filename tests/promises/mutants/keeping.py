@@ -21,7 +21,7 @@ _CHAIN = "tests/store/sqlite/test_receipts.py"
 
 
 def _before_its_equals(_: Any) -> Any:
-    return lambda reader, reach, after: 2**63 - 1
+    return lambda after: 2**63 - 1
 
 
 def _one_batch_late(real: Any) -> Any:
@@ -59,7 +59,7 @@ MUTANTS = (
     Mutant(
         PAGES,
         "begins a page anew among equal values",
-        (("pdpp.store.tables.records.reader:RecordReader._surrogate_of", _before_its_equals),),
+        (("pdpp.store.tables.records.reader:_last_surrogate", _before_its_equals),),
         (f"{_PAGING}::test_pages_show_nothing_twice_and_miss_nothing_that_stayed[at once]",),
     ),
     Mutant(

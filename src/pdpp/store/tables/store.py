@@ -21,6 +21,7 @@ from pdpp.store.port import (
     Deadline,
     HitPage,
     MovedPiece,
+    PagePosition,
     PageQuery,
     Record,
     RecordPage,
@@ -179,10 +180,11 @@ class TableStore:
         """Return the record that a reach shows under an id."""
         return self._records().record(reach, id, select)
 
-    def marked(self, reach: Reach, mark: str) -> Record | None:
-        """Return the record that the mark of a position is of, if the reach shows it."""
-        surrogate = self._projector(reach, None).seal.open(mark)
-        return None if surrogate is None else self._records().by_surrogate(reach, surrogate)
+    def record_at(self, reach: Reach, position: PagePosition) -> Record | None:
+        """Return the record that a position is at, if the reach shows it."""
+        if reach.connection_id != position.connection_id:
+            return None
+        return self._records().by_surrogate(reach, position.surrogate)
 
     def cited(self, reach: Reach, id: str) -> Record | None:
         """Return the record that the owner or any grant saw under an id."""

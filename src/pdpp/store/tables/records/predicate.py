@@ -43,12 +43,14 @@ _JSON_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Sql:
-    """A piece of SQL with its values."""
+    """A piece of SQL with its values. A read puts many together: to freeze each costs more."""
 
-    text: str
-    values: tuple[Any, ...] = ()
+    __slots__ = ("text", "values")
+
+    def __init__(self, text: str, values: tuple[Any, ...] = ()) -> None:
+        self.text = text
+        self.values = values
 
     def __add__(self, other: "Sql") -> "Sql":
         return Sql(f"{self.text} {other.text}", self.values + other.values)
