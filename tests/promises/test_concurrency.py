@@ -25,6 +25,7 @@ from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
 from pdpp.store.batch import Line
 from pdpp.store.port import Store
+from pdpp.store.scope import Reach
 
 PATH = "/v1/streams/messages/records"
 GENERATION = 30
@@ -101,6 +102,20 @@ def test_two_processes_write_while_a_server_reads(
     assert set(STEADY) <= records.keys()
     check_words(caller, expected, range(36, 40))
     assert store.check() == []
+
+
+def test_a_read_keeps_to_its_moment_whatever_is_written_meanwhile(
+    store: Store, beside: Store
+) -> None:
+    put(store, {"id": "a", "subject": "early"})
+    feed = store.catalogue().feeds[("home", "messages")]
+    reach = Reach(feed, feed.stream, fields=None, whole=True)
+    with store.reading():
+        early = store.count(reach)
+        put(beside, {"id": "b", "subject": "late"})
+        assert store.count(reach) == early
+    with store.reading():
+        assert store.count(reach) == early + 1
 
 
 def test_every_answer_is_of_one_moment(store: Store, beside: Store) -> None:

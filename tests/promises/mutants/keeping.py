@@ -91,7 +91,10 @@ MUTANTS = (
                 lambda real: lambda store, deadline=None: nullcontext(),
             ),
         ),
-        ("tests/promises/test_concurrency.py::test_every_answer_is_of_one_moment",),
+        (
+            "tests/promises/test_concurrency.py"
+            "::test_a_read_keeps_to_its_moment_whatever_is_written_meanwhile",
+        ),
     ),
     Mutant(
         EXPORTED,
