@@ -179,7 +179,7 @@ def test_every_example_is_a_call_that_passes(tool: str) -> None:
     [
         ("query_records", "strem", "stream"),
         ("query_records", "filters", "filter"),
-        ("search", "q", None),
+        ("search", "q", "query"),
         ("search", "stream", "streams"),
         ("fetch", "record_id", None),
         ("fetch", "connection", "connection_id"),

@@ -119,6 +119,13 @@ def test_tools_that_name_nothing_of_the_data_are_not_found(find: ToolSearch) -> 
     assert len(hits) < LEAST / 2
 
 
+@pytest.mark.parametrize("find", [claude_code, codex, qwen_code])
+def test_the_plain_words_for_mail_and_money_find_it_too(client: Client, find: ToolSearch) -> None:
+    tools = among_others(client.tools())
+    for words in ("mail landlord", "electricity bill", "train ticket", "hotel Kyoto", "money owed"):
+        assert find(tools, words) & WANTED, words
+
+
 @pytest.mark.parametrize("token_kind", ["grant", "package"])
 @pytest.mark.parametrize("kind", ["stdio-legacy", "http-modern"])
 def test_only_what_the_grant_opens_is_named(demo: Estate, kind: str, token_kind: str) -> None:

@@ -1,6 +1,7 @@
 """The reference server on a loopback port: routes, parameters and refusals."""
 
 import json
+import operator
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -29,6 +30,10 @@ _REGISTRATION = {"client_name", "redirect_uris", "grant_types", "response_types"
 }
 _BRACKETED = re.compile(r"(filter|expand_limit)\[")
 _FILTER = re.compile(r"filter\[([^\]]+)\](?:\[(\w+)\])?\Z")
+_OPERATORS = {None: operator.eq, "gte": operator.ge, "gt": operator.gt} | {
+    "lte": operator.le,
+    "lt": operator.lt,
+}
 
 
 _PROOFS = ("evidence_excerpts", "snippet")
@@ -261,10 +266,10 @@ class Routes:
             filtered = _FILTER.match(name)
             if filtered is None:
                 continue
-            field, operator = filtered.groups()
-            value, wanted = str(data.get(field)), values[-1]
-            tests = {None: value == wanted, "gte": value >= wanted, "lt": value < wanted}
-            if not tests.get(operator, True):
+            field, compared = filtered.groups()
+            value = data.get(field)
+            wanted = type(value)(values[-1]) if isinstance(value, int | float) else values[-1]
+            if value is None or not _OPERATORS[compared](value, wanted):
                 return False
         return True
 

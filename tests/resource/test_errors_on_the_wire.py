@@ -240,6 +240,7 @@ def test_a_connection_outside_the_grant_answers_like_one_that_does_not_exist(
         absent = client.get(path, params={"connection_id": "wark", **_query(path)})
         refused(hidden, 403, "grant_stream_not_allowed")
         assert _bare(hidden).replace(b"work", b"wark") == _bare(absent)
+        assert "'*'" not in hidden.text
 
 
 def _query(path: str) -> dict[str, str]:

@@ -62,7 +62,7 @@ _OPTIONS = (
     click.option(
         "--expires", type=expiry, metavar="30d|DATE", help="When it ends. Default: never."
     ),
-    click.option("--everything", is_flag=True, help="All accounts and fields, now and later."),
+    click.option("--everything", is_flag=True, help="Every account and field there is now."),
 )
 
 

@@ -47,7 +47,11 @@ def refuse(message: str, command: str, reason: str) -> None:
             request = rpc.read(rpc.parse(line or b""))
         except rpc.RpcError as error:
             request = None if error.id is None else rpc.RpcRequest(error.id, "", {})
-        if request is not None:
+        if request is not None and request.method == "ping":
+            # A host may ask whether anybody is there before it opens: that is no first request.
+            with contextlib.suppress(OSError):
+                write_line(sink, rpc.encode(rpc.success(request.id, {})))
+        elif request is not None:
             data = {"code": reason, "command": command}
             answer = rpc.failure(request.id, NOT_CONNECTED, message, data)
             with contextlib.suppress(OSError):

@@ -114,11 +114,12 @@ class Call:
         return (self.principal.binding, kind, self.path.get("stream", ""), self.query.binding())
 
 
-def refused_stream(stream: str, connection_id: str | None) -> StreamNotAllowed:
-    """Return the refusal of a stream that is outside the grant or does not exist."""
+def refused_stream(stream: str | None, connection_id: str | None) -> StreamNotAllowed:
+    """Return the refusal of a stream, or of any, that is outside the grant or does not exist."""
+    wanted = "no stream" if stream is None else f"no stream {stream!r}"
     place = f" of connection {connection_id!r}" if connection_id is not None else ""
     return StreamNotAllowed(
-        f"This token opens no stream {stream!r}{place}; GET /v1/streams lists what it opens.",
+        f"This token opens {wanted}{place}; GET /v1/streams lists what it opens.",
         param="stream" if connection_id is None else "connection_id",
     )
 

@@ -54,7 +54,7 @@ def get_schema(call: Call) -> Mapping[str, Any]:
         raise InvalidRequest("Give view=compact or detail=full, not both.", param="detail")
     reaches = call.reaches(stream)
     if not reaches and (stream is not None or connection_id is not None):
-        raise refused_stream(stream or "*", connection_id)
+        raise refused_stream(stream, connection_id)
     if full:
         call.refuse_open_package(reaches)
     if full and len(reaches) > 1:
@@ -215,7 +215,7 @@ def list_streams(call: Call) -> ListJson[StreamJson]:
     """Answer ``GET /v1/streams`` and ``GET /v1/streams/{stream}``."""
     reaches = call.stream_reaches() if "stream" in call.path else call.reaches()
     if not reaches and call.query.text("connection_id") is not None:
-        raise refused_stream("*", call.query.text("connection_id"))
+        raise refused_stream(None, call.query.text("connection_id"))
     counts = call.store.counts(reaches)
     return list_envelope(call, list(_stream_rows(call, reaches, counts)), count=len(reaches))
 

@@ -162,7 +162,7 @@ def _searched(call: Call) -> tuple[Reach, ...]:
             raise refused_stream(stream, call.query.text("connection_id"))
     reaches = call.reaches()
     if not reaches and call.query.text("connection_id") is not None:
-        raise refused_stream("*", call.query.text("connection_id"))
+        raise refused_stream(None, call.query.text("connection_id"))
     if not streams:
         return reaches
     return tuple(reach for reach in reaches if reach.stream.name in streams)

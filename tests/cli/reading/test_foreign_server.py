@@ -83,6 +83,8 @@ def test_records_and_changes(read: Read) -> None:
     page = read("records", "messages", "--connection", "cin_work", "--limit", "3")
     assert "m0" in page
     assert "3 records of messages." in page
+    large = read("records", "messages", "--filter", "size_bytes>=900", "--jsonl")
+    assert [json.loads(line)["id"] for line in large.splitlines()] == ["m9", "m10", "m11"]
     changed = read(
         *("records", "messages", "--connection", "cin_work"),
         *("--changes-since", "beginning", "--all", "--jsonl"),

@@ -36,14 +36,19 @@ class ErrorFacts(NamedTuple):
 def read_error(error: PdppError, chars: int, items: int) -> ErrorFacts:
     """Read an error; texts and lists in it are as long as there is room for."""
     members = _bounded_members(_members(error), chars, items)
+    message = field_text(members.get("message"))
+    texts = {
+        name: field_text(v)
+        for name, v in members.items()
+        if name not in _TOLD_OTHERWISE and v is not None
+    }
     return ErrorFacts(
         code=field_text(members.get("code")),
-        message=field_text(members.get("message")),
+        message=message,
         request_id=text_in(members, "request_id"),
+        # The command that connects again ends the message: the text says it once.
         details={
-            name: field_text(value)
-            for name, value in members.items()
-            if name not in _TOLD_OTHERWISE and value is not None
+            name: text for name, text in texts.items() if " " not in text or text not in message
         },
         unavailable=choices_in(error.detail.get("unavailable_connections"))[:items],
         document=Verbatim(members),

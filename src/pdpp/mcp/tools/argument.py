@@ -231,6 +231,7 @@ class Signature(NamedTuple):
         import difflib
 
         near = difflib.get_close_matches(name, self.arguments, n=1, cutoff=0.4)
+        near = near or [own for own in self.arguments if name and own.startswith(name)][:1]
         hint = f"did you mean {near[0]}? " if near else ""
         offered = ", ".join(self.arguments)
         return self._refuse(

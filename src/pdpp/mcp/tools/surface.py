@@ -45,7 +45,9 @@ def _data(nouns: Sequence[str], words: Sequence[str], most: int, most_words: int
     if not listed:
         return ANY_DATA
     few = ", ".join(listed.split(", ")[:_FEW])
-    asked = _listed([word for word in words if word not in listed], ", ", most_words)
+    named = set(listed.replace(",", "").split())
+    rest = [word for word in words if named.isdisjoint({word, f"{word}s"})]
+    asked = _listed(rest, ", ", most_words)
     return DataWords(listed, few, f": {asked}" if asked else "")
 
 

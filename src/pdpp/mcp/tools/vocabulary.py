@@ -27,7 +27,7 @@ KINDS = (
     _kind(
         "email",
         "mail email gmail imap mbox eml outlook inbox",
-        "email invoice inbox receipt booking attachment newsletter flight letter",
+        "email invoice mail receipt ticket booking hotel inbox attachment flight letter newsletter",
     ),
     _kind(
         "chats",
@@ -42,7 +42,7 @@ KINDS = (
     _kind(
         "payments",
         "bank payment transaction statement ofx qif paypal ledger",
-        "bank payment spending account salary rent transaction expense balance",
+        "bank payment money bill spending salary rent account transaction expense balance",
     ),
     _kind("notes", "note markdown evernote obsidian notion keep", "note diary recipe"),
     _kind("orders", "order purchase shop amazon cart", "order purchase delivery return shopping"),
