@@ -17,12 +17,12 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what wo
 
 
 def name_of(connection: Connection) -> str:
-    """Return how a person is told of an account."""
+    """Return the name of an account as a person reads it."""
     return visible(f"{connection.display_name} ({connection.connection_id})", lines=False)
 
 
 def contents_lines(contents: AccountContents) -> Iterator[str]:
-    """Yield what a person reads of what an account holds."""
+    """Yield the lines that describe the content of an account."""
     yield name_of(contents.connection)
     yield from table(
         [(stream, counted(count, "record")) for stream, count in contents.records.items()],

@@ -25,7 +25,7 @@ class RemovalOptions(NamedTuple):
 def run_removal(
     store: Store, accounts: Sequence[Connection], typed: str, options: RemovalOptions
 ) -> None:
-    """Show what is lost, ask for the name to be typed, remove the accounts, and tell it."""
+    """Show what will be deleted, ask for the name to be typed, remove the accounts, and report."""
     ids = [account.connection_id for account in accounts]
     catalogue = store.catalogue()
     preview = preview_removal(store, ids, instant.now())

@@ -19,7 +19,7 @@ VARIABLE = "_PDPP_COMPLETE"
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script that lets a shell complete pdpp; new terminals have it once it is saved.
+    """Print the script that lets a shell complete pdpp; save it, then open a new terminal.
 
     For zsh, the folder must be in fpath before compinit runs, as in fpath=(~/.zfunc $fpath).
     """

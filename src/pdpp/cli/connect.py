@@ -61,7 +61,7 @@ def provider(text: str) -> str:
 )
 @click.option("--again", is_flag=True, help="Ask for a new approval even if there is one.")
 @click.option("--list", "list_all", is_flag=True, help="Show what is connected.")
-@click.option("--forget", is_flag=True, help="Give up the credential for the provider.")
+@click.option("--forget", is_flag=True, help="Revoke and delete the credential for the provider.")
 @click.option("--cache-root", metavar="DIR", help="Folder of the cache. Or set PDPP_CACHE_ROOT.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def connect(

@@ -58,7 +58,7 @@ def connection_id(text: str) -> str:
 )
 @click.argument("connector_key", type=words)
 @click.option(
-    "--name", type=words, metavar="TEXT", required=True, help="What you call the account."
+    "--name", type=words, metavar="TEXT", required=True, help="Your name for the account."
 )
 @click.option(
     "--id", "chosen", type=connection_id, metavar="ID", help="Its id. Default: a new one."
@@ -123,11 +123,11 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
 def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
     """Move everything from one account into another of the same source, and remove the first.
 
-    Where both accounts have a record, the one that was emitted last stays. Grants follow: what
-    opened FROM opens INTO, with its limits; a grant or package that opens a stream of both is left
+        If both accounts have a record, the one that was emitted last stays. Grants follow: a grant
+    of FROM now opens INTO, with its limits; a grant or package that opens a stream of both is left
     with the fields, times and records that it opened of either. Citations of FROM still open for
-    you; clients ask for INTO. A merge that was interrupted is finished by the same command, and the
-    next import of FROM's account goes into INTO. A server may be running.
+    you; clients ask for INTO. After an interruption, run the same command again. The next import of
+    FROM's account goes into INTO. A server may be running.
     """
     with open_store(data) as store:
         preview = preview_merge(store, source, target, instant.now())

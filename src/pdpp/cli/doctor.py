@@ -45,7 +45,7 @@ def address(text: str) -> str:
     "--passphrase-file",
     metavar="FILE",
     type=click.File("r", encoding="utf-8"),
-    help="Say yes with the passphrase in the first line of a file, or of standard input with -.",
+    help="Approve with the passphrase in the first line of a file, or of standard input with -.",
 )
 @click.option(
     "--client-document",
@@ -73,7 +73,7 @@ def doctor(
 
     URL is the address that agents are given, with or without /mcp; by default it is the server
     on this machine. Without --data or --passphrase-file you are asked for the owner's passphrase;
-    leave it empty to stop where the owner would say yes. Whatever is made is revoked at the end.
+    leave it empty to stop before the approval. At the end the command revokes all that it made.
     """
     wire = Wire(authorities=None if authorities is None else str(authorities))
     with ExitStack() as stack:

@@ -80,7 +80,7 @@ def off(data: Path, as_json: bool) -> None:
 @click.option(
     "--passphrase-only",
     is_flag=True,
-    help="Keep the key and change what opens it: at once, while a server may run.",
+    help="Keep the key and change only its passphrase: at once; a server may be running.",
 )
 @common
 def rekey(
@@ -113,7 +113,7 @@ def rekey(
 @click.option("--forget", is_flag=True, help="Take the key out of the keyring.")
 @common
 def open_by_machine(forget: bool, data: Path, as_json: bool) -> None:
-    """Let the keyring of this machine open the store, so that nothing is asked."""
+    """Let the keyring of this machine open the store, so that no command asks for a passphrase."""
     if forget:
         had = remembered_keys.forget(_key_file(data).id)
         text = "The keyring has forgotten the key." if had else "The keyring had no key of it."

@@ -36,7 +36,7 @@ class ExportSelection(NamedTuple):
     connection: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the manifest tells it."""
+        """Return it in the form of the manifest."""
         record = None if self.record is None else self.record.id
         members = {"stream": self.stream, "record": record, "connection_id": self.connection}
         return {name: value for name, value in members.items() if value is not None}

@@ -28,7 +28,7 @@ class GrantChoice(NamedTuple):
     expires: int | None
 
     def allowances(self, catalogue: Catalogue) -> tuple[Allowance, ...]:
-        """Return what it opens; a name that is not there is told with where to look."""
+        """Return what the grant opens; for an unknown name, say where to look."""
         try:
             return resolve(self.selection, catalogue)
         except InvalidRequest as problem:

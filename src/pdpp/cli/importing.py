@@ -77,7 +77,9 @@ def setting(text: str) -> tuple[str, str]:
     metavar="SECONDS",
     help="With --watch, how often to look. Default: 2.",
 )
-@click.option("--audit", "audited", is_flag=True, help="Count what is there; write nothing.")
+@click.option(
+    "--audit", "audited", is_flag=True, help="Count what the export holds; write nothing."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def importing(

@@ -76,7 +76,7 @@ class IngestResult:
 @click.option("--stream", metavar="NAME", required=True, help="Its stream.")
 @common
 def ingest(file: BinaryIO, connection_id: str, stream: str, data: Path, as_json: bool) -> None:
-    """Bring in the records of FILE, one JSON object on each line; - reads stdin.
+    """Import the records in FILE, one JSON object on each line; - reads stdin.
 
     A bad line is reported and does not stop the others. Importing the same file twice changes
     nothing.

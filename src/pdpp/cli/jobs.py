@@ -71,7 +71,7 @@ def cancel(job_id: str, data: Path, as_json: bool) -> None:
 @click.argument("job_id")
 @common
 def watch(job_id: str, data: Path, as_json: bool) -> None:
-    """Follow a job until it ends; the exit code is 0 only where it succeeded."""
+    """Follow a job until it ends; the exit code is 0 only if it succeeded."""
     with open_store(data) as store:
         said = ""
         while (job := _known(store, job_id)).status not in ENDED:

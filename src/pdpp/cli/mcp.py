@@ -64,7 +64,7 @@ _provider_option = click.option(
     type=provider,
     metavar="URL",
     default=_own_provider,
-    help="The server that the agent is to read. Default: the only one connected.",
+    help="The server that the agent reads. Default: the only one connected.",
 )
 _root_option = click.option(
     "--cache-root",
@@ -92,7 +92,7 @@ _by_option = click.option(
 @_by_option
 @_root_option
 def config(client: str, provider_url: str, transport: str | None, cache_root: str | None) -> None:
-    """Print the one block that CLIENT takes in its configuration file, ready to paste whole.
+    """Print the block for the configuration file of CLIENT, ready to paste.
 
     \b
     CLIENT is claude-code, claude-desktop, codex, gemini-cli, cursor, vscode,
@@ -129,7 +129,7 @@ def _launch(
 
 
 def _explain_chatgpt(provider_url: str) -> None:
-    """Print the address that ChatGPT is given, or what is missing until there is one."""
+    """Print the address to enter in ChatGPT, or what is missing until there is one."""
     if not provider_url.startswith("https://") or not is_on_internet(provider_url):
         raise click.ClickException(
             f"ChatGPT connects from the internet and needs a public https address; {provider_url} "

@@ -33,7 +33,7 @@ _SCHEMES = ("postgresql://", "postgres://")
     help="The database to move into, or a new folder for a store that is in a database.",
 )
 @click.option(
-    "--owner", default="owner", show_default=True, help="Whose part of the database it becomes."
+    "--owner", default="owner", show_default=True, help="The owner of the data in the database."
 )
 @common
 def move(target: str, owner: str, data: Path, as_json: bool) -> None:

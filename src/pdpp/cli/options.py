@@ -27,7 +27,7 @@ OWNER_DATA = "pdpp.data"
 """Where a context keeps the data folder that the owner reads."""
 
 HERE = "http://127.0.0.1:7377"
-"""Where a server answers that was told nothing else."""
+"""The address of a server with default settings."""
 
 OWNER_FOLDER = click.option(
     "--data",

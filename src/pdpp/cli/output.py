@@ -44,7 +44,7 @@ def note(text: str) -> None:
 
 
 def stop_writing() -> None:
-    """Send results nowhere from now on, where their reader is gone and the work goes on."""
+    """Discard further results, because their reader is gone and the work goes on."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -51,7 +51,7 @@ def owner() -> None:
 @click.option(
     "--reset",
     is_flag=True,
-    help="Replace the one there is, end every login and forget every passkey.",
+    help="Replace the passphrase, end every login and forget every passkey.",
 )
 @common
 def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool) -> None:
@@ -76,8 +76,9 @@ def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool)
 def code(data: Path, as_json: bool) -> None:
     """Print a code that logs you in once, within ten minutes.
 
-    For when wrong tries by somebody else slow the login down, or the passphrase is not at hand.
-    Whoever can run this owns the data anyway. Approving still needs the passphrase.
+    Use it if somebody else's wrong guesses slow down the login, or if you do not have the
+    passphrase here. Whoever can run this can read the data anyway. To approve a grant you still
+    need the passphrase.
     """
     with open_store(data) as store:
         if not has_passphrase(store.vault):

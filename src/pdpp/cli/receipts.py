@@ -114,7 +114,7 @@ def receipts(
     data: Path,
     as_json: bool,
 ) -> None:
-    """Show what each client read, or with verify prove that nothing was changed.
+    """Show what each client read, or with verify check that nobody changed the log.
 
     A receipt names records and fields and counts characters; it never holds what they say.
     """

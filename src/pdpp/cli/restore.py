@@ -39,7 +39,7 @@ from pdpp.store.port import Store
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @common
 def restore(folder: Path, data: Path, as_json: bool) -> None:
-    """Bring back what pdpp export --all saved for the owner: sources, accounts, records, files.
+    """Restore what pdpp export --all saved for the owner: sources, accounts, records, files.
 
     Every file is checked against the manifest before anything is written; the same folder twice
     changes nothing. Grants and tokens are not part of an export: approve clients again, or use

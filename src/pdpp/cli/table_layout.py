@@ -33,7 +33,7 @@ def lay_out(rows: Sequence[Row], width: int) -> Iterator[list[StyledText]]:
 def shared(widths: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
     """Return the widths of columns that fit together, as far as each can do with less.
 
-    What is missing the widest give up, one after the other.
+    If there is too little room, the widest columns shrink, one after the other.
     """
     rooms = list(widths)
     while _total(rooms) > width:
@@ -70,7 +70,7 @@ def _joined(cells: Sequence[Row], rooms: Sequence[int]) -> Iterator[StyledText]:
 
 
 def _row_block(headings: Row, row: Row, width: int) -> Iterator[list[StyledText]]:
-    """Yield one row as lines: what it is about, and below it what is told of it."""
+    """Yield one row as lines: its title, and below it the other cells."""
     yield from wrapped(row[:1], width)
     margin = _GAP + max(cell_len(heading.text) for heading in headings) + _GAP
     for heading, cell in zip(headings[1:], row[1:], strict=True):

@@ -48,7 +48,7 @@ def breaks(text: str, width: int, hang: int = 0) -> Iterator[int]:
 
 
 def _between(spans: Sequence[StyledText], start: int, end: int) -> Iterator[StyledText]:
-    """Yield what lies between two places of the text that spans make up."""
+    """Yield the spans between two positions of their joined text."""
     at = 0
     for span in spans:
         part = span.text[max(0, start - at) : max(0, end - at)]

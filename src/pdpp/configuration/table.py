@@ -95,16 +95,16 @@ SERVING = (
         "owner",
         NAME,
         "owner",
-        "Whose records in the database are served; each owner has records, grants and a "
-        "passphrase of their own.",
+        "The owner whose records the server serves from the database; each owner has records, "
+        "grants and a passphrase of their own.",
         flag=True,
     ),
     Setting(
         "owners",
         SWITCH,
         False,
-        "Whether to serve every owner of the database, each at a host name of their own below that "
-        "of public_url: NAME.data.example.org.",
+        "Serve every owner of the database, each at a host name of their own below that of "
+        "public_url: NAME.data.example.org.",
         flag=True,
     ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
@@ -125,7 +125,7 @@ SERVING = (
         "trusted_proxy",
         NETWORKS,
         (),
-        "Proxies that may say which scheme and host the caller used; nobody else is believed.",
+        "Proxies that may say which scheme and host the caller used; the server believes no other.",
         flag=True,
         unset="none",
     ),

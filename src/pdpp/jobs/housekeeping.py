@@ -51,7 +51,7 @@ class Housekeeping:
         )
 
     def prune(self, _context: JobContext) -> Json:
-        """Drop the traces of what went away before any bookmark that is still good."""
+        """Delete the traces of records that went away before the oldest valid bookmark."""
         before = self._clock() - self._settings.bookmark_life
         return {"traces_dropped": self._store.prune(before)}
 

@@ -161,7 +161,7 @@ class JobRunner:
             self._schedule(kind)
 
     def _error(self, kind: JobKind, job: Job, problem: Exception) -> Json:
-        """Return what is kept of a failure: a typed error says it, of any other the log does."""
+        """Return the error to keep: that of a typed failure; the log has any other."""
         known = problem if isinstance(problem, PdppError) else self._store.explain(problem)
         if known is not None:
             log.warning("job %s (%s) failed: %s", job.id, kind.name, known.code)
@@ -215,7 +215,7 @@ class JobRunner:
         self._store.jobs.add(JobOrder(kind.name, once=True, apart=apart))
 
     def _look(self, looked: dict[str, int]) -> None:
-        """Add what is wanted now, of kinds that are only done when they are."""
+        """Add a job for each kind that runs on demand and is wanted now."""
         now = self._clock()
         for kind in self._kinds.values():
             if kind.wanted is None or now - looked.get(kind.name, 0) < (kind.every or 0) * SECOND:

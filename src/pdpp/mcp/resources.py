@@ -54,7 +54,7 @@ class Resources:
         ]
 
     async def read(self, uri: str, context: Context, /) -> Sequence[JsonObject]:
-        """Read one address as the tool that it stands for reads it."""
+        """Read one address with the tool that it belongs to."""
         try:
             tool, arguments, kind = _operation(uri)
             answer = await operation(tool)(self._reader_of(context), arguments)

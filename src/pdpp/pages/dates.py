@@ -109,7 +109,7 @@ class Dates:
         return f"{self.written(at.date())}, {at:%H:%M} {at.tzname()}"
 
     def exact(self, text: str) -> str:
-        """Return a time as a field has it, to the second; what is no time stays as it is."""
+        """Return the time of a field, to the second; return any other text unchanged."""
         moment = instant.parse(text)
         if moment is None or moment % instant.DAY == 0:
             return self.event(text) or text

@@ -106,6 +106,6 @@ def _plain(value: object) -> str:
 
 
 def in_words(binary: Binary) -> str:
-    """Return what is told about content that is not shown."""
+    """Return the facts about content that the page does not show."""
     size = "" if binary.size_bytes is None else f", {size_in_words(binary.size_bytes)}"
     return visible(binary.media_type, lines=False) + size

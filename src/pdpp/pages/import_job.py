@@ -46,7 +46,7 @@ async def import_jobs(site: Site, most: int = 25) -> list[ImportJob]:
 
 
 def import_job(job: Mapping[str, Any]) -> ImportJob:
-    """Return a job as ``/v1`` tells it, for a page."""
+    """Return the job document of ``/v1``, for a page."""
     progress, error = job["progress"], job["error"]
     total = progress["total"]
     return ImportJob(

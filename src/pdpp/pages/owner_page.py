@@ -101,7 +101,7 @@ class OwnerPage:
         return await self.site.draw(partial(show_login_form, request, problem), known=False)
 
     async def _log_in(self, request: PageRequest) -> Response:
-        """Take the login form, which stands at the address of every page."""
+        """Accept the login form, which every page of the owner can show at its own address."""
         if request.session is not None:
             return request.go(request.here)
         request.require_token()

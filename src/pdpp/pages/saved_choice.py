@@ -58,7 +58,7 @@ def forget_choice(vault: Vault, name: str) -> None:
 def saved_form(
     form: PostedForm, ticks: Mapping[str, list[str]], catalogue: Catalogue
 ) -> PostedForm:
-    """Return a form with saved ticks in place of its own, of what is still there."""
+    """Return a form with the saved ticks that still exist in place of its own."""
     filled = form.without(*_KEPT)
     for field, values in ticks.items():
         filled = filled.replaced(

@@ -1,4 +1,4 @@
-"""Changes: what was written to a stream or went away since a bookmark, page by page."""
+"""Changes: the records of a stream that were written or deleted since a bookmark, page by page."""
 
 from functools import partial
 from typing import NamedTuple

@@ -78,7 +78,7 @@ def _source_json(reach: Reach) -> bytes:
 
 
 def tombstone_envelope(tombstone: Tombstone) -> TombstoneJson:
-    """Return what is left of a record that went away."""
+    """Return the trace of a record that was deleted or moved away."""
     return {
         "object": "record",
         "id": tombstone.id,

@@ -133,7 +133,7 @@ def _form(kind: Kind) -> str:
 
 
 def _check_time(reach: Reach, conditions: Iterable[Condition]) -> None:
-    """Refuse a question about a time that lies wholly outside the grant."""
+    """Refuse a question about a time that is entirely outside the grant."""
     if reach.time is None:
         return
     asked = Interval()

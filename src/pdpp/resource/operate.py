@@ -101,7 +101,7 @@ async def operate(
     reader: Principal | None = None,
     headers: Mapping[str, str] = _NO_HEADERS,
 ) -> Any:
-    """Run an operation by its name and return its answer as data; what is wrong is raised.
+    """Run an operation by its name and return its answer as data; raise an error if it is refused.
 
     Bytes are not read here: a blob is served by its own route.
     """

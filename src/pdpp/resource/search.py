@@ -137,7 +137,7 @@ def _zone(call: Call) -> tzinfo:
 
 
 def _hints(page: HitPage, reaches: Sequence[Reach]) -> SearchHints:
-    """Return what helps to ask again: words that were read as others, and what was searched."""
+    """Return what helps to ask again: counts by month, repaired words, and searched streams."""
     hints: SearchHints = {}
     if page.months:
         hints["months"] = dict(page.months)
@@ -256,7 +256,7 @@ def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
 
 
 def _handle_before(reach: Reach) -> str:
-    """Return what stands before the key in the handles of a reach's records."""
+    """Return the part of a handle that comes before the key, for the records of a reach."""
     return Handle(reach.connection_id, reach.stream.name, "").id
 
 

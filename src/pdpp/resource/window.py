@@ -76,7 +76,7 @@ def _window(call: Call, text: str) -> TextWindow:
 
 
 def _stem_window(call: Call, text: str) -> TextWindow | None:
-    """Return the window around other forms of the words of q: "invoices" stand for "invoice"."""
+    """Return the window around other forms of the words of q: "invoice" also finds "invoices"."""
     q = call.query.text("q")
     if q is None:
         return None

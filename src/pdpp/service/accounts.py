@@ -234,7 +234,7 @@ def rename_connection(store: Store, connection_id: str, name: str, now: int) -> 
 
 
 def preview_removal(store: Store, connection_ids: Collection[str], now: int) -> RemovalPreview:
-    """Return what is lost when accounts are removed."""
+    """Return the records and grants that a removal of accounts would delete or change."""
     catalogue = store.catalogue()
     accounts = [find_account(catalogue, connection_id) for connection_id in connection_ids]
     return RemovalPreview(

@@ -1,4 +1,4 @@
-"""Responses: complete answers and errors of ``/v1`` and of what stands beside it."""
+"""Responses: complete answers and errors of ``/v1`` and of the routes beside it."""
 
 from collections.abc import Mapping
 

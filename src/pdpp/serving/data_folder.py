@@ -31,7 +31,7 @@ def default_folder(environment: Mapping[str, str], platform: str, home: Path) ->
 
 
 def state_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
-    """Return where this machine remembers what was revoked, outside every data folder."""
+    """Return the folder, outside every data folder, where this machine remembers revocations."""
     windows = ("LOCALAPPDATA", home / "AppData" / "Local")
     others = ("XDG_STATE_HOME", home / ".local" / "state")
     return _own_folder(environment, platform, home, windows, others) / "pdpp" / "revocations"

@@ -21,7 +21,7 @@ def database_of(folder: Path) -> DatabaseAddress | None:
 
 
 def refuse_database(database: DatabaseAddress | None, instead: str) -> None:
-    """Refuse what is done to files, where the records are in a database; say what does it there."""
+    """Refuse a command that works on files if the records are in a database; say what to use."""
     if database is not None:
         raise StoreError(f"the records are in the database {database}, not in a folder; {instead}")
 

@@ -67,7 +67,7 @@ def _play(*, fast: bool, full: bool, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only show what would happen.")
 @common
 def remove(yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
-    """Take the demo of pdpp serve --demo out of a data folder: accounts, grants and tokens.
+    """Remove the demo of pdpp serve --demo from a data folder: accounts, grants and tokens.
 
     Your own accounts and grants stay. A server may be running: the demo is gone at its next
     request. To see the demo again, start pdpp serve --demo.

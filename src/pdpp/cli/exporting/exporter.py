@@ -92,7 +92,7 @@ class Exporter:
     def _batches(
         self, place: ExportStream, begun: UnfinishedFile | None, file: PartialFile, before: int
     ) -> Iterator[ExportBatch]:
-        """Yield what is missing of a place; where its cursor is no longer good, all of it."""
+        """Yield the missing records of a stream, or all of them if its cursor has ended."""
         if begun is not None and file.size == begun.size:
             try:
                 yield from self._origin.batches(place, begun.cursor)

@@ -96,7 +96,7 @@ class PartialFile:
         self._keep(size)
 
     def _keep(self, size: int) -> None:
-        """Take the first bytes as they are and let the rest go."""
+        """Keep the first bytes and cut off the rest."""
         self._target.seek(0)
         while self.size < size and (chunk := self._target.read(min(_CHUNK, size - self.size))):
             self._digest.update(chunk)
@@ -116,7 +116,7 @@ class PartialFile:
         self.size += len(text)
 
     def flush(self) -> None:
-        """See that what was written can be gone on from."""
+        """Check that an interrupted export can continue from what was written."""
         self._target.flush()
 
     def finish_file(self) -> str:

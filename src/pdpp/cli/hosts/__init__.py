@@ -1,1 +1,1 @@
-"""Agents' hosts: the programs that run an agent, and how each is told of this server."""
+"""Agents' hosts: the programs that run an agent, and how to add this server to each."""

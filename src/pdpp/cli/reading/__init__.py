@@ -1,1 +1,1 @@
-"""``pdpp read``: what a person reads of what a grant opens."""
+"""``pdpp read``: the commands with which a person reads what a grant opens."""

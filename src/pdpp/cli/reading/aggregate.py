@@ -125,7 +125,7 @@ def _groups(page: Printer, aggregation: Aggregation, head: str, records: str) ->
 
 
 def _grouping(aggregation: Aggregation) -> str:
-    """Return by what is grouped, as far as the server tells."""
+    """Return the fields of the grouping, as far as the server names them."""
     if aggregation.group_by_time is None:
         return f" by {aggregation.group_by}" if aggregation.group_by else ""
     grain = f"{aggregation.granularity} of " if aggregation.granularity else ""

@@ -66,7 +66,7 @@ class PlainPrinter:
 
 
 def text_of(cell: Cell) -> str:
-    """Return what is shown of a text: one line, with nothing hidden in it."""
+    """Return a text as one line without hidden characters."""
     return visible(cell if isinstance(cell, str) else cell.text, lines=False)
 
 

@@ -74,7 +74,7 @@ def granted(function: F) -> F:
 
 @contextmanager
 def connected(provider: str | None, cache_root: str | None) -> Iterator[Client]:
-    """Open what a command reads, and tell what is refused with the command that mends it."""
+    """Open the server that a command reads; explain a refusal with the command that helps."""
     data = click.get_current_context().meta.get(OWNER_DATA)
     if data is not None:
         from pdpp.cli.reading.local import local_client
@@ -154,7 +154,7 @@ def _uncredited(problem: CredentialError) -> Refused:
 
 
 def refusal(problem: PdppError, connect_command: str | None) -> Refused:
-    """Return a server's error as it is told: its code, its words, and what would do."""
+    """Return a server's error in words: its code, its message, and what to do."""
     error = dict(problem.body("")["error"])
     if not error.get("request_id"):
         error.pop("request_id", None)

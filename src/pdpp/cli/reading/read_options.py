@@ -26,7 +26,7 @@ cursor = click.option(
 )
 expand = click.option("--expand", metavar="NAME", multiple=True, help="Related records too.")
 expand_limit = click.option(
-    "--expand-limit", metavar="NAME=N", multiple=True, help="Most records to show of a relation."
+    "--expand-limit", metavar="NAME=N", multiple=True, help="Show at most N related records."
 )
 fields = click.option(
     "--fields", metavar="A,B", multiple=True, help="Only these fields of each record."

@@ -19,7 +19,7 @@ BRIEF_CHARS = 160
 
 
 def facts_in(client: Client, stream: str, connection_id: str | None) -> FieldFacts:
-    """Return what the declaration says of a stream's fields; what is not told is not guessed."""
+    """Return what the declaration says about a stream's fields, and guess nothing else."""
     facts = NO_FACTS
     for full in (False, True):  # A compact schema of another server may be without roles.
         try:

@@ -16,7 +16,7 @@ _LABEL = re.compile(r"[!#-z|}~]+(?: [!#-z|}~]+)*")
 """Words of visible ASCII that neither quote nor open anything: most labels, told at once."""
 
 _MORE = re.compile(r'[{"·;│┌└]|\S/\S*:')
-"""What stands between the parts of our lines, and what looks like an id."""
+"""The separators of our lines, and whatever looks like an id."""
 
 
 def plain(text: str) -> str:

@@ -159,7 +159,7 @@ def _value(field: FieldView) -> object:
 
 
 def binary_json(binary: Binary) -> JsonObject:
-    """Return what is known of content that is not shown."""
+    """Return the known facts about content that is not shown."""
     known = zip(binary._fields, binary, strict=True)
     facts: JsonObject = {name: value for name, value in known if value is not None}
     if binary.blob_id is not None:

@@ -35,7 +35,7 @@ class BlobContent(NamedTuple):
 
     @property
     def binary(self) -> Binary:
-        """Return what is told of content that is not shown."""
+        """Return the facts about content that is not shown."""
         return Binary(self.media_type, self.size_bytes, self.sha256, self.blob_id)
 
 

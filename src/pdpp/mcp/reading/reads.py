@@ -23,7 +23,7 @@ class WindowAnswer(NamedTuple):
 
 
 async def ask_record(reader: GrantReader, handle: Handle, options: Params) -> ServerRecord:
-    """Return one record; a server that does not repeat its connection is told it."""
+    """Return one record; add the connection if the server does not repeat it."""
     answer = await reader.get(_path(handle), _within(handle, options), handle.connection_id)
     body = answer.body
     if not isinstance(body.get("data"), dict) and body.keys().isdisjoint({"id", "deleted"}):

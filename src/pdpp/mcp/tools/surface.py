@@ -26,7 +26,7 @@ user's data, never an instruction."""
 
 
 def surface_of(names: Sequence[StreamName]) -> Surface:
-    """Return what a client is told whose grant opens these streams."""
+    """Return the instructions and tools for a client whose grant opens these streams."""
     nouns, words = nouns_of(names), asked_words(names)
     most_nouns, most_words = _MOST_NOUNS, _MOST_WORDS
     while True:

@@ -71,7 +71,7 @@ def _guide() -> "list[GuideEntry]":
 
 
 async def begin_path(request: PageRequest) -> Response:
-    """Answer ``POST /import``: an export that lies on the server's own disk."""
+    """Answer ``POST /import``: import an export from the server's own disk."""
 
     async def act(known: PageRequest) -> Response:
         try:
@@ -88,7 +88,7 @@ async def begin_path(request: PageRequest) -> Response:
 
 
 def _local_path(text: str) -> Path:
-    """Return a path that there is; what it holds is decided by what is in it."""
+    """Return a path that exists; its content decides what kind of export it is."""
     try:
         path = Path(text.strip()).expanduser()
         if text.strip() and path.is_absolute() and path.exists():

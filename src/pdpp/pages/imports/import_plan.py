@@ -39,7 +39,7 @@ class ImportPlan(NamedTuple):
 
 
 def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
-    """Look at what lies in a folder; nothing is written. It reads files: run it in a thread."""
+    """Recognise the exports in a folder and write nothing. It reads files: run it in a thread."""
     store = site.service.store
     state = ImportState(data, store.files)
     choices = OwnerChoices(recall=state.recall)

@@ -1,7 +1,7 @@
 """Uploads: files on their way here, kept in a private folder until they are imported.
 
-What came of a file is what lies on the disk, so an upload that was interrupted goes on from there,
-in another tab, after a restart of the server, or tomorrow.
+The file on the disk says how much has arrived, so an interrupted upload continues from there: in
+another tab, after a restart of the server, or tomorrow.
 """
 
 import re
@@ -87,7 +87,7 @@ class UploadFolder:
         return self._new(now, ())
 
     def link(self, path: Path, now: int) -> Upload:
-        """Return an upload of what lies on the server's own disk already."""
+        """Return an upload of files that are already on the server's own disk."""
         self.sweep(now)
         return self._new(now, (), str(path))
 
@@ -120,7 +120,7 @@ class UploadFolder:
         return upload
 
     def root(self, upload: Upload) -> Path:
-        """Return where the files of an upload lie."""
+        """Return the folder with the files of an upload."""
         if upload.path is not None:
             return Path(upload.path)
         return self._folder / upload.id / _FILES
@@ -182,17 +182,17 @@ class UploadFolder:
         self.keep(Upload(upload.id, upload.created_at, upload.files, upload.path, tuple(jobs)))
 
     def remove(self, upload: Upload) -> None:
-        """Forget an upload and its files; what lies elsewhere stays where it is."""
+        """Forget an upload and delete its files; files outside the upload folder stay."""
         shutil.rmtree(self._folder / upload.id, ignore_errors=True)
 
     def sweep(self, now: int) -> None:
-        """Forget what was begun long ago and never imported."""
+        """Forget uploads that began long ago and were never imported."""
         for upload in list(self.uploads()):
             if now - upload.created_at > KEPT:
                 self.remove(upload)
 
     def keep(self, upload: Upload) -> None:
-        """Keep what is known of an upload."""
+        """Save the description of an upload."""
         document = {**asdict(upload), "files": [list(file) for file in upload.files]}
         write_file(self._folder / upload.id / _MANIFEST, orjson.dumps(document))
 

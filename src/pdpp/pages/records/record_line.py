@@ -21,7 +21,7 @@ _FEW_WORDS = 80
 
 
 class PassagePart(NamedTuple):
-    """Some text of a passage, and whether it is what was looked for."""
+    """Some text of a passage, and whether it is a match."""
 
     text: str
     marked: bool
@@ -107,7 +107,7 @@ def _beginning(reader: PageReader, answer: Mapping[str, Any]) -> Sequence[Passag
 
 
 def marked_parts(preview: str) -> list[PassagePart]:
-    """Return a preview apart: what stands between its marks is what was looked for."""
+    """Split a preview into its parts; the words between marks are the matches."""
     pieces = _MARK.split(preview)
     return [
         PassagePart(visible(_BREAKS.sub(" ", piece), lines=False), bool(number % 2))

@@ -224,7 +224,7 @@ async def _passage(
 
 
 def _shown(field: str, text: str, places: tuple[int, int, int], total: int) -> Passage:
-    """Return as much of a passage and of what stands around it as a page has room for."""
+    """Return as much of a passage and the text around it as a page has room for."""
     first, start, end = places
     quoted = fitting(text[start - first : end - first], _MOST_QUOTED)
     rest = _PASSAGE - sent_bytes(quoted)
