@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import orjson
 
 from pdpp.model import instant
+from pdpp.model.instant_json import to_json
 from pdpp.resource.answers import (
     CountJson,
     Expanded,
@@ -60,7 +61,7 @@ def _joined(records: Iterable[Record]) -> bytes:
     """
     pieces: list[bytes] = []
     last, source = None, b""
-    dumps, to_json = orjson.dumps, instant.to_json
+    dumps = orjson.dumps
     for reach, id, data, emitted_at, version in records:
         if reach is not last:  # by identity: to hash a reach takes longer than the whole line
             last, source = reach, reach.once(_source_json)
