@@ -21,7 +21,15 @@ from bench.hosted import hosted_rows, package_rows
 from bench.imports import import_rows
 from bench.journeys import letter_rows, size_rows
 from bench.launch import program_rows, stdio_rows
-from bench.measures import Bench, against_floor, growth, in_milliseconds, ingest_rows, memory_rows
+from bench.measures import (
+    Bench,
+    against_floor,
+    growth,
+    in_milliseconds,
+    ingest_rows,
+    memory_rows,
+    taking_turns,
+)
 from bench.owner_pages import page_rows
 from bench.process import serving
 from bench.receipts import receipt_rows
@@ -68,14 +76,7 @@ def _measure(
     say("Measuring memory")
     yield from memory_rows(stock, rounds / 2)
     say("Measuring requests")
-    with (
-        serving("product", stock.folder) as product,
-        serving("floor", stock.folder) as floor,
-        serving("product", small.folder) as other,
-    ):
-        for server in (product, other):
-            server.wait_until_idle(rounds)
-        bench = Bench(product, floor, other, stock, small, rounds)
+    with taking_turns(stock, small, rounds) as bench:
         yield from against_floor(bench)
         yield from growth(bench)
         yield from in_milliseconds(bench)

@@ -1,12 +1,13 @@
 """The measures: what is asked of the servers, and what may come of it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bench import world
 from bench.client import get
 from bench.load import CALLERS, measure_memory
-from bench.process import Memory, Process
+from bench.process import Memory, Process, serving
 from bench.report import Row
 from bench.stock import Ingest, Stock
 from bench.timing import Target, Timing, compare
@@ -28,6 +29,19 @@ class Bench:
     stock: Stock
     small_stock: Stock
     rounds: int
+
+
+@contextmanager
+def taking_turns(stock: Stock, small: Stock, rounds: int) -> Iterator[Bench]:
+    """Run the servers that are compared, each when it has put its index together."""
+    with (
+        serving("product", stock.folder) as product,
+        serving("floor", stock.folder) as floor,
+        serving("product", small.folder) as other,
+    ):
+        for server in (product, other):
+            server.wait_until_idle(rounds)
+        yield Bench(product, floor, other, stock, small, rounds)
 
 
 def pages(stock: Stock, token: str) -> list[bytes]:

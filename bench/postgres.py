@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
@@ -19,8 +20,7 @@ import psycopg
 
 from bench import measures, world
 from bench.client import get
-from bench.measures import Bench, growth, ingest_rows, memory_rows, ratio
-from bench.process import serving
+from bench.measures import Bench, growth, ingest_rows, memory_rows, ratio, taking_turns
 from bench.report import Row, table
 from bench.stock import Stock, open_stock
 from bench.timing import Target, compare
@@ -100,14 +100,7 @@ def _measure(stock: Stock, small: Stock, rounds: int) -> Iterator[Row]:
         yield row if row.unit == "×" else _with_goal(row, _INGEST_GOAL)
     for row in memory_rows(stock, rounds / 2):
         yield _with_goal(row, _MEMORY_GOAL)
-    with (
-        serving("product", stock.folder) as product,
-        serving("floor", stock.folder) as floor,
-        serving("product", small.folder) as other,
-    ):
-        for server in (product, other):
-            server.wait_until_idle(rounds)
-        bench = Bench(product, floor, other, stock, small, rounds)
+    with taking_turns(stock, small, rounds) as bench:
         yield from floor_rows(bench)
         yield from growth(bench)
 
@@ -121,8 +114,6 @@ def _shelf(folder: Path, fresh: bool) -> Path:
     sources = b"".join(
         Path(str(module.__file__)).read_bytes() for module in (bulk, connection, dialect, schema)
     )
-    from hashlib import sha256
-
     shelf = folder / f"postgres-{sha256(sources).hexdigest()[:12]}"
     for old in folder.glob("postgres-*"):
         if fresh or old != shelf:
