@@ -49,7 +49,7 @@ def embedding_kind(store: Store, encoder: LazyEncoder) -> JobKind:
     def wanted() -> bool:
         # To find that nothing is pending every record is looked at: not again before a write.
         nonlocal complete_at
-        state = store.state()
+        state = store.recent_state()
         if not encoder.installed or state == complete_at:
             return False
         if store.meaning.pending(1):

@@ -94,7 +94,7 @@ class Housekeeping:
 
         While somebody writes on and on, it is put off a few times only: searches would be slow.
         """
-        state, before = self._store.state(), self._seen
+        state, before = self._store.recent_state(), self._seen
         self._seen = state
         if state == self._looked_at:
             return False

@@ -3,7 +3,7 @@
 import logging
 import secrets
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from pdpp.jobs.context import JobCancelled, JobContext
@@ -19,6 +19,9 @@ three times as often; it must not lose one while the machine is busy."""
 
 _THREADS = 2
 _LOOK_SECONDS = 1.0
+_LISTENING_LOOK_SECONDS = 5.0
+"""How often work is looked for while notices of it come: for what is due later, for leases that
+ended, and for a notice that was lost."""
 _STOP_SECONDS = 10.0
 
 log = logging.getLogger("pdpp.jobs")
@@ -46,9 +49,11 @@ class JobRunner:
         # A process that is killed and started again is another worker.
         self._worker = secrets.token_hex(8)
         self._stopping = threading.Event()
-        self._wake = threading.Event()
+        self._wakes = 0
+        self._woken = threading.Condition()
         self._running: dict[str, tuple[JobContext, int]] = {}
         self._lock = threading.Lock()
+        self._unsubscribe: Callable[[], None] = _nothing
         self._threads = [
             threading.Thread(target=self._work, name=f"pdpp-job-{number}", daemon=True)
             for number in range(threads)
@@ -57,20 +62,25 @@ class JobRunner:
 
     def start(self) -> None:
         """Begin to work."""
+        if self._store.notices is not None:
+            self._unsubscribe = self._store.notices.subscribe(self.wake)
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
         """Let what runs end where it can go on later, and wait for it a while."""
         self._stopping.set()
-        self._wake.set()
+        self.wake()
+        self._unsubscribe()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(_STOP_SECONDS)
 
     def wake(self) -> None:
         """Look for work now."""
-        self._wake.set()
+        with self._woken:
+            self._wakes += 1
+            self._woken.notify_all()
 
     def run_now(self, order: JobOrder) -> Job:
         """Do a job here and now and return it as it ended; others see it run."""
@@ -97,6 +107,8 @@ class JobRunner:
 
     def _work(self) -> None:
         while not self._stopping.is_set():
+            # Before the look: whoever is woken during it looks once more, and misses nothing.
+            wakes = self._wakes
             try:
                 job = self._store.jobs.claim(self._limits, self._new_lease())
                 if job is not None:
@@ -104,8 +116,18 @@ class JobRunner:
                     continue
             except Exception:
                 log.exception("looking for work failed; trying again")
-            self._wake.wait(self._look_seconds)
-            self._wake.clear()
+            self._rest(wakes)
+
+    def _rest(self, wakes: int) -> None:
+        """Wait for somebody who wakes this runner, or for the next look."""
+        with self._woken:
+            self._woken.wait_for(lambda: self._wakes != wakes, self._pause())
+
+    def _pause(self) -> float:
+        notices = self._store.notices
+        if notices is not None and notices.is_listening:
+            return max(self._look_seconds, _LISTENING_LOOK_SECONDS)
+        return self._look_seconds
 
     def _new_lease(self) -> JobLease:
         return JobLease(self._worker, self._clock() + self._lease)
@@ -224,3 +246,7 @@ class JobRunner:
             if kind.wanted():
                 self._store.jobs.add(JobOrder(kind.name, once=True))
                 self.wake()
+
+
+def _nothing() -> None:
+    """End nothing: nobody was subscribed."""

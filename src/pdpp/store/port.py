@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pdpp.store.jobs import JobStore
     from pdpp.store.limits import SharedLimits
     from pdpp.store.meaning import MeaningStore
+    from pdpp.store.notices import ChangeNotices
     from pdpp.store.receipts import ReceiptLog
     from pdpp.store.vault import Vault
 
@@ -204,6 +205,19 @@ class Store(Protocol):
         It means nothing else and is compared with nothing but an earlier one, so that an engine may
         use a counter, a position in a log or a timestamp of its own.
         """
+        ...
+
+    def recent_state(self) -> object:
+        """Return a token like ``state`` that may be late by a moment, for who looks again anyway.
+
+        Where the engine sends notices it costs no question. Nothing that decides what a caller may
+        see follows from it.
+        """
+        ...
+
+    @property
+    def notices(self) -> "ChangeNotices | None":
+        """Return what tells of the work that others add; None where one has to look for it."""
         ...
 
     def catalogue(self) -> Catalogue: ...

@@ -103,7 +103,15 @@ class PostgresConnection:
 
     def end_reading(self) -> None:
         """End a transaction in which nothing was written, without waiting for that."""
-        self._session.end("COMMIT")
+        self.send("COMMIT")
+
+    def send(self, text: str) -> None:
+        """Send a statement, and do not wait for what comes of it."""
+        self._session.end(text)
+
+    def notices(self) -> list[str]:
+        """Return what others announced on the channels that this session listens to."""
+        return self._session.notices()
 
     def array(self, values: Any) -> Any:
         """Return values as a statement takes a list of them."""

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -12,6 +12,7 @@ from pdpp.store.port import Deadline
 from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
 from pdpp.store.postgres.migration import migrate
+from pdpp.store.postgres.notices import notice
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.tables.snapshot import Snapshot
 
@@ -190,10 +191,22 @@ class PostgresDatabase:
             except BaseException:
                 roll_back(db)
                 raise
+            _send_notice(db, notice(self.owner))
+
+    def announce_work(self) -> None:
+        """Tell all workers that there may be a job to claim."""
+        writer = self.connections.writer
+        text = notice(self.owner, work=True)
+        with suppress(psycopg.Error), writer.held(self.owner, lambda db: db.send(text)):
+            pass
 
     def state(self) -> int:
         """Return a number that differs after any write for this owner."""
         return int(self.reader.run("SELECT changes FROM owner WHERE id = $1", (self.owner,)).get)
+
+    def recent_state(self) -> object:
+        """Return a value that soon differs after a write; no question while notices come."""
+        return self.connections.notices.seen(self.owner) or self.state()
 
     def shed_log(self) -> None:
         """Do nothing: the database cleans up by itself."""
@@ -202,6 +215,12 @@ class PostgresDatabase:
         """Close every connection this object opened."""
         if not self._shares:
             self.connections.close()
+
+
+def _send_notice(db: PostgresConnection, text: str) -> None:
+    # The write is done: nobody may hear that it failed because a notice did.
+    with suppress(psycopg.Error):
+        db.send(text)
 
 
 def worker_connections(url: str) -> WorkerConnections:

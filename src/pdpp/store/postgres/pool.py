@@ -17,6 +17,7 @@ from pdpp.model.errors import Overloaded
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.postgres.connection import PostgresConnection
+from pdpp.store.postgres.notices import NoticeListener
 
 T = TypeVar("T")
 Open = Callable[[], PostgresConnection]
@@ -154,11 +155,17 @@ class TurnConnection:
         self, owner: int, ask: Callable[[PostgresConnection], Any]
     ) -> Iterator[PostgresConnection]:
         """Hold the connection for an owner, after a first statement was asked on it."""
+        with self.session() as db:
+            self._db, _ = first_asked(db, owner, ask, self._open)
+            yield self._db
+
+    @contextmanager
+    def session(self) -> Iterator[PostgresConnection]:
+        """Hold the connection for what concerns no owner; it stays that of the owner it was."""
         with self._lock:
             if self._db is None or self._db.raw.closed:
                 self.close()
                 self._db = self._open()
-            self._db, _ = first_asked(self._db, owner, ask, self._open)
             yield self._db
 
     def close(self) -> None:
@@ -177,8 +184,10 @@ class WorkerConnections:
         self.readers = ReaderPool(open_one)
         self.writer = TurnConnection(open_one)
         self.receipts = TurnConnection(open_one)
+        self.notices = NoticeListener(self.receipts)
 
     def close(self) -> None:
         """Close all of them."""
+        self.notices.close()
         for part in (self.readers, self.writer, self.receipts):
             part.close()

@@ -95,10 +95,19 @@ class Session:
         self._check(self._pg.exec_(text.encode()))
 
     def end(self, text: str) -> None:
-        """Send the end of a transaction in which nothing was written, and do not wait for it."""
+        """Send what nobody waits for: the end of a read, or a notice to others."""
         self._finish()
         self._pg.send_query(text.encode())
         self._is_ending = True
+
+    def notices(self) -> list[str]:
+        """Return what others announced since the last look, without waiting for anything."""
+        self._finish()
+        self._pg.consume_input()
+        texts = []
+        while (notice := self._pg.notifies()) is not None:
+            texts.append(notice.extra.decode())
+        return texts
 
     @property
     def is_idle(self) -> bool:

@@ -10,10 +10,13 @@ from pdpp.model import instant
 from pdpp.model.errors import Overloaded, PdppError
 from pdpp.private import make_folder
 from pdpp.store.limits import SharedLimits
+from pdpp.store.notices import ChangeNotices
 from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
+from pdpp.store.postgres.jobs import PostgresJobs
 from pdpp.store.postgres.limits import PostgresLimits
+from pdpp.store.postgres.notices import OwnerNotices
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
 from pdpp.store.tables.integrity import row_problems
@@ -51,6 +54,10 @@ class PostgresStore(TableStore):
         # a database back to an earlier moment knows it, while a file is copied by anyone.
         self.vault = TableVault(self._database, clock)
         self.limits: SharedLimits | None = PostgresLimits(self._database, clock)
+        self.jobs = PostgresJobs(self._database, clock)
+        self.notices: ChangeNotices | None = OwnerNotices(
+            self._database.connections.notices, self._database.owner
+        )
         self._receipts: PostgresReceipts | None = None
 
     @property
@@ -60,6 +67,10 @@ class PostgresStore(TableStore):
             anchor = SettingAnchor(self._db)
             self._receipts = PostgresReceipts(self._database, self.secret(), anchor, self._clock)
         return self._receipts
+
+    def recent_state(self) -> object:
+        """Return a value that soon differs after a write; no question while notices come."""
+        return self._database.recent_state()
 
     def close(self) -> None:
         """Close all connections."""

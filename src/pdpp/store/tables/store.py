@@ -14,6 +14,7 @@ from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.limits import SharedLimits
+from pdpp.store.notices import ChangeNotices
 from pdpp.store.port import (
     ChangePage,
     ChangeQuery,
@@ -56,6 +57,7 @@ class TableStore:
 
     vault: TableVault
     limits: SharedLimits | None = None
+    notices: ChangeNotices | None = None
     _aggregator: type[Aggregator] = Aggregator
 
     def __init__(
@@ -88,6 +90,10 @@ class TableStore:
     def state(self) -> object:
         """Return a value that differs after any write."""
         return self._db.state()
+
+    def recent_state(self) -> object:
+        """Return a value that soon differs after a write, for who looks again anyway."""
+        return self.state()
 
     # What there is
 
