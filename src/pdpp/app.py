@@ -153,7 +153,7 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
             kinds.append(backup_kind(store, data, service.clock))
     if service.encoder is not None:
         kinds.append(embedding_kind(store, service.encoder))
-    return JobRunner(store, kinds, service.clock)
+    return JobRunner(store, kinds, service.clock, lease_seconds=settings.job_lease_seconds)
 
 
 def _lifespan(service: Service, data: Path | None) -> Lifespan[Starlette]:

@@ -63,7 +63,7 @@ class Configuration:
     def settings(self, address: str) -> Settings:
         """Return the settings of the resource server that listens on an address."""
         limits = {setting.field or setting.name: self[setting.name] for setting in LIMITS}
-        for name in ("inline_seconds", "read_seconds"):
+        for name in ("inline_seconds", "read_seconds", "job_lease_seconds"):
             limits[name] /= SECOND
         for name, kind in _PARTS.items():
             own = [field for field in limits if field.startswith(f"{name}.")]

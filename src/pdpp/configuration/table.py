@@ -217,6 +217,13 @@ LIMITS = (
         "Threads for reads that take long.",
     ),
     Setting(
+        "job_lease",
+        SPAN,
+        _span(_LIMITS.job_lease_seconds),
+        "How long after the death of a worker another one waits before it continues its jobs.",
+        field="job_lease_seconds",
+    ),
+    Setting(
         "bookmark_life",
         SPAN,
         _LIMITS.bookmark_life,

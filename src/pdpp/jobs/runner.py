@@ -1,21 +1,20 @@
 """The runner of jobs: a few threads that claim what is due, work on it, and keep the outcome."""
 
 import logging
+import os
 import secrets
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from socket import gethostname
 
 from pdpp.jobs.context import JobCancelled, JobContext
 from pdpp.jobs.kind import JobKind
 from pdpp.model.errors import PdppError
 from pdpp.model.instant import SECOND, Clock
+from pdpp.service.settings import Settings
 from pdpp.store.jobs import Job, JobLease, JobOrder, JobStatus, Json, LeaseLost
 from pdpp.store.port import Store
-
-LEASE_SECONDS = 30.0
-"""How long after the death of a worker its jobs wait. A worker that is alive renews its leases
-three times as often; it must not lose one while the machine is busy."""
 
 _THREADS = 2
 _LOOK_SECONDS = 1.0
@@ -37,7 +36,7 @@ class JobRunner:
         clock: Clock,
         *,
         threads: int = _THREADS,
-        lease_seconds: float = LEASE_SECONDS,
+        lease_seconds: float = Settings().job_lease_seconds,
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self._store = store
@@ -46,8 +45,9 @@ class JobRunner:
         self._clock = clock
         self._lease = int(lease_seconds * SECOND)
         self._look_seconds = look_seconds
-        # A process that is killed and started again is another worker.
-        self._worker = secrets.token_hex(8)
+        # A process that is killed and started again is another worker. The name says on which
+        # machine to look for one that hangs.
+        self._worker = f"{gethostname()}/{os.getpid()}/{secrets.token_hex(8)}"
         self._stopping = threading.Event()
         self._wakes = 0
         self._woken = threading.Condition()

@@ -34,5 +34,8 @@ class Settings:
     inline_seconds: float = 0.005
     read_seconds: float = 10.0
     concurrent_reads: int = 4
+    job_lease_seconds: float = 30.0
+    """How long after the death of a worker its jobs wait. A worker that is alive renews its leases
+    three times as often; it must not lose one while the machine is busy."""
     bookmark_life: int = 90 * DAY
     receipts: ReceiptPolicy = field(default_factory=ReceiptPolicy)
