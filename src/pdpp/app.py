@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Router
+from starlette.routing import BaseRoute
 from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp, Lifespan
 
@@ -44,6 +44,7 @@ from pdpp.resource.openapi import openapi_document
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.service.cursor import Signer
 from pdpp.service.rate_limit import RateLimiter
+from pdpp.service.routing import TreeRouter
 from pdpp.service.runner import Runner
 from pdpp.service.service import Service
 from pdpp.service.settings import Settings
@@ -61,6 +62,10 @@ _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 class Application(Starlette):
     """The routes and our own middleware: each route answers its own errors."""
+
+    def __init__(self, router: TreeRouter, middleware: Sequence[Middleware]) -> None:
+        super().__init__(middleware=middleware)
+        self.router = router
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return what requests go to, without what the framework would put around it."""
@@ -88,24 +93,19 @@ def make_app(
     site = make_site(service, authority, data)
     meter = Meter(share)
     resource = _resource(service, meter)
-    app = Application(
-        routes=[
-            HttpRoute(MCP_PATH, hosted_endpoint(resource, service)),
-            *resource.routes,
-            *oauth_routes(make_authorization(service, authority, error_page, fetcher), metadata),
-            *_documents(service),
-            *_fixtures(service),
-            *page_routes(site),
-            HttpRoute(READY_PATH, Readiness(service)),
-            HttpRoute(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
-        ],
-        middleware=[Middleware(Observer, meter=meter)],
-        lifespan=_lifespan(service, data),
-    )
-    meter.expect(route.path for route in app.routes if isinstance(route, HttpRoute))
-    app.router.redirect_slashes = False
-    app.router.default = UnknownPage(site, NoSuchRoute(service))
-    return app
+    routes = [
+        HttpRoute(MCP_PATH, hosted_endpoint(resource, service)),
+        *resource.routes,
+        *oauth_routes(make_authorization(service, authority, error_page, fetcher), metadata),
+        *_documents(service),
+        *_fixtures(service),
+        *page_routes(site),
+        HttpRoute(READY_PATH, Readiness(service)),
+        HttpRoute(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
+    ]
+    meter.expect(route.path for route in routes if isinstance(route, HttpRoute))
+    router = TreeRouter(routes, UnknownPage(site, NoSuchRoute(service)), _lifespan(service, data))
+    return Application(router, [Middleware(Observer, meter=meter)])
 
 
 def make_local_api(store: Store, gate: Gate, data: Path) -> tuple[ASGIApp, Service]:
@@ -115,10 +115,8 @@ def make_local_api(store: Store, gate: Gate, data: Path) -> tuple[ASGIApp, Servi
     return _resource(service, Meter(None)), service
 
 
-def _resource(service: Service, meter: Meter) -> Router:
-    resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
-    resource.redirect_slashes = False
-    return resource
+def _resource(service: Service, meter: Meter) -> TreeRouter:
+    return TreeRouter([*_resource_paths(service, meter)], NoSuchRoute(service))
 
 
 def _service(store: Store, settings: Settings, clock: instant.Clock) -> Service:
@@ -183,7 +181,7 @@ def _resource_paths(service: Service, meter: Meter) -> Iterable[BaseRoute]:
     by_path: dict[str, list[Route]] = {}
     for route in ROUTES:
         by_path.setdefault(route.path, []).append(_counting(route, meter))
-    for path, routes in sorted(by_path.items(), key=lambda item: "/records" not in item[0]):
+    for path, routes in by_path.items():
         yield HttpRoute(BASE + path, ResourceEndpoint(service, routes))
 
 
