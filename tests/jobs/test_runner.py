@@ -271,3 +271,30 @@ def test_a_state_that_grows_without_end_is_refused(tmp_path: Path) -> None:
     ended = JobRunner(store, [JobKind("hoard", hoard)], instant.now).run_now(JobOrder("hoard"))
     assert ended.status is JobStatus.FAILED
     store.close()
+
+
+def test_a_thread_that_looks_for_work_while_its_runner_stops_does_not_sleep_first(
+    tmp_path: Path,
+) -> None:
+    """One thread has seen the end and is gone when the other comes back from its look."""
+    looks, comes_back = threading.Event(), threading.Event()
+
+    def clock() -> int:
+        if threading.current_thread().name == "pdpp-job-1":
+            looks.set()
+            assert comes_back.wait(DEADLINE)
+        return instant.now()
+
+    store = open_store(tmp_path)
+    kind = JobKind("count", lambda _: {})
+    runner = JobRunner(store, [kind], clock, look_seconds=3_600)
+    runner.start()
+    assert looks.wait(DEADLINE)
+    stopping = threading.Thread(target=runner.stop)
+    stopping.start()
+    runner._threads[0].join(DEADLINE)
+    comes_back.set()
+    runner._threads[1].join(5)
+    assert not runner._threads[1].is_alive()
+    stopping.join()
+    store.close()

@@ -121,7 +121,9 @@ class JobRunner:
     def _rest(self, wakes: int) -> None:
         """Wait for somebody who wakes this runner, or for the next look."""
         with self._woken:
-            self._woken.wait_for(lambda: self._wakes != wakes, self._pause())
+            self._woken.wait_for(
+                lambda: self._wakes != wakes or self._stopping.is_set(), self._pause()
+            )
 
     def _pause(self) -> float:
         notices = self._store.notices
