@@ -7,6 +7,7 @@ VENV := .venv
 AUDITOR := .audit
 MEANING := .meaning
 MARKS := .cache/marks
+TYPES := .cache/types.txt
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 UV := $(shell command -v uv 2>/dev/null)
@@ -36,7 +37,7 @@ SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tes
 # Without it every worker and every program that a test starts would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help program install run quality test test-fast bench soak lint format docs bundles audit lock judges interpreters
+.PHONY: help program install run quality test test-fast bench soak lint style format docs bundles audit lock judges interpreters
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -46,6 +47,7 @@ help:
 	@echo 'make quality    measure how well searches find    SETS=a folder of question sets MODEL=1 by meaning too'
 	@echo 'make soak       attack and load it for long       MINUTES=$(MINUTES)'
 	@echo 'make lint       check format, lint, types and imports'
+	@echo 'make style      check format, lint and imports, without the types'
 	@echo 'make format     rewrite the code to the house format'
 	@echo 'make docs       write the pages of the reference that are made from the code'
 	@echo 'make bundles    pack the server for the hosts of agents, into dist/bundles'
@@ -63,13 +65,14 @@ run: $(VENV)/run.stamp
 	@$(PY) -m compileall -q src
 	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
 
-test: lint judges interpreters
+# In a fresh checkout the types take most of a minute of one core, so they are checked beside the tests.
+test: style judges interpreters
 	@rm -rf $(MARKS) && mkdir -p $(MARKS)
-	COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n 2 --dist loadfile --durations=20
+	@$(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
+	COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n 2 --dist loadfile --durations=20; tests=$$?; \
+	wait $$types; typed=$$?; cat $(TYPES); exit $$((tests + typed))
 	@$(PY) -m tests.house.scenarios verify
 	@$(PY) -m tests.counting $(MARKS)
-	$(PY) -m coverage report
-	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
 
 # Every day: what shows most mistakes in little time. What is left out starts programs, attacks,
 # kills, measures, or looks at pages.
@@ -107,10 +110,12 @@ soak: $(VENV)/dev.stamp
 	@$(PY) -m compileall -q src
 	@$(PY) -m bench.soak --minutes $(MINUTES)
 
-lint: $(VENV)/dev.stamp
+lint: style
+	$(PY) -m mypy
+
+style: $(VENV)/dev.stamp
 	$(PY) -m ruff format --check --quiet .
 	$(PY) -m ruff check --quiet .
-	$(PY) -m mypy
 	$(PY) $(BIN)/lint-imports
 
 format: $(VENV)/dev.stamp

@@ -1,6 +1,7 @@
 """Calls generated from the document, against a server with the demo data."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -92,10 +93,15 @@ def session() -> Iterator[requests.Session]:
         yield made
 
 
+@cache
+def document() -> Any:
+    """Return the document as the generator reads it, which takes longer than a test's calls."""
+    return schemathesis.openapi.from_dict(openapi_document("http://127.0.0.1"))
+
+
 def cases_of(route: Route, mode: GenerationMode) -> st.SearchStrategy[Case[Any]]:
     """Return generated calls of a route, most of them to what exists."""
-    schema = schemathesis.openapi.from_dict(openapi_document("http://127.0.0.1"))
-    operation = schema[BASE + route.path][route.method]
+    operation = document()[BASE + route.path][route.method]
     names = [name for name in REAL if f"{{{name}}}" in route.path]
     return st.builds(
         _aimed,
