@@ -19,6 +19,7 @@ from tests.soak import SOAK
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 
+ENGINE = os.environ.get("ENGINE", "sqlite")
 _MEMORY = Path("/dev/shm")  # noqa: S108 - what is put there is in folders of its own
 _LEAST_ROOM = 6 << 30
 
@@ -94,8 +95,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
     return FileScheduling(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; all other tests stay in their order."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the longest files first; leave out what the chosen engine does not have."""
+    if ENGINE != "sqlite":
+        embedded = [item for item in items if item.get_closest_marker("embedded") is not None]
+        config.hook.pytest_deselected(items=embedded)
+        items[:] = [item for item in items if item.get_closest_marker("embedded") is None]
     items.sort(key=lambda item: order_of(item.nodeid))
 
 

@@ -2,12 +2,11 @@
 
 import hashlib
 import os
+import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pdpp.authz.authority import Authority
 from pdpp.encryption.data_key import DataKey
@@ -41,6 +40,25 @@ def open_store(
 
         return PostgresStore(server_url(), folder, clock, surrogate_of, owner=str(folder))
     return SqliteStore(folder, clock, surrogate_of, key=key)
+
+
+def copy_store(source: Path, target: Path) -> Path:
+    """Let a new data folder hold what a closed store has; return the new folder."""
+    shutil.copytree(source, target, dirs_exist_ok=True)
+    if ENGINE == "postgres":
+        from tests.postgres_server import copy_owner
+
+        copy_owner(str(source), str(target))
+    return target
+
+
+def program_environment(folder: Path) -> dict[str, str]:
+    """Return what tells the program where the store of a data folder is."""
+    if ENGINE != "postgres":
+        return {}
+    from tests.postgres_server import server_url
+
+    return {"PDPP_DATABASE": server_url(), "PDPP_OWNER": str(folder)}
 
 
 def ordered_surrogate(feed: Feed, key: str) -> int:
@@ -105,8 +123,6 @@ def back_up(
     part: Store | ReceiptLog, target: Path, progress: Callable[[int, int], None] | None = None
 ) -> None:
     """Copy a store into a folder, or its receipts into a file, as the program does."""
-    if ENGINE == "postgres":
-        pytest.skip("a PostgreSQL database is copied by its own tools")
     told = () if progress is None else (progress,)
     part.backup(target, *told)  # type: ignore[union-attr]
 

@@ -8,10 +8,15 @@ from functools import cache
 
 import psycopg
 
+_STARTED = "TESTS_POSTGRES_URL"
+"""Processes that a test starts use the server of the process that started them."""
+
 
 @cache
 def server_url() -> str:
     """Return where the server is, started when it is first asked for."""
+    if _STARTED in os.environ:
+        return os.environ[_STARTED]
     folder = tempfile.mkdtemp(prefix="pdpp-postgres-")
     # What is registered first comes last: the server is stopped before its folder goes.
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -25,4 +30,48 @@ def server_url() -> str:
         for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
             session.execute(f"ALTER SYSTEM SET {setting} = off")
         session.execute("SELECT pg_reload_conf()")
+    os.environ[_STARTED] = url
     return url
+
+
+def copy_owner(source: str, target: str) -> None:
+    """Give an owner who has nothing yet what another one has, of whom there may be none."""
+    with psycopg.connect(_url_for_copies(), autocommit=True) as session:
+        session.execute("CALL tests.copy_owner(%s, %s)", (source, target))
+
+
+_COPY = """
+    CREATE SCHEMA IF NOT EXISTS tests;
+    CREATE OR REPLACE PROCEDURE tests.copy_owner(source text, target text) LANGUAGE plpgsql AS $$
+    DECLARE
+      old bigint := (SELECT id FROM pdpp.owner_name WHERE name = source);
+      new bigint;
+      part record;
+    BEGIN
+      IF old IS NULL THEN RETURN; END IF;
+      INSERT INTO pdpp.owner_name (name) VALUES (target) RETURNING id INTO new;
+      INSERT INTO pdpp.owner (id, changes) SELECT new, changes FROM pdpp.owner WHERE id = old;
+      FOR part IN
+        SELECT c.relname AS name, string_agg(quote_ident(a.attname), ', ') AS columns
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+        WHERE c.relnamespace = 'pdpp'::regnamespace AND c.relkind IN ('r', 'p')
+          AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped
+          AND a.attname <> 'owner' AND c.relname <> 'owner'
+          AND EXISTS (SELECT 1 FROM pg_attribute o
+                      WHERE o.attrelid = c.oid AND o.attname = 'owner')
+        GROUP BY c.relname
+      LOOP
+        EXECUTE format(
+          'INSERT INTO pdpp.%1$I (owner, %2$s) SELECT $1, %2$s FROM pdpp.%1$I WHERE owner = $2',
+          part.name, part.columns) USING new, old;
+      END LOOP;
+    END $$
+"""
+
+
+@cache
+def _url_for_copies() -> str:
+    """Return where the server is, after it was taught to copy an owner."""
+    with psycopg.connect(server_url(), autocommit=True) as session:
+        session.execute(_COPY)
+    return server_url()

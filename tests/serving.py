@@ -28,7 +28,7 @@ import httpx
 import orjson
 import uvicorn
 from starlette.types import ASGIApp
-from tests.engine import open_store, ordered_surrogate
+from tests.engine import copy_store, open_store, ordered_surrogate
 
 from pdpp import demo
 from pdpp.app import make_app
@@ -85,7 +85,7 @@ class SetClock:
 
 def seeded_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
     """Open a store that holds the demo world; a process seeds it once and copies it after that."""
-    shutil.copytree(_template(), folder, dirs_exist_ok=True)
+    copy_store(_template(), folder)
     return open_store(folder, clock)
 
 

@@ -1,10 +1,10 @@
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.cli.shell import DECLARATION, Served, pdpp, serving
+from tests.engine import copy_store
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def fresh_diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def diary(fresh_diary: Path, tmp_path: Path) -> Path:
     """A data folder with an empty diary, cin_diary."""
-    return shutil.copytree(fresh_diary, tmp_path / "data folder")
+    return copy_store(fresh_diary, tmp_path / "data folder")
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.engine import program_environment
 from tests.serving import UNENCRYPTED
 
 from pdpp.cli.program import run
@@ -115,7 +116,7 @@ def pdpp(
         command(*_placed(arguments, data)),
         input=stdin,
         capture_output=True,
-        env=environment(env),
+        env=environment(stored(_placed(arguments, data)) | dict(env or {})),
         timeout=DEADLINE_SECONDS,
         check=False,
     )
@@ -128,11 +129,31 @@ def _placed(arguments: tuple[str | Path, ...], data: Path | None) -> tuple[str |
     return arguments if data is None else (*arguments, "--data", data)
 
 
+def stored(arguments: Iterable[str | Path]) -> dict[str, str]:
+    """Return what tells a command where the store of its data folder is."""
+    words = list(arguments)
+    folder = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "--data"), None)
+    return {} if folder is None else program_environment(Path(folder))
+
+
+@contextmanager
+def _with_environment(extra: Mapping[str, str]) -> Iterator[None]:
+    """Let variables stand in the environment that nobody has set."""
+    fresh = {name: value for name, value in extra.items() if name not in os.environ}
+    os.environ.update(fresh)
+    try:
+        yield
+    finally:
+        for name in fresh:
+            del os.environ[name]
+
+
 def pdpp_here(*arguments: str | Path, data: Path | None = None) -> Ended:
     """Run the program in this process, where a test needs many quick runs."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with redirect_stdout(out), redirect_stderr(err):
-        code = run([str(argument) for argument in _placed(arguments, data)])
+    words = [str(argument) for argument in _placed(arguments, data)]
+    with redirect_stdout(out), redirect_stderr(err), _with_environment(stored(words)):
+        code = run(words)
     return Ended(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
@@ -143,7 +164,8 @@ def started(
     """Start the program with Ctrl-C as a terminal gives it, and end it with the block."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        process = subprocess.Popen(command(*arguments), env=environment(env), **streams)
+        where = environment(stored(arguments) | dict(env or {}))
+        process = subprocess.Popen(command(*arguments), env=where, **streams)
     finally:
         signal.signal(signal.SIGINT, before)
     with process:

@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import shutil
 import subprocess
 import termios
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import Served, command, entry, environment, pdpp, pdpp_here, serving, wait_for
+from tests.engine import copy_store
 
 PASSPHRASE = "correct horse battery staple"
 
@@ -19,7 +19,7 @@ PASSPHRASE = "correct horse battery staple"
 def served(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A diary whose owner has a passphrase, on the air."""
     folder = tmp_path_factory.mktemp("doctor")
-    data = shutil.copytree(fresh_diary, folder / "data")
+    data = copy_store(fresh_diary, folder / "data")
     where = ("--connection", "cin_diary", "--stream", "entries")
     assert pdpp("ingest", "-", *where, data=data, stdin=entry("e1")).code == 0
     secret = PASSPHRASE.encode() + b"\n"

@@ -2,12 +2,12 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import apsw
 import pytest
 from tests.cli.shell import Ended, entry, pdpp, pdpp_here, serving
+from tests.engine import copy_store
 
 from pdpp.cli.receipts import ago
 from pdpp.evidence.amount import counted
@@ -25,7 +25,7 @@ PLANTED = ("marzipan", "overcast")
 def read_diary(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A diary that an agent and its owner have read from; the server is stopped."""
     folder = tmp_path_factory.mktemp("read")
-    data = shutil.copytree(fresh_diary, folder / "data")
+    data = copy_store(fresh_diary, folder / "data")
     lines = (
         entry("e1", text="A day of marzipan", day="2026-01-29T08:00:00Z")
         + entry("e2", text="Overcast", day="2026-01-30T08:00:00Z")
@@ -57,7 +57,7 @@ def read_diary(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture
 def diary_copy(read_diary: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(read_diary, tmp_path / "data")
+    return copy_store(read_diary, tmp_path / "data")
 
 
 def told(*arguments: str, data: Path) -> Ended:

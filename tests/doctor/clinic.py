@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from tests.engine import open_store
+from tests.engine import copy_store, open_store
 from tests.resource.library import library_store
 from tests.serving import DEADLINE, UNLIMITED, listening, running
 
@@ -205,7 +205,7 @@ def clinic(
 
 def owned_library(folder: Path) -> Store:
     """Open a library whose owner has a passphrase; a process makes it once and copies it."""
-    shutil.copytree(_template(), folder, dirs_exist_ok=True)
+    copy_store(_template(), folder)
     return open_store(folder)
 
 

@@ -13,6 +13,8 @@ from tests.serving import planted_store, put, refused
 
 from pdpp.store.sqlite.store import FILE_NAME
 
+pytestmark = pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
+
 DAMAGED = "it is damaged: stop the server, see what pdpp check says, and put a backup in its place"
 
 

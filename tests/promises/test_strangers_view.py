@@ -1,14 +1,13 @@
 """A stranger learns nothing of what a server holds: an empty store and a full one answer alike."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from urllib.parse import urlencode
 
 import orjson
 import pytest
-from tests.engine import open_store
+from tests.engine import copy_store, open_store
 from tests.promises.caller import Caller, Reply, calling
 from tests.promises.letters import declaration
 from tests.promises.observer import seen
@@ -41,7 +40,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Caller, 
     store = open_store(folder / "empty", clock)
     store.secret()
     store.close()
-    shutil.copytree(folder / "empty", folder / "full")
+    copy_store(folder / "empty", folder / "full")
     with ExitStack() as stack:
         callers = []
         for name in ("empty", "full"):

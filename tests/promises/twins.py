@@ -7,14 +7,13 @@ keys, other streams and connections, later declarations, files, other people's g
 
 import io
 import random
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.engine import open_store, revoke_grant, surrogate_by_key
+from tests.engine import copy_store, open_store, revoke_grant, surrogate_by_key
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration, later_declaration
 from tests.promises.sights import (
@@ -278,7 +277,7 @@ def twins(
 
 def _twin(stack: ExitStack, template: Template, folder: Path, token: str, seed: str) -> Twin:
     place = folder / seed
-    shutil.copytree(template.folder, place)
+    copy_store(template.folder, place)
     clock = SetClock("2026-09-01T00:00:00Z")
     store = open_store(place, clock, surrogate_by_key)
     stack.callback(store.close)

@@ -39,6 +39,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"{RECEIPTS_NAME}*"))
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_an_older_log_put_back_after_a_kill_is_found_out_with_what_is_missing(
     tmp_path: Path,
 ) -> None:

@@ -193,6 +193,7 @@ def test_a_check_finds_a_damaged_and_a_missing_blob(store: Store) -> None:
     assert any(missing.blob_id in problem and "missing" in problem for problem in problems)
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_opens_as_a_store_that_equals_the_original(
     engine: Engine, world: World, tmp_path: Path, clock: Clock
 ) -> None:
@@ -223,6 +224,7 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     copy.store.close()
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_without_blobs_or_listeners_is_whole_too(
     engine: Engine, world: World, tmp_path: Path, clock: Clock
 ) -> None:
@@ -233,6 +235,7 @@ def test_a_backup_without_blobs_or_listeners_is_whole_too(
     copy.store.close()
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_goes_only_into_an_empty_folder(store: Store, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter").write_text("mine")

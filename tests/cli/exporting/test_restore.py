@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.shell import pdpp, pdpp_here
-from tests.engine import open_store
+from tests.engine import copy_store, open_store
 from tests.mcp.post import FIRST, post_store
 from tests.serving import World, grant, keep, living, owner, put, seeded_store
 
@@ -58,7 +57,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(origin: Path) -> Iterator[World]:
     """A server over a copy of it."""
-    copy = shutil.copytree(origin, origin.with_name("served"))
+    copy = copy_store(origin, origin.with_name("served"))
     with living(open_store(copy)) as world:
         yield world
 
@@ -118,7 +117,7 @@ def test_one_stream_into_one_file_is_read_by_ingest(origin: Path, tmp_path: Path
     file = tmp_path / "albums.ndjson"
     words = ("export", "albums", "--connection", "cin_photos", "-o", file)
     assert pdpp_here(*words, data=origin).code == 0
-    copy = shutil.copytree(origin, tmp_path / "copy")
+    copy = copy_store(origin, tmp_path / "copy")
     told = pdpp_here(
         "ingest", file, "--connection", "cin_photos", "--stream", "albums", "--json", data=copy
     ).document

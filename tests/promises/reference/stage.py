@@ -2,13 +2,12 @@
 
 import hashlib
 import io
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.engine import open_store
+from tests.engine import copy_store, open_store
 from tests.promises.caller import Caller, calling
 from tests.promises.reference.embedder import InstalledEncoder
 from tests.promises.reference.generator import Plan, Side, plan
@@ -174,7 +173,7 @@ def stage(
 def _actor(
     stack: ExitStack, template: Path, folder: Path, name: str, encoder: InstalledEncoder | None
 ) -> Actor:
-    shutil.copytree(template, folder / name)
+    copy_store(template, folder / name)
     clock = SetClock(BEGIN)
     sides: dict[int, Side] = {}
 

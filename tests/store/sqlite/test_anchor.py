@@ -8,6 +8,8 @@ from pdpp.model.errors import StoreError
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def test_the_last_receipt_is_remembered_across_openings(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)

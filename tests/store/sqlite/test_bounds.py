@@ -11,6 +11,8 @@ from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.tables import feeds, numbering
 from pdpp.store.tables.write import fieldsets
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def test_more_sets_of_fields_than_are_numbered_are_still_shown_right(
     world: World, monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,8 @@ from pdpp.model.errors import StoreError
 from pdpp.store.sqlite import database
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)

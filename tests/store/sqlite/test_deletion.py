@@ -9,6 +9,8 @@ from tests.store.world import Clock, World
 
 from pdpp.store.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 SECRETS = ("zanzibarine", "quagmirelike")
 NOTE = "a note about zanzibarine and quagmirelike matters"
 

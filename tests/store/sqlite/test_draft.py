@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import pytest
 from tests.store.questions import ask
 from tests.store.sqlite.test_work import cells_in
 from tests.store.world import Clock, World
 
 from pdpp.store.port import SearchQuery
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
 
 
 def numbers_in(folder: Path) -> dict[str, int]:

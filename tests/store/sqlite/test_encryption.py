@@ -21,6 +21,8 @@ from pdpp.store.sqlite.conversion import convert, settle
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.tables.receipts.totals import DistinctRecords
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 SECRETS = ("zanzibarine", "quagmirelike")
 TEXT = "a note about zanzibarine and quagmirelike matters"
 FILE = (TEXT + "\n").encode() * 5_000

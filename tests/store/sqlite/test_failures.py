@@ -10,6 +10,8 @@ import pytest
 from pdpp.model.errors import ApiError, Overloaded, PdppError
 from pdpp.store.sqlite.failures import advice, explain
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 FILE = Path("/data/pdpp.sqlite3")
 
 

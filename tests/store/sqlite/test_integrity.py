@@ -7,6 +7,8 @@ from tests.store.world import Clock, World
 
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def test_a_check_finds_a_count_that_does_not_match(tmp_path: Path, clock: Clock) -> None:
     world = World(SqliteStore(tmp_path, clock), clock).settle()

@@ -21,6 +21,8 @@ from pdpp.store.receipts import ChainedReceipt, LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 ALL = ReceiptQuery()
 
 

@@ -7,6 +7,8 @@ import apsw
 import pytest
 from tests.engine import open_store
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def test_a_log_that_another_worker_makes_meanwhile_is_recognised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,8 @@ from pdpp.model.grant import AccessMode, Grant, Package
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.vault import RefreshToken, Token
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def made(folder: Path, clock: Clock) -> SqliteStore:
     store = SqliteStore(folder, clock)

@@ -11,6 +11,8 @@ from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 
 def change(folder: Path, *statements: str) -> None:
     db = apsw.Connection(str(folder / FILE_NAME))

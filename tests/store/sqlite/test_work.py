@@ -18,6 +18,8 @@ from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.tables.positions import cells_of, indexed
 
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
+
 FRACTIONS = (0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 123456.789e-30)
 TEXTS = (
     "",

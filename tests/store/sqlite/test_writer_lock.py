@@ -3,7 +3,11 @@
 import stat
 from pathlib import Path
 
+import pytest
+
 from pdpp.store.sqlite.writer_lock import WriterLock, is_gone
+
+pytestmark = pytest.mark.embedded("about the file of the embedded engine")
 
 
 def test_whoever_is_present_is_not_gone(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.engine import database_of
 from tests.store.questions import ask
 from tests.store.world import World
 
 from pdpp.store.port import SearchQuery
-from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.tables.search import index, tending
 
 COUNT = 40
@@ -35,8 +35,7 @@ def tend(world: World) -> None:
 
 
 def rows(world: World, sql: str) -> Any:
-    assert isinstance(world.store, SqliteStore)
-    return world.store._db.reader.execute(sql).get
+    return database_of(world.store).reader.execute(sql).get
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from psycopg.types.string import TextBinaryLoader
 from pdpp.store.postgres.bulk import BULK
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
 from pdpp.store.postgres.many import ManyRows, many_rows
-from pdpp.store.postgres.session import Column, Session
+from pdpp.store.postgres.session import Column, Result, Session
 from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY, unescaped
-from pdpp.store.postgres.variant import decode
+from pdpp.store.postgres.variant import INDEXED_BYTES, decode
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -126,13 +126,34 @@ class PostgresConnection:
             bulk(self, values)
             return Rows(())
         asked = statement(sql)
-        return self.ask(asked, asked.values(values))
+        converted = asked.values(values)
+        if asked.whole is None:
+            return self.ask(asked, converted)
+        return self._ask_indexed(asked, asked.whole, values, converted)
+
+    def _ask_indexed(
+        self, asked: Statement, whole: Statement, values: Values, converted: Sequence[Any]
+    ) -> Rows:
+        """Ask a statement along an index, which has the beginning of long values only."""
+        if asked.needs_whole(converted):
+            return self.ask(whole, whole.values(values))
+        result = self._asked(asked, converted)
+        if asked.by_index and any(len(row[0] or b"") > INDEXED_BYTES for row in result.rows):
+            # Equal beginnings may stand in another order than what they begin.
+            return self.ask(whole, whole.values(values))
+        return self._converted(asked, result)
 
     def ask(self, asked: Statement, values: Sequence[Any]) -> Rows:
         """Ask a statement of PostgreSQL."""
+        return self._converted(asked, self._asked(asked, values))
+
+    def _asked(self, asked: Statement, values: Sequence[Any]) -> Result:
         result = self._session.ask(asked.text, values, self.owner)
         self._changes = result.size
         self.check()
+        return result
+
+    def _converted(self, asked: Statement, result: Result) -> Rows:
         rows = result.rows
         if asked.numbered:
             self._last_number = rows[0][0]

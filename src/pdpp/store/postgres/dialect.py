@@ -15,7 +15,7 @@ import orjson
 
 from pdpp.store.postgres.replaced import REPLACED
 from pdpp.store.postgres.schema import NUMBERED, Table, tables
-from pdpp.store.postgres.variant import encode, index_key
+from pdpp.store.postgres.variant import INDEXED_BYTES, beyond_index, encode, index_key
 
 Convert = Callable[[Any], Any]
 
@@ -33,6 +33,9 @@ _INSERT = re.compile(
 _LISTED = re.compile(r"carray\(\?\) AS (\w)")
 _INDEXED = re.compile(r"(\bw\.value\s*(?:<>|<=|>=|=|<|>)\s*)\?(?!@)")
 _ROW_INDEXED = re.compile(r"(\bw\.value\s*, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
+_INDEXED_PLACE = re.compile(r"\bw\.value(\s*(?:<>|<=|>=|=|<|>)\s*)\?@indexed")
+_ROW_INDEXED_PLACE = re.compile(r"\(\s*w\.value\s*, ([\w.]+\)\s*[<>]=?\s*)\(\?@indexed")
+_INDEX_ORDER = re.compile(r"\bORDER BY w\.value( ASC| DESC), w\.surrogate")
 _MIXED_VALUE = (
     r"(?:(?<![\w.])value|r\.cells\[\d+\]|json_number_key\(r\.data, \?@path\)"
     r"|variant_number_key\( (?:w\.value|r\.cells\[\d+\]) \)\)"
@@ -48,6 +51,10 @@ _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"CROSS JOIN (\w+ \w+\s+ON\b)", r"JOIN \1"),
         (r"\b(FROM|INTO|UPDATE|JOIN) grant\b", r'\1 "grant"'),
         (r"IN\s+\(SELECT value FROM json_each\(\?\)\)", "= ANY (?@list)"),
+        (
+            r"ifnull\(json_extract\((\w+), '\$\.(\w+)'\), 0\) = 0",
+            r"coalesce(as_json(\1) ->> '\2', 'false') = 'false'",
+        ),
         (r"\bifnull\(", "coalesce("),
         (r"LIMIT -1 OFFSET", "OFFSET"),
         (r"\bWHERE 1\b", "WHERE TRUE"),
@@ -90,6 +97,17 @@ class Statement(NamedTuple):
     takes: Sequence[int] | None
     """Which of the values are bound, None where all are."""
     numbered: bool
+    whole: "Statement | None" = None
+    """The same for values of which an index has the beginning only: it compares all of them."""
+    by_index: bool = False
+    """Whether its rows come in the order of the index, by the value that they begin with."""
+
+    def needs_whole(self, converted: Sequence[Any]) -> bool:
+        """Tell whether a value that is compared with an index is too long for one."""
+        return self.converts is not None and any(
+            convert is index_key and stored is not None and len(stored) > INDEXED_BYTES
+            for convert, stored in zip(self.converts, converted, strict=True)
+        )
 
     def values(self, given: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any]:
         """Return the values as they are bound."""
@@ -122,7 +140,22 @@ def statement(sql: str) -> Statement:
     text = _listed(text)
     text = _ROW_INDEXED.sub(r"\1?@indexed", _INDEXED.sub(r"\1?@indexed", text))
     text = _ROW_COMPARED.sub(r"\1?@mixed", _COMPARED.sub(r"\1?@mixed", text))
-    return _placed(text, numbered)
+    short = _placed(text, numbered)
+    if text.lstrip().startswith("SELECT") and "?@indexed" in text:
+        by_index = _INDEX_ORDER.search(text) is not None
+        return short._replace(whole=_placed(_comparing_whole(text), numbered), by_index=by_index)
+    return short
+
+
+def _comparing_whole(text: str) -> str:
+    """Return a statement that compares and sorts by all of a value, not by what an index has.
+
+    The index still leads to the rows: it has the first column of each comparison.
+    """
+    pair = "(w.value, coalesce(w.whole, ''::bytea)"
+    text = _ROW_INDEXED_PLACE.sub(rf"{pair}, \1(?@indexed, ?@beyond", text)
+    text = _INDEXED_PLACE.sub(rf"{pair})\1(?@indexed, ?@beyond)", text)
+    return _INDEX_ORDER.sub(r"ORDER BY w.value\1, w.whole\1, w.surrogate", text)
 
 
 def _inserting(text: str, insert: re.Match[str]) -> str:
@@ -180,8 +213,9 @@ def _placed(text: str, numbered: bool) -> Statement:
 
     def place(match: re.Match[str]) -> str:
         nonlocal count
-        count += 1
         kind = match[1]
+        # The rest of a value is bound beside its beginning: the same value once more.
+        count += kind != "@beyond"
         if kind == "@none":
             return ""
         converts.append(_CONVERTS[kind])
@@ -193,7 +227,7 @@ def _placed(text: str, numbered: bool) -> Statement:
         text,
         None,
         converts if any(converts) else None,
-        takes if len(takes) < count else None,
+        takes if takes != list(range(count)) else None,
         numbered,
     )
 
@@ -220,6 +254,7 @@ _CONVERTS: dict[str | None, Convert | None] = {
     None: None,
     "@mixed": encode,
     "@indexed": index_key,
+    "@beyond": beyond_index,
     "@list": _list,
     "@array": _array,
     "@path": _path,

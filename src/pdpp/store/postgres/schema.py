@@ -198,7 +198,7 @@ _FUNCTIONS = (
     f"""
     CREATE FUNCTION index_key(value bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN length(value) <= {INDEXED_BYTES} THEN value
-                ELSE substr(value, 1, {INDEXED_BYTES}) || sha256(value) END
+                ELSE substr(value, 1, {INDEXED_BYTES}) || '\\x00'::bytea END
     """,
     f"""
     CREATE FUNCTION beyond_index(value bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -12,11 +12,15 @@ empty one stands for nothing. PostgreSQL has no column of mixed types, so such a
 Whole numbers and fractions of the same value are the same bytes, as they are equal to each other.
 """
 
-import hashlib
 import struct
 from typing import Any
 
 INDEXED_BYTES = 2_000
+_LONGER = b"\0"
+"""Ends what an index has of a longer value.
+
+It then stands after the value that ends there, and before every other that is greater.
+"""
 
 _NUMBER, _TEXT, _BLOB = b"\x01", b"\x02", b"\x03"
 _SIGN = 1 << 63
@@ -47,13 +51,19 @@ def encode(value: Any) -> bytes | None:
 def index_key(value: Any) -> bytes | None:
     """Return the bytes that stand for a value in an index, which has room for so many only.
 
-    A longer text is its beginning and a hash of all of it, so that equal ones are found. Texts that
-    begin with the same ``INDEXED_BYTES`` are sorted by the hash.
+    A longer text is its beginning: it compares with every shorter one as the whole does. Of two
+    longer ones with the same beginning ``beyond_index`` decides.
     """
     whole = encode(value)
     if whole is None or len(whole) <= INDEXED_BYTES:
         return whole
-    return whole[:INDEXED_BYTES] + hashlib.sha256(whole).digest()
+    return whole[:INDEXED_BYTES] + _LONGER
+
+
+def beyond_index(value: Any) -> bytes:
+    """Return all bytes of a value that an index has the beginning of; none where it has all."""
+    whole = encode(value)
+    return b"" if whole is None or len(whole) <= INDEXED_BYTES else whole
 
 
 def decode(stored: bytes | None) -> Any:
