@@ -16,6 +16,8 @@ from tests.serving import World, all_rows, living, planted_store, refused
 
 from pdpp.store.sqlite.store import FILE_NAME
 
+pytestmark = pytest.mark.embedded("about the disk that a file is on")
+
 WHERE = {"connection_id": "cin_diary"}
 DAYS = {"cin_diary": "My days"}
 

@@ -6,12 +6,15 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.engine import open_store
 from tests.faults.killing import ROUNDS, Doom, Tell, count_writes, doom, forking, killed
 from tests.faults.soundness import check_sound
 from tests.soak import SOAK
 
 from pdpp.store.sqlite.store import FILE_NAME
+
+pytestmark = pytest.mark.embedded("dies in a write to a file; PostgreSQL writes its own")
 
 STARTS = 1_000 if SOAK else 36
 AT_ONCE = 12

@@ -10,6 +10,8 @@ from tests.faults.killing import ROUNDS, count_writes, doom, killed
 from tests.faults.soundness import check_sound
 from tests.sources.kit import Home
 
+pytestmark = pytest.mark.embedded("dies in a write to a file; PostgreSQL writes its own")
+
 
 @pytest.mark.parametrize("make", EXPORTS)
 def test_a_killed_import_keeps_whole_batches_and_is_completed_by_the_next(
