@@ -15,7 +15,7 @@ from pdpp.model import instant
 from pdpp.pages.dates import Dates
 from pdpp.pages.reading_days import DAYS, day_bars, unusual_reads
 from pdpp.receipts.recorder import ReceiptPolicy
-from pdpp.store.receipts import FirstRead, HourlyReads
+from pdpp.store.receipts import ClientHour, FirstRead
 
 QUICK = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02))
 DATES = Dates(UTC)
@@ -120,9 +120,9 @@ def test_home_tells_of_the_last_questions(looker: Reader) -> None:
 # What is unusual
 
 
-def hour(day: int, records: int, client: str = "a", stream: str = "s") -> HourlyReads:
+def hour(day: int, records: int, client: str = "a") -> ClientHour:
     moment = instant.parse(f"2026-11-{day:02d}T10:00:00Z") or 0
-    return HourlyReads(client, "c", stream, moment, 1, records, records)
+    return ClientHour(client, moment, 1, records)
 
 
 def first(day: int, client: str = "a", stream: str = "s") -> FirstRead:
@@ -131,24 +131,29 @@ def first(day: int, client: str = "a", stream: str = "s") -> FirstRead:
 
 def test_ten_times_the_usual_is_unusual() -> None:
     days = [hour(10, 20), hour(11, 30), hour(12, 25)]
-    (found,) = unusual_reads([*days, hour(13, 250)], [], DATES, TODAY, {})
+    (found,) = unusual_reads([*days, hour(13, 250)], [], DATES, TODAY, " / ".join)
     assert (found.client_id, found.day) == ("a", date(2026, 11, 13))
     assert "250 records" in found.words
-    assert unusual_reads([*days, hour(13, 249)], [], DATES, TODAY, {}) == []
+    assert unusual_reads([*days, hour(13, 249)], [], DATES, TODAY, " / ".join) == []
     assert (
-        unusual_reads([hour(10, 1), hour(11, 1), hour(12, 1), hour(13, 99)], [], DATES, TODAY, {})
+        unusual_reads(
+            [hour(10, 1), hour(11, 1), hour(12, 1), hour(13, 99)], [], DATES, TODAY, " / ".join
+        )
         == []
     )
-    assert unusual_reads([hour(12, 1), hour(13, 9_999)], [], DATES, TODAY, {}) == []
+    assert unusual_reads([hour(12, 1), hour(13, 9_999)], [], DATES, TODAY, " / ".join) == []
 
 
 def test_a_stream_that_is_read_for_the_first_time_is_unusual() -> None:
-    names = {("c", "t"): "Bank / Payments"}
+    names = {("c", "s"): "Bank / Accounts", ("c", "t"): "Bank / Payments"}.__getitem__
     (found,) = unusual_reads([], [first(1), first(12, stream="t")], DATES, TODAY, names)
     assert found.words == "read Bank / Payments for the first time"
     assert unusual_reads([], [first(1), first(1, stream="t")], DATES, TODAY, names) == []
     assert unusual_reads([], [first(1), first(2, stream="t")], DATES, TODAY, names) == []
-    assert unusual_reads([], [first(1), first(12, client="b", stream="t")], DATES, TODAY, {}) == []
+    assert (
+        unusual_reads([], [first(1), first(12, client="b", stream="t")], DATES, TODAY, " / ".join)
+        == []
+    )
 
 
 def test_every_day_has_a_place_and_days_without_reads_have_no_bar() -> None:

@@ -16,8 +16,8 @@ TYPES = {
     "pdpp.store.port": {"Record", "Store", "Token"},
     "pdpp.store.receipts": {
         "ChainedReceipt",
+        "ClientHour",
         "FirstRead",
-        "HourlyReads",
         "Receipt",
         "ReceiptQuery",
     },

@@ -1,24 +1,26 @@
 """The activity pages: what agents read, by day and by question, and all of it to take away."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 import orjson
 from starlette.responses import Response, StreamingResponse
 
+from pdpp.authz.choice import FeedKey
 from pdpp.authz.requester import agent_id, requester_of
 from pdpp.authz.wording import label_of
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.pages.agent_question import (
     AgentQuestion,
+    RecordLinks,
     clients_by_last_read,
     grouped,
     latest_questions,
-    linked,
 )
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_request import PageRequest
@@ -53,6 +55,7 @@ async def show_activity(request: PageRequest) -> Response:
     most = _MOST_QUESTIONS if day is None else _MOST_OF_A_DAY
     questions = latest_questions(site, most, since, until)
     bars, unusual = _days(site, dates, day)
+    links = RecordLinks(site.reader(), dates)
     return request.page(
         "activity.html",
         day=None if day is None else dates.written(day),
@@ -61,9 +64,7 @@ async def show_activity(request: PageRequest) -> Response:
         height=HEIGHT,
         step=STEP,
         unusual=unusual,
-        questions=[
-            await _titled(site, question, dates) for question in questions[:_MOST_QUESTIONS]
-        ],
+        questions=[await _titled(links, question) for question in questions[:_MOST_QUESTIONS]],
         more=max(0, len(questions) - _MOST_QUESTIONS),
         notes=_notes(site, dates),
     )
@@ -80,12 +81,12 @@ def _bounds(dates: Dates, day: date) -> tuple[int, int]:
     return dates.midnight(day), dates.midnight(day + timedelta(days=1))
 
 
-async def _titled(site: Site, question: AgentQuestion, dates: Dates) -> AgentQuestion:
+async def _titled(links: RecordLinks, question: AgentQuestion) -> AgentQuestion:
     """Return a question with the first records that it read, of different streams if it can be."""
-    reader = site.reader()
     titled = [place for place in question.places if place.records][:_TITLED_PLACES]
-    links = [link for place in titled for link in await linked(reader, place, 1, dates)]
-    return replace(question, links=tuple(links))
+    return replace(
+        question, links=tuple([link for place in titled for link in await links.of(place, 1)])
+    )
 
 
 def _days(site: Site, dates: Dates, chosen: date | None) -> tuple[list[DayBar], list[UnusualLine]]:
@@ -100,18 +101,19 @@ def _days(site: Site, dates: Dates, chosen: date | None) -> tuple[list[DayBar], 
             dates.written(row.day),
             row.words,
         )
-        for row in unusual_reads(hours, log.first_reads(), dates, today, _stream_names(site))
+        for row in unusual_reads(
+            hours, log.first_reads(), dates, today, partial(_stream_name, site)
+        )
     ]
     bars = day_bars(hours, dates, today, "" if chosen is None else chosen.isoformat())
     return list(bars), unusual
 
 
-def _stream_names(site: Site) -> Mapping[tuple[str, str], str]:
-    feeds = site.service.store.catalogue().feeds
-    return {
-        place: f"{feed.connection.display_name} / {label_of(feed.stream)}"
-        for place, feed in feeds.items()
-    }
+def _stream_name(site: Site, place: FeedKey) -> str:
+    feed = site.service.store.catalogue().feeds.get(place)
+    if feed is None:
+        return " / ".join(place)
+    return f"{feed.connection.display_name} / {label_of(feed.stream)}"
 
 
 def _notes(site: Site, dates: Dates) -> list[str]:
@@ -127,15 +129,13 @@ async def show_question(request: PageRequest) -> Response:
     if not (text.isascii() and text.isdecimal() and len(text) < 16):
         raise NotFound("This question is not in the log, or no longer there.")
     log = site.service.store.receipts
-    rows = log.question(int(text))
-    questions = grouped(site, rows)
-    if not questions:
+    question = next(grouped(site, log.question(int(text))), None)
+    if question is None:
         raise NotFound("This question is not in the log, or no longer there.")
-    reader, (question, *_) = site.reader(), questions
+    links = RecordLinks(site.reader(), request.dates)
     titles_of_place = max(1, _MOST_TITLES // max(1, len(question.places)))
     places = [
-        (place, await linked(reader, place, titles_of_place, request.dates))
-        for place in question.places[:_MOST_TITLES]
+        (place, await links.of(place, titles_of_place)) for place in question.places[:_MOST_TITLES]
     ]
     return request.page("question.html", question=question, places=places)
 

@@ -1,8 +1,8 @@
 """Questions: what agents asked, each with everything it read, in words its owner knows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from urllib.parse import quote
 
 from pdpp.authz.requester import Requester, agent_id, requester_of
@@ -12,7 +12,7 @@ from pdpp.evidence.handle import path_part
 from pdpp.model.errors import PdppError
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
-from pdpp.pages.records.record_line import record_line
+from pdpp.pages.records.record_line import record_title
 from pdpp.pages.site import Site
 from pdpp.receipts.summary import VERBS, amount, asked_about
 from pdpp.store.catalogue import Catalogue
@@ -99,14 +99,13 @@ def latest_questions(
         # A question leaves a receipt for each stream it read; a few is what most of them read.
         rows += site.service.store.receipts.receipts(query, 4 * most)
     rows.sort(key=lambda row: -row.number)
-    return grouped(site, rows)[:most]
+    return list(islice(grouped(site, rows), most))
 
 
-def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> list[AgentQuestion]:
-    """Return receipts by question: those of one moment, agent and operation."""
+def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> Iterator[AgentQuestion]:
+    """Yield receipts by question: those of one moment, agent and operation."""
     catalogue = site.service.store.catalogue()
     names: dict[str, Requester] = {}
-    questions = []
     for (at, client_id, operation), group in groupby(rows, _asker):
         if client_id is None:
             continue
@@ -114,19 +113,16 @@ def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> list[AgentQuestion]:
             names[client_id] = requester_of(client_id, site.authority.client(client_id))
         chained = list(group)
         receipts = [row.receipt for row in chained]
-        questions.append(
-            AgentQuestion(
-                number=chained[0].number,
-                at=at,
-                requester=names[client_id],
-                client_id=client_id,
-                verb=VERBS.get(operation, operation),
-                places=list(_places(receipts, catalogue)),
-                amount=_amount(receipts),
-                asked=asked_about(tuple(sorted({name for row in receipts for name in row.asked}))),
-            )
+        yield AgentQuestion(
+            number=chained[0].number,
+            at=at,
+            requester=names[client_id],
+            client_id=client_id,
+            verb=VERBS.get(operation, operation),
+            places=list(_places(receipts, catalogue)),
+            amount=_amount(receipts),
+            asked=asked_about(tuple(sorted({name for row in receipts for name in row.asked}))),
         )
-    return questions
 
 
 def _asker(row: ChainedReceipt) -> tuple[int, str | None, str]:
@@ -160,21 +156,31 @@ def _places(receipts: Iterable[Receipt], catalogue: Catalogue) -> Iterator[Place
         )
 
 
-async def linked(reader: PageReader, place: PlaceRead, most: int, dates: Dates) -> list[RecordLink]:
-    """Return the first records of a place by their titles, with where they are shown."""
-    return [
-        RecordLink(await _title(reader, place, record_id, dates), place.address(record_id))
-        for record_id in place.records[:most]
-    ]
+class RecordLinks:
+    """Links to records for one page; a record that several questions read is looked up once."""
 
+    def __init__(self, reader: PageReader, dates: Dates) -> None:
+        self._reader = reader
+        self._dates = dates
+        self._titles: dict[str, str] = {}
 
-async def _title(reader: PageReader, place: PlaceRead, record_id: str, dates: Dates) -> str:
-    path: Mapping[str, str] = {"stream": place.stream, "record_id": record_id}
-    try:
-        answer = await reader.operate("getRecord", path, {"connection_id": place.connection_id})
-    except PdppError:
-        return "a record that no longer exists"
-    return record_line(reader, answer, dates).title
+    async def of(self, place: PlaceRead, most: int) -> list[RecordLink]:
+        """Return the first records of a place by their titles, with where they are shown."""
+        links = []
+        for record_id in place.records[:most]:
+            address = place.address(record_id)
+            if address not in self._titles:
+                self._titles[address] = await self._title(place, record_id)
+            links.append(RecordLink(self._titles[address], address))
+        return links
+
+    async def _title(self, place: PlaceRead, record_id: str) -> str:
+        reader, path = self._reader, {"stream": place.stream, "record_id": record_id}
+        try:
+            answer = await reader.operate("getRecord", path, {"connection_id": place.connection_id})
+        except PdppError:
+            return "a record that no longer exists"
+        return record_title(reader, answer, self._dates)
 
 
 def day_address(day: str) -> str:

@@ -1,7 +1,7 @@
 """Reading days: how much agents read on each day, and what of it is unusual."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from statistics import median
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pdpp.authz.requester import one_line
 from pdpp.evidence.amount import counted
 from pdpp.pages.dates import Dates
-from pdpp.store.receipts import FirstRead, HourlyReads
+from pdpp.store.receipts import ClientHour, FirstRead
 
 DAYS = 30
 HEIGHT = 64
@@ -19,7 +19,8 @@ _LEAST_RECORDS = 100
 _LEAST_DAYS = 3
 _NEW_DAYS = 7
 
-Streams = tuple[str, str]
+StreamName = Callable[[tuple[str, str]], str]
+"""Returns what a stream of an account is called, by the ids of both."""
 
 
 class DayBar(NamedTuple):
@@ -42,7 +43,7 @@ class Unusual(NamedTuple):
 
 
 def day_bars(
-    hours: Iterable[HourlyReads], dates: Dates, today: date, chosen: str
+    hours: Iterable[ClientHour], dates: Dates, today: date, chosen: str
 ) -> Sequence[DayBar]:
     """Return a bar for each of the last days, as high as what was read."""
     reads: Counter[date] = Counter()
@@ -72,21 +73,21 @@ def _height(count: int, most: int) -> int:
 
 
 def unusual_reads(
-    hours: Iterable[HourlyReads],
+    hours: Iterable[ClientHour],
     first_reads: Iterable[FirstRead],
     dates: Dates,
     today: date,
-    names: Mapping[Streams, str],
+    name_of: StreamName,
 ) -> list[Unusual]:
     """Return what agents did that they had not done before, the newest first."""
     return sorted(
-        [*_much(hours, dates), *_new(list(first_reads), dates, today, names)],
+        [*_much(hours, dates), *_new(list(first_reads), dates, today, name_of)],
         key=lambda unusual: unusual.day,
         reverse=True,
     )
 
 
-def _much(hours: Iterable[HourlyReads], dates: Dates) -> Iterable[Unusual]:
+def _much(hours: Iterable[ClientHour], dates: Dates) -> Iterable[Unusual]:
     """Yield days on which an agent read ten times what it reads on its other days."""
     by_client: defaultdict[str, Counter[date]] = defaultdict(Counter)
     for row in hours:
@@ -103,16 +104,19 @@ def _much(hours: Iterable[HourlyReads], dates: Dates) -> Iterable[Unusual]:
 
 
 def _new(
-    first_reads: Sequence[FirstRead], dates: Dates, today: date, names: Mapping[Streams, str]
+    first_reads: Sequence[FirstRead], dates: Dates, today: date, name_of: StreamName
 ) -> Iterable[Unusual]:
     """Yield streams that an agent read for the first time, days after it began to read."""
-    began: dict[str, date] = {}
+    began: dict[str, int] = {}
     for row in first_reads:
-        day = dates.local(row.hour).date()
-        began[row.client_id] = min(day, began.get(row.client_id, day))
+        began[row.client_id] = min(row.hour, began.get(row.client_id, row.hour))
+    first_days = {client_id: dates.local(hour).date() for client_id, hour in began.items()}
+    # A zone may be a day away; most rows are older and need no look at a calendar.
+    recent = dates.midnight(today - timedelta(days=_NEW_DAYS + 1))
     for row in first_reads:
+        if row.hour < recent:
+            continue
         day = dates.local(row.hour).date()
-        if day > began[row.client_id] and (today - day).days < _NEW_DAYS:
-            place = row.connection_id, row.stream
-            name = names.get(place, " / ".join(place))
-            yield Unusual(row.client_id, day, f"read {one_line(name, 200)} for the first time")
+        if day > first_days[row.client_id] and (today - day).days < _NEW_DAYS:
+            name = one_line(name_of((row.connection_id, row.stream)), 200)
+            yield Unusual(row.client_id, day, f"read {name} for the first time")

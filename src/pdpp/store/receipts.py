@@ -88,6 +88,15 @@ class HourlyReads(NamedTuple):
     characters: int
 
 
+class ClientHour(NamedTuple):
+    """What a client read of all streams in the hour that begins at a moment."""
+
+    client_id: str
+    hour: int
+    reads: int
+    records: int
+
+
 class FirstRead(NamedTuple):
     """The hour in which a client first read a stream."""
 
@@ -146,8 +155,8 @@ class ReceiptLog(Protocol):
         """Return what was read, by client and connection, most characters first."""
         ...
 
-    def hourly(self, since: int) -> Sequence[HourlyReads]:
-        """Return what clients read since a moment, by hour."""
+    def hourly(self, since: int) -> Sequence[ClientHour]:
+        """Return what each client read since a moment, by hour, over all streams."""
         ...
 
     def first_reads(self) -> Sequence[FirstRead]:

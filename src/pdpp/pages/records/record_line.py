@@ -88,6 +88,14 @@ def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> 
     )
 
 
+def record_title(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> str:
+    """Return what a record of a list is called; its text is read only where it has no title."""
+    presentation = presented(reader.catalogue, answer)
+    if not untitled(presentation.title, answer["display_name"], answer["stream"]):
+        return visible(presentation.title, lines=False)
+    return record_line(reader, answer, dates).title
+
+
 def _instead_of_title(beginning: str, kind: str, time: str) -> str:
     """Return what a record without a title is called: how it begins, else its kind and time."""
     if beginning.strip():

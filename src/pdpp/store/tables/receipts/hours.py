@@ -7,7 +7,7 @@ every page that shows a month. They stay when old receipts make room for new one
 from collections.abc import Iterable, Sequence
 
 from pdpp.model.instant import DAY
-from pdpp.store.receipts import FirstRead, HourlyReads
+from pdpp.store.receipts import ClientHour, FirstRead, HourlyReads
 from pdpp.store.tables.database import TableConnection, TableReader
 
 TABLE = """
@@ -38,14 +38,18 @@ def add(db: TableConnection, rows: Iterable[HourlyReads]) -> None:
     )
 
 
-def since(db: TableReader, moment: int) -> Sequence[HourlyReads]:
-    """Return what was read since a moment, by hour."""
+def since(db: TableReader, moment: int) -> Sequence[ClientHour]:
+    """Return what each client read since a moment, by hour.
+
+    The engine adds up the streams: an agent that reads many leaves thousands of rows in a month,
+    and a page needs one for each hour.
+    """
     rows = db.execute(
-        "SELECT client_id, connection_id, stream, hour, reads, records, characters FROM hourly"
-        " WHERE hour >= ? ORDER BY hour",
+        "SELECT client_id, hour, CAST(sum(reads) AS BIGINT), CAST(sum(records) AS BIGINT)"
+        " FROM hourly WHERE hour >= ? GROUP BY client_id, hour ORDER BY hour, client_id",
         (moment,),
     )
-    return [HourlyReads(*row) for row in rows]
+    return [ClientHour(*row) for row in rows]
 
 
 def first_reads(db: TableReader) -> Sequence[FirstRead]:

@@ -12,8 +12,8 @@ from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import (
     ChainedReceipt,
     ChainVerdict,
+    ClientHour,
     FirstRead,
-    HourlyReads,
     LogEvent,
     ReadTotal,
     Receipt,
@@ -224,8 +224,8 @@ class TableReceipts(ABC):
         with self._reading() as db:
             return totals.totals(kept.receipt for kept in verification.receipts(db, query, None))
 
-    def hourly(self, since: int) -> Sequence[HourlyReads]:
-        """Return what clients read since a moment, by hour."""
+    def hourly(self, since: int) -> Sequence[ClientHour]:
+        """Return what each client read since a moment, by hour, over all streams."""
         with self._reading() as db:
             return hours.since(db, since)
 
