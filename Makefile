@@ -13,7 +13,7 @@ PY := $(BIN)/python
 UV := $(shell command -v uv 2>/dev/null)
 
 RECENT = import sys; sys.exit(sys.version_info < (3, 11))
-PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$name" -c '$(RECENT)' 2>/dev/null && { echo "$$name"; break; }; done)
 
 PINNED = --quiet --require-hashes --only-binary :all:

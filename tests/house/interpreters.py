@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PINS = ROOT / "requirements" / "run.txt"
 WHEELS = Path(sys.prefix) / "wheels"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-"""The versions that the package says it runs on."""
+"""The versions that the wheel is tried on, each where it is installed."""
 
 
 def wheels_for(version: str) -> Path:

@@ -4,7 +4,7 @@ from collections import Counter
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.store.questions import ask
 from tests.store.world import Engine, World, declare, fresh, stream
@@ -50,6 +50,30 @@ def test_each_month_counts_the_records_of_its_days(
         assert within.months == dict(counts)
         assert within.ranked == len(within.hits) == counts["2026-02"]
         assert search(world, "apple on:2026-02", time=Interval(0, 0)).months == {}
+
+
+@settings(max_examples=12)
+@given(times=st.lists(st.none() | st.sampled_from(list(MOMENTS)), min_size=1, max_size=4))
+def test_months_that_are_remembered_follow_writes_and_zones(
+    planner: Engine, times: list[str | None]
+) -> None:
+    """The second search under the same reaches remembers the months of all their rows."""
+    with fresh(planner) as world:
+        world.settle(None, "c1", "c2")
+        lasting = tuple(world.reach(name) for name in ("c1", "c2"))
+
+        def months(word: str, zone: str) -> dict[str, int]:
+            query = SearchQuery(lasting, ask(word), 100, zone=ZoneInfo(zone), months=True)
+            with world.store.reading():
+                return dict(world.store.search(query).months)
+
+        for number, moment in enumerate(times):
+            word = ("apple", "pear")[number % 2]
+            world.put({f"k{number}": {"subject": word, "at": moment}}, "c1" if number % 3 else "c2")
+            for zone in ("America/Los_Angeles", "UTC"):
+                for asked in ("apple", "pear"):
+                    answers = [months(asked, zone) for _ in range(3)]
+                    assert answers == [dict(search(world, asked, zone=ZoneInfo(zone)).months)] * 3
 
 
 def test_a_search_that_finds_nothing_has_no_months(world: World) -> None:

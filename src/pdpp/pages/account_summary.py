@@ -67,7 +67,7 @@ def _account(reader: PageReader, rows: Sequence[Mapping[str, Any]], dates: Dates
                 row["name"],
                 one_line(row["label"] or row["name"], _LONGEST),
                 row["record_count"],
-                _newest([row]),
+                row["freshness"]["newest_record_at"],
             )
             for row in rows
         ),

@@ -1,6 +1,7 @@
 """The import pages: drop an export, see what was recognised, and follow how it comes in."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,8 +64,10 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
     )
 
 
+@cache
 def _guide() -> "list[GuideEntry]":
-    # All formats are loaded with the first page that names them, not with the server.
+    # All formats are loaded with the first page that names them, not with the server. To look for
+    # plugins among all installed packages takes 6 ms, and none comes while a server runs.
     from pdpp.pages.imports.export_guide import export_guide
 
     return export_guide()

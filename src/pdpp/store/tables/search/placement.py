@@ -6,10 +6,12 @@ search; while it is the same as for the last one under the same reaches, their p
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from datetime import tzinfo
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
@@ -35,8 +37,16 @@ BLOCK_BITS = 34
 _Blocks = list[tuple[Any, ...]]
 
 
+class RowMonths(NamedTuple):
+    """The month of every row of a placement, as a number from 1 among the names; 0 is none."""
+
+    zone: tzinfo
+    names: Sequence[str]
+    numbers: NDArray[np.uint16]
+
+
 class Placement:
-    """The parts of a search in their order, and what is read of each; it never changes."""
+    """The parts of a search in their order, and what is read of each; that never changes."""
 
     def __init__(self, parts: Sequence[Part], hidden: Bools | None, whole: Sequence[Reach]) -> None:
         self.parts = parts
@@ -61,6 +71,10 @@ class Placement:
         )
         self.has_conditions = any(part.reach.conditions for part in parts)
         self._called: dict[str, list[Part]] | None = None
+        self.months_zone: tzinfo | None = None
+        """The zone in which the months of hits were asked for last."""
+        self.row_months: RowMonths | None = None
+        """The months of all rows, once they are known."""
 
     def parts_called(self, term: str) -> Sequence[Part]:
         """Return the parts of streams whose name holds a term."""

@@ -41,13 +41,13 @@ class Visible:
         self._db = db
         self._cache = cache
         self._check = check
-        self._placement = placed(db, cache, reaches)
-        self.parts = self._placement.parts
-        self.size = self._placement.size
-        self._hidden = self._placement.hidden
-        self.has_conditions = self._placement.has_conditions
-        self._bases = self._placement.bases
-        self._reader = PostingReader(db, cache, self._placement)
+        self.placement = placed(db, cache, reaches)
+        self.parts = self.placement.parts
+        self.size = self.placement.size
+        self._hidden = self.placement.hidden
+        self.has_conditions = self.placement.has_conditions
+        self._bases = self.placement.bases
+        self._reader = PostingReader(db, cache, self.placement)
 
     @property
     def hidden(self) -> Bools | None:
@@ -169,7 +169,7 @@ class Visible:
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
-        parts = self._placement.parts_called(term)
+        parts = self.placement.parts_called(term)
         return [(part.base, part.end) for part in parts if self._shows_any(part)]
 
     def _shows_any(self, part: Part) -> bool:
