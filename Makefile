@@ -33,7 +33,7 @@ FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/conf
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
 	tests/sources/formats/test_every_format.py \
-	tests/pages/test_browser.py tests/pages/test_layout.py tests/house/test_bench.py
+	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
 
 # Without it every worker and every program that a test starts would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE

@@ -1,6 +1,5 @@
 """The pages in a real browser, from the first visit to the last revocation."""
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import cast
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.pages.chromium import axe_script
+from tests.pages.every_page import TRAINING
 from tests.pages.house import (
     MAIL,
     PASSPHRASE,
@@ -19,15 +18,12 @@ from tests.pages.house import (
     waiting_client,
 )
 from tests.pages.test_device import begin
-from tests.pages.window import DESK, PHONE, Window, window
+from tests.pages.window import PHONE, Window, window
 from tests.serving import refused
-from tests.soak import SOAK
 
 from pdpp.authz.owner import begin_setup
 
 CITED = "/r/cin_home/messages/m-invoice-4471#field=body&chars=5-113"
-TRAINING = {**MAIL, "purpose_code": "ai_training", "streams": [{"name": "*"}]}
-SHOTS = os.environ.get("PDPP_SCREENSHOTS")
 
 expect.set_options(timeout=20_000)
 
@@ -260,76 +256,6 @@ def test_without_scripts_a_citation_still_leads_to_its_record(
 # How it looks
 
 
-def _pages(house: House) -> dict[str, str]:
-    """Return the address of every page that is worth a look."""
-    return {
-        "consent": house.ask(MAIL, name="Renovation Helper"),
-        "training": house.ask(TRAINING, name="Renovation Helper"),
-        "picker": house.ask(name="Claude"),
-        "home": "/",
-        "search": "/search",
-        "found": "/search?q=invoice&account=cin_home&month=2026-03",
-        "accounts": "/accounts",
-        "account": "/accounts/cin_home",
-        "removal": "/accounts/cin_home/remove",
-        "import": "/import",
-        "activity": "/activity",
-        "settings": "/settings",
-        "mistyped": "/acounts",
-        "agents": "/agents",
-        "device": "/device",
-        "answered": "/device/approved",
-        "record": CITED.replace("#", "?"),
-        "apology": "/consent/gone",
-    }
-
-
-LOOKS = {
-    "desk-light": (DESK, "light"),
-    "phone-dark": (PHONE, "dark"),
-    **({"desk-dark": (DESK, "dark"), "phone-light": (PHONE, "light")} if SOAK else {}),
-}
-"""Each size and each scheme once; what they have to do with each other is for a soak."""
-
-
-@pytest.mark.parametrize(("size", "scheme"), LOOKS.values(), ids=LOOKS)
-def test_every_page_is_accessible_and_fits_its_screen(
-    house: House, browser: Browser, scheme: str, size: dict[str, int], tmp_path: Path
-) -> None:
-    judge = axe_script()
-    with window(house, browser, viewport=size, color_scheme=scheme, bypass_csp=True) as owner:
-        _judge(owner, judge, "login", f"{scheme}-{size['width']}", "/login")
-        owner.log_in()
-        expect(owner.page.get_by_role("heading", level=1)).to_be_visible()
-        for name, path in _pages(house).items():
-            _judge(owner, judge, name, f"{scheme}-{size['width']}", path)
-
-
-def _judge(owner: Window, judge: str, name: str, kind: str, path: str) -> None:
-    owner.open(path)
-    for summary in owner.page.locator("main details > summary").all():
-        if summary.is_visible():
-            summary.evaluate("node => node.parentElement.open = true")
-    if name == "picker":
-        for box in owner.page.locator("input.opens").all():
-            box.check()
-    if SHOTS:
-        owner.page.screenshot(path=Path(SHOTS) / f"{name}-{kind}.png", full_page=True)
-    width = owner.page.evaluate("document.documentElement.scrollWidth")
-    assert width <= owner.page.evaluate("innerWidth"), (name, width)
-    owner.page.evaluate(judge)
-    found = owner.page.evaluate(
-        "axe.run({resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa',"
-        " 'wcag22aa', 'best-practice']})"
-    )
-    problems = [
-        (rule["id"], node["target"], node.get("failureSummary"))
-        for rule in found["violations"]
-        for node in rule["nodes"]
-    ]
-    assert problems == [], (name, kind)
-
-
 def test_the_scheme_of_the_reader_is_followed(house: House, browser: Browser) -> None:
     shades = {}
     for scheme in ("light", "dark"):
@@ -356,15 +282,3 @@ def _box(owner: Window, name: str) -> Mapping[str, float]:
     found = owner.page.get_by_role("button", name=name, exact=True).bounding_box()
     assert found is not None
     return cast("Mapping[str, float]", found)
-
-
-def test_the_browser_finds_nothing_to_complain_about(house: House, browser: Browser) -> None:
-    with window(house, browser) as owner:
-        owner.open("/login").log_in()
-        expect(owner.page.get_by_role("heading", level=1)).to_have_text("What you have")
-        owner.complaints.clear()
-        for name, path in _pages(house).items():
-            owner.open(path)
-            owner.page.wait_for_load_state("networkidle")
-            told = [line for line in owner.complaints if "404" not in line]
-            assert told == [], name

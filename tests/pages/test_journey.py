@@ -1,17 +1,15 @@
 """A person's way through the pages in a real browser, and what may go wrong on it."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
 from tests.engine import open_store
-from tests.pages.chromium import axe_script
 from tests.pages.house import PASSPHRASE, House, housed, waiting_client
 from tests.pages.journey import heading, import_to_removal, write_export
 from tests.pages.test_home import fail_import
-from tests.pages.window import PHONE, window
+from tests.pages.window import window
 
 from pdpp.authz.owner import begin_setup, private_host
 from pdpp.pages.imports import upload as uploads
@@ -156,26 +154,6 @@ def test_the_search_is_a_key_away_but_not_while_typing(house: House, browser: Br
         name.fill("")
         name.press("/")
         expect(name).to_have_value("/")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_an_empty_server_and_a_failed_import_are_accessible(
-    empty: House, browser: Browser, scheme: str
-) -> None:
-    judge = axe_script()
-    with window(empty, browser, viewport=PHONE, color_scheme=scheme, bypass_csp=True) as owner:
-        owner.open("/").log_in()
-        heading(owner.page, "Nothing here yet")
-        (job,) = empty.store.jobs.recent(1, "import")
-        for path in ("/", "/search", "/accounts", "/import", f"/import/{job.id}", "/activity"):
-            owner.open(path)
-            owner.page.evaluate(judge)
-            found = json.loads(
-                owner.page.evaluate("axe.run().then((all) => JSON.stringify(all.violations))")
-            )
-            assert [(rule["id"], [n["target"] for n in rule["nodes"]]) for rule in found] == [], (
-                path
-            )
 
 
 def test_a_page_makes_three_requests_at_most(house: House, browser: Browser) -> None:
