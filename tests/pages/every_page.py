@@ -105,9 +105,10 @@ def every_page(house: House) -> dict[str, str]:
     pages |= {f"import {job.status.value}": f"/import/{job.id}" for job in jobs}
     for upload in UploadFolder(house.folder).uploads():
         pages["upload"] = f"/import/uploads/{upload.id}"
-    accounts = list(store.catalogue().connections)
-    if accounts:
-        pages |= _pages_of_records(house, accounts[-1])
+    accounts = store.catalogue().connections
+    for account in accounts.values():
+        if not account.connector_key.startswith("demo_"):
+            pages |= _pages_of_records(house, account.connection_id)
     number = _receipt(store)
     if number is not None:
         pages |= _pages_of_agent(house, number)
