@@ -14,8 +14,9 @@ from pdpp.authz.client_metadata import READ_SCOPE
 from pdpp.authz.principal import Principal
 from pdpp.evidence.budget import json_length
 from pdpp.mcp import exact_rpc
-from pdpp.mcp.kernel import Context
+from pdpp.mcp.kernel import Context, Surface
 from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
+from pdpp.mcp.kernel.protocol import Headers
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader
@@ -23,15 +24,14 @@ from pdpp.mcp.reading.resource_client import JsonCodec, ResourceClient
 from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import App, InProcessTransport
 from pdpp.mcp.server import make_kernel
+from pdpp.mcp.tools.surface import surface_of
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
 from pdpp.service.challenge import METADATA_PATH, add_challenge
-from pdpp.service.headers import headers_of
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.service import INNER, Service
 from pdpp.service.settings import Settings
 from pdpp.store.numbers import read_answer, write_decimal
-from pdpp.store.scope import Reach
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"
@@ -85,7 +85,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
         {"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}
     ]
     endpoint = McpEndpoint(
-        make_kernel(reader_of, icons),
+        make_kernel(reader_of, icons, _describe),
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
         authenticate=BearerAdmission(service).admit,
@@ -127,10 +127,10 @@ class BearerAdmission:
         self._service = service
         self._resources = {origin, origin + MCP_PATH}
 
-    async def admit(self, scope: Scope) -> HostedCaller:
+    async def admit(self, scope: Scope, headers: Headers) -> HostedCaller:
         """Return the caller of a request, or refuse it."""
-        given = headers_of(scope).get("authorization", "")
-        origin = scope.get(ORIGIN) or public_origin(scope, self._service.settings)
+        given = headers.get("authorization", "")
+        origin = scope.get(ORIGIN) or public_origin(scope, self._service.settings, headers)
         try:
             # An owner token would show an agent everything without the owner's consent to any of
             # it.
@@ -162,7 +162,7 @@ def make_reader(
     principal = caller.principal
     client = ResourceClient(transport, caller.bearer, codec=_CODEC)
     reader = GrantReader(client, memory, principal.binding)
-    reader.names = partial(_stream_names, principal, clock())
+    reader.names = partial(principal.once, _stream_names)
     if principal.package is not None:
         now = clock()
         children = [
@@ -177,20 +177,25 @@ def make_reader(
     return reader
 
 
-def _stream_names(principal: Principal, now: int) -> list[StreamName]:
-    """Return what the streams are called that a caller may read, without asking the store."""
-    principals = principal.children if principal.package is not None else [principal]
+async def _describe(context: Context) -> Surface:
+    """Return what the tools of a caller are like; hosts list them before each turn."""
+    caller: HostedCaller = context.principal
+    return caller.principal.once(_surface)
+
+
+def _surface(principal: Principal) -> Surface:
+    return surface_of(principal.once(_stream_names))
+
+
+def _stream_names(principal: Principal) -> list[StreamName]:
+    """Return what the streams are called that a caller may read, without asking the store.
+
+    A package is admitted as a caller that reaches what its grants open that are good now.
+    """
     return [
-        reach.once(_stream_name)
-        for own in principals
-        if own.problem(now) is None
-        for reach in own.reaches
+        StreamName(reach.feed.connection.connector_key, reach.stream.name, reach.stream.label or "")
+        for reach in principal.reaches
     ]
-
-
-def _stream_name(reach: Reach) -> StreamName:
-    key = reach.feed.connection.connector_key
-    return StreamName(key, reach.stream.name, reach.stream.label or "")
 
 
 def _child(principal: Principal, now: int) -> ChildGrant | None:

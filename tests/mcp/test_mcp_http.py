@@ -12,6 +12,7 @@ from tests.mcp.launch import META, VERSION, Server
 from tests.serving import UNENCRYPTED
 
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, http, rpc
+from pdpp.mcp.kernel.protocol import Headers
 
 POST = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
@@ -264,7 +265,7 @@ def test_an_answer_is_sent_though_the_server_repeats_its_events() -> None:
 
 
 def test_a_caller_that_is_not_authenticated_is_told_so_before_anything_else() -> None:
-    async def nobody(scope: http.Scope) -> object:
+    async def nobody(_scope: http.Scope, _headers: Headers) -> object:
         body: rpc.JsonObject = {"error": {"code": "authentication_error"}}
         raise http.HttpRefusal(401, body, {"www-authenticate": "Bearer"})
 
@@ -275,7 +276,7 @@ def test_a_caller_that_is_not_authenticated_is_told_so_before_anything_else() ->
 
 
 def test_the_principal_reaches_the_tool() -> None:
-    async def alice(scope: http.Scope) -> object:
+    async def alice(_scope: http.Scope, _headers: Headers) -> object:
         return "alice"
 
     async def who(arguments: rpc.JsonObject, context: Context) -> rpc.JsonObject:

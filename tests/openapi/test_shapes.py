@@ -105,11 +105,10 @@ def test_most_operations_are_typed_by_their_shape() -> None:
         "getSchema",  # compacted from a schema of any server
         "search",  # lean where the caller wants it
         "searchHybrid",
-        "getRecord",  # written as bytes
     }
 
 
-def test_a_record_that_is_written_as_bytes_has_the_members_of_its_shape(
+def test_a_record_has_the_members_of_its_shape(
     demo_world: World,
 ) -> None:
     rows = demo_world.client().get("/v1/streams/messages/records?limit=2").json()["data"]

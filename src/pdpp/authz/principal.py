@@ -1,8 +1,8 @@
 """Principals: who a bearer token stands for, and what it reaches, decided anew on every request."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp.authz.token import TokenKind, hash_token
 from pdpp.model.errors import (
@@ -22,6 +22,9 @@ from pdpp.store.vault import Token
 _LONGEST = 512
 _MOST_REMEMBERED = 4_096
 
+_T = TypeVar("_T")
+_ReachesByStream = Mapping[tuple[str, str | None], tuple[Reach, ...]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Principal:
@@ -32,18 +35,20 @@ class Principal:
     grant: Grant | None = None
     package: Package | None = None
     children: tuple["Principal", ...] = ()
-    _by_stream: dict[tuple[str, str | None], tuple[Reach, ...]] = field(
+    _derived: dict[Callable[["Principal"], Any], Any] = field(
         default_factory=dict, init=False, repr=False
     )
 
+    def once(self, make: Callable[["Principal"], _T]) -> _T:
+        """Return what a function makes of the caller; it is called once for as long as it lives."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        value: _T = self._derived[make]
+        return value
+
     def reaches_of(self, stream: str, connection_id: str | None = None) -> tuple[Reach, ...]:
         """Return what the caller reaches of a stream, in one connection or in all."""
-        if not self._by_stream:
-            for reach in self.reaches:
-                name = reach.stream.name
-                for scope in ((name, None), (name, reach.connection_id)):
-                    self._by_stream[scope] = (*self._by_stream.get(scope, ()), reach)
-        return self._by_stream.get((stream, connection_id), ())
+        return self.once(_by_stream).get((stream, connection_id), ())
 
     @property
     def is_owner(self) -> bool:
@@ -76,6 +81,15 @@ class Principal:
         if _over(self.token.expires_at, now):
             return AuthenticationError("The bearer token has expired.")
         return None
+
+
+def _by_stream(principal: Principal) -> _ReachesByStream:
+    reaches: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
+    for reach in principal.reaches:
+        name = reach.stream.name
+        for scope in ((name, None), (name, reach.connection_id)):
+            reaches[scope] = (*reaches.get(scope, ()), reach)
+    return reaches
 
 
 def owner_principal(catalogue: Catalogue) -> Principal:

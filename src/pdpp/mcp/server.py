@@ -1,6 +1,6 @@
 """The MCP server as clients meet it: its name, its six tools, its resources."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from pdpp import __version__
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Surface
@@ -14,9 +14,23 @@ _MOST_SURFACES = 64
 """Descriptions that are remembered: one for each set of streams that some caller may read."""
 
 
-def make_kernel(reader_of: ReaderOf, icons: Sequence[JsonObject] = ()) -> Kernel:
-    """Put the server together over a way to read."""
+Describe = Callable[[Context], Awaitable[Surface]]
 
+
+def make_kernel(
+    reader_of: ReaderOf, icons: Sequence[JsonObject] = (), describe: Describe | None = None
+) -> Kernel:
+    """Put the server together over a way to read.
+
+    ``describe`` tells what a caller's tools are like, where that is known without a reader.
+    """
+    info = ServerInfo("pdpp", __version__, "Personal data", icons)
+    tools, resources = make_tools(reader_of), Resources(reader_of)
+    return Kernel(info, tools, resources, describe=describe or _description(reader_of))
+
+
+def _description(reader_of: ReaderOf) -> Describe:
+    """Return what describes the tools by the names of streams that a reader tells."""
     surfaces: dict[tuple[StreamName, ...], Surface] = {}
 
     async def describe(context: Context) -> Surface:
@@ -29,5 +43,4 @@ def make_kernel(reader_of: ReaderOf, icons: Sequence[JsonObject] = ()) -> Kernel
             surface = surfaces[names] = surface_of(names)
         return surface
 
-    info = ServerInfo("pdpp", __version__, "Personal data", icons)
-    return Kernel(info, make_tools(reader_of), Resources(reader_of), describe=describe)
+    return describe

@@ -5,6 +5,7 @@ did with the store, a job with the jobs, an error with the errors.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 import orjson
@@ -99,7 +100,7 @@ class ListJson(ListPaging, Generic[Item]):
 
     object: Literal["list"]
     url: str
-    data: Sequence[Item | orjson.Fragment] | orjson.Fragment
+    data: Sequence[Item]
     has_more: bool
     meta: ListMetaJson
     links: ListLinks
@@ -127,14 +128,14 @@ class RecordHead(SourceJson):
     object: Literal["record"]
     id: Annotated[str, "The key of the record in its stream."]
     stream: str
-    emitted_at: Moment
+    emitted_at: Moment | datetime
     version: str
 
 
 class RecordJson(RecordHead):
-    """A record; ``envelope`` writes it as bytes, because a page has hundreds."""
+    """A record; its data is passed on as it is stored."""
 
-    data: dict[str, Any]
+    data: dict[str, Any] | orjson.Fragment
     expanded: NotRequired["Expanded"]
 
 
@@ -149,12 +150,12 @@ class RelatedList(TypedDict):
     """The records of a relation to many."""
 
     object: Literal["list"]
-    data: list[RecordJson] | orjson.Fragment
+    data: list[RecordJson]
     has_more: bool
     limit: Size
 
 
-Related = RecordJson | RelatedList | orjson.Fragment | None
+Related = RecordJson | RelatedList | None
 Expanded = dict[str, Related]
 
 

@@ -1,13 +1,15 @@
 """Envelopes: the shapes of answers that the contract names."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
 
 from pdpp.model import instant
-from pdpp.model.instant_json import to_json
+from pdpp.model.instant_json import encoded_moment
 from pdpp.resource.answers import (
     CountJson,
     Expanded,
@@ -15,6 +17,7 @@ from pdpp.resource.answers import (
     ListLinks,
     ListMetaJson,
     ListPaging,
+    RecordJson,
     SearchHints,
     SourceJson,
     TombstoneJson,
@@ -25,10 +28,6 @@ from pdpp.store.port import Record, Tombstone
 from pdpp.store.scope import Reach
 
 Item = TypeVar("Item")
-
-_BETWEEN = b',{"object":"record","id":'
-_EMITTED = b',"emitted_at":'
-_VERSION = b',"version":'
 
 
 def source_of(reach: Reach) -> SourceJson:
@@ -41,41 +40,43 @@ def source_of(reach: Reach) -> SourceJson:
     }
 
 
-def record_envelope(record: Record, expanded: Expanded | None = None) -> orjson.Fragment:
+def record_envelope(record: Record, expanded: Expanded | None = None) -> RecordJson:
     """Return a record as it is answered; its data is passed on as it is stored."""
-    envelope = _joined((record,))
+    (envelope,) = record_envelopes((record,))
     if expanded is not None:
-        envelope = b'%b,"expanded":%b}' % (envelope[:-1], orjson.dumps(expanded))
-    return orjson.Fragment(envelope)
+        envelope["expanded"] = expanded
+    return envelope
 
 
-def record_envelopes(records: Iterable[Record]) -> orjson.Fragment:
-    """Return the list of records as they are answered."""
-    return orjson.Fragment(b"[%b]" % _joined(records))
+def record_envelopes(records: Iterable[Record]) -> list[RecordJson]:
+    """Return records as they are answered."""
+    return [
+        {
+            "object": "record",
+            "id": id,
+            "stream": source["stream"],
+            "connection_id": source["connection_id"],
+            "connector_key": source["connector_key"],
+            "display_name": source["display_name"],
+            "data": orjson.Fragment(data),
+            "emitted_at": encoded_moment(emitted_at),
+            "version": version,
+        }
+        # Most pages are of one stream, whose source is then looked up once.
+        for reach, own in groupby(records, itemgetter(0))
+        for source in (reach.once(_stream_source),)
+        for _, id, data, emitted_at, version in own
+    ]
 
 
-def _joined(records: Iterable[Record]) -> bytes:
-    """Return the envelopes of records with commas between them.
+class _StreamSource(SourceJson):
+    """Where a record comes from, with its stream."""
 
-    The pieces of all are put together in one go: a page has hundreds.
-    """
-    pieces: list[bytes] = []
-    last, source = None, b""
-    dumps = orjson.dumps
-    for reach, id, data, emitted_at, version in records:
-        if reach is not last:  # by identity: to hash a reach takes longer than the whole line
-            last, source = reach, reach.once(_source_json)
-        pieces += (_BETWEEN, dumps(id), source, data, _EMITTED, to_json(emitted_at), _VERSION)
-        pieces += (dumps(version), b"}")
-    # Every record begins with a comma; the first one loses it here, once for all.
-    pieces[:1] = [_BETWEEN[1:]] if pieces else []
-    return b"".join(pieces)
+    stream: str
 
 
-def _source_json(reach: Reach) -> bytes:
-    """Return the members between a record's id and its data."""
-    source = orjson.dumps({"stream": reach.stream.name, **source_of(reach)})
-    return b"," + source[1:-1] + b',"data":'
+def _stream_source(reach: Reach) -> _StreamSource:
+    return {"stream": reach.stream.name, **source_of(reach)}
 
 
 def tombstone_envelope(tombstone: Tombstone) -> TombstoneJson:
@@ -94,7 +95,7 @@ def tombstone_envelope(tombstone: Tombstone) -> TombstoneJson:
 
 def list_envelope(
     call: Call,
-    data: Sequence[Item] | orjson.Fragment,
+    data: Sequence[Item],
     *,
     next_cursor: str | None = None,
     next_changes_since: str | None = None,

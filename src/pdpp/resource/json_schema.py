@@ -4,6 +4,7 @@ A type that has a name in the document is referred to by it wherever it occurs.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 from types import NoneType, UnionType
 from typing import (
@@ -22,6 +23,9 @@ from typing import (
 import orjson
 
 from pdpp.model.json_types import Keyword
+
+_WRITTEN_BY_ENCODER = (orjson.Fragment, datetime)
+"""Types of values that stand for JSON of another type beside them in a union."""
 
 Json = dict[str, Any]
 
@@ -87,8 +91,8 @@ class _Deriver:
         return schema
 
     def _union(self, shapes: Sequence[Any]) -> Json:
-        """Return the schema of several types; JSON that is written already is one of the others."""
-        schemas = [self.schema(shape) for shape in shapes if shape is not orjson.Fragment]
+        """Return the schema of several types; what the encoder writes is one of the others."""
+        schemas = [self.schema(shape) for shape in shapes if shape not in _WRITTEN_BY_ENCODER]
         if len(schemas) == 1:
             return schemas[0]
         if all(schema.keys() == {"type"} for schema in schemas):

@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
-
 from pdpp.authz.principal import Principal
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import InsufficientScope
+from pdpp.model.instant_json import write_answer
 from pdpp.receipts.recorder import AnsweredRead
 from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call
@@ -128,4 +127,4 @@ def _read(route: Route, call: Call) -> Any:
     """Read and turn the answer into bytes while the snapshot it was read under is still held."""
     call.served.clear()  # what a first try put aside that ran out of time
     answer = route.operation(call)
-    return answer if isinstance(answer, BlobRange) else orjson.dumps(answer)
+    return answer if isinstance(answer, BlobRange) else write_answer(answer)

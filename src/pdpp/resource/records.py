@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import orjson
-
 from pdpp.model.errors import InvalidRequest
 from pdpp.receipts.served import of_records
 from pdpp.resource.answers import ListJson, RecordJson, TombstoneJson
@@ -91,7 +89,7 @@ def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:
     return field, asked.startswith("-") or order == "desc"
 
 
-def get_record(call: Call) -> RecordJson | orjson.Fragment:
+def get_record(call: Call) -> RecordJson:
     """Answer ``GET /v1/streams/{stream}/records/{record_id}``."""
     key = call.path["record_id"]
     reach = call.reach_holding(key)
@@ -115,7 +113,7 @@ def _answer(
     record: Record,
     select: frozenset[str] | None,
     relations: Mapping[str, int],
-) -> orjson.Fragment:
+) -> RecordJson:
     if not relations:
         return record_envelope(record)
     expanded = expand(call, record, relations)

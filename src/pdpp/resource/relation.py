@@ -4,12 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import orjson
-
 from pdpp.model.declaration import Cardinality, Kind, Relationship
 from pdpp.model.errors import InvalidExpand
 from pdpp.receipts.served import of_records
-from pdpp.resource.answers import Expanded, RelatedList, WarningJson
+from pdpp.resource.answers import Expanded, RecordJson, RelatedList, WarningJson
 from pdpp.resource.call import Call
 from pdpp.resource.envelope import record_envelope, record_envelopes
 from pdpp.store.numbers import read_data
@@ -97,7 +95,7 @@ def expand(call: Call, record: Record, relations: Mapping[str, int]) -> Expanded
 
 def _belonging(
     call: Call, record: Record, relation: Relationship, other: Reach
-) -> orjson.Fragment | None:
+) -> RecordJson | None:
     value = read_data(record.data).get(relation.foreign_key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
@@ -110,7 +108,7 @@ def _belonging(
 
 def _having(
     call: Call, record: Record, relation: Relationship, other: Reach, limit: int
-) -> RelatedList | orjson.Fragment | None:
+) -> RelatedList | RecordJson | None:
     numbered = other.stream.fields[relation.foreign_key].kind is Kind.INTEGER
     value = _as_number(record.id) if numbered else record.id
     if value is None:

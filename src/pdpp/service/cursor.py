@@ -9,7 +9,7 @@ key, so that the same position always gives the same cursor and tells nothing el
 import base64
 import hmac
 from collections.abc import Iterable, Sequence
-from hashlib import shake_256
+from hashlib import blake2b, shake_256
 from typing import Any
 
 import orjson
@@ -32,7 +32,8 @@ class Signer:
 
     def __init__(self, secret: bytes) -> None:
         # Copied for each cursor: the key is hashed once, not once a cursor.
-        self._keyed = hmac.new(secret, digestmod="sha256")
+        tag_key = hmac.digest(secret, b"cursor tag", "sha256")
+        self._keyed = blake2b(key=tag_key, digest_size=_TAG_BYTES)
         self._mask_key = hmac.digest(secret, b"cursor mask", "sha256")
 
     def seal(self, kind: str, binding: Sequence[str], position: Any) -> str:
@@ -83,17 +84,17 @@ class Signer:
         number = int.from_bytes(mask, "big") ^ int.from_bytes(text, "big")
         return number.to_bytes(len(text), "big")
 
-    def _bound(self, kind: str, binding: Sequence[str]) -> hmac.HMAC:
+    def _bound(self, kind: str, binding: Sequence[str]) -> blake2b:
         """Return the tag of what a cursor is bound to; its length keeps all else out of it."""
         bound, tag = orjson.dumps([kind, *binding]), self._keyed.copy()
         tag.update(len(bound).to_bytes(4, "big") + bound)
         return tag
 
 
-def _tag(bound: hmac.HMAC, payload: bytes) -> bytes:
+def _tag(bound: blake2b, payload: bytes) -> bytes:
     tag = bound.copy()
     tag.update(payload)
-    return tag.digest()[:_TAG_BYTES]
+    return tag.digest()
 
 
 def _text(sealed: bytes) -> str:

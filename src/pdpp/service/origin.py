@@ -21,11 +21,16 @@ _HOST = re.compile(r"([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]
 _PAIR = re.compile(r'(host|proto)="?([^",;]+)"?', re.IGNORECASE)
 
 
-def public_origin(scope: Scope, settings: Settings) -> str:
-    """Return the address under which the caller knows this server."""
+def public_origin(
+    scope: Scope, settings: Settings, headers: Mapping[str, str] | None = None
+) -> str:
+    """Return the address under which the caller knows this server.
+
+    ``headers`` are those of the request, where they have been read already.
+    """
     if settings.public:
         return settings.origin
-    headers = headers_of(scope)
+    headers = headers_of(scope) if headers is None else headers
     if from_proxy(scope, settings):
         return _forwarded(headers) or settings.origin
     host = headers.get("host", "")

@@ -24,7 +24,8 @@ RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
 """Where a person opens the record that an answer cites."""
 
 
-def _request_id() -> str:
+def new_request_id() -> str:
+    """Return an id for one more request."""
     return f"req_{secrets.token_hex(8)}"
 
 
@@ -41,4 +42,4 @@ class Service:
     clock: Clock
     recorder: Recorder
     encoder: LazyEncoder | None = None
-    new_request_id: Callable[[], str] = _request_id
+    new_request_id: Callable[[], str] = new_request_id

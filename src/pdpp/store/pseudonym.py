@@ -14,7 +14,9 @@ hash of the tag, so that the same surrogate always gives the same id and tells n
 import base64
 import binascii
 import hmac
+import struct
 from binascii import b2a_base64
+from collections.abc import Sequence
 from hashlib import blake2b
 
 LENGTH = 27
@@ -50,13 +52,21 @@ class FeedSeal:
 
     def seal(self, surrogate: int) -> str:
         """Return the pseudonym of a record."""
-        plain = surrogate.to_bytes(_SURROGATE_BYTES, "big", signed=True)
-        hashed = self._tag.copy()
-        hashed.update(plain)
-        tag = hashed.digest()
-        # The zero byte fills the last group of base64, so that no padding has to be cut off.
-        sealed = self._locator + tag + self._masked(tag, plain) + b"\0"
-        return b2a_base64(sealed, newline=False).translate(_URL_SAFE)[:LENGTH].decode()
+        return self.seal_all((surrogate,))[0]
+
+    def seal_all(self, surrogates: Sequence[int]) -> list[str]:
+        """Return the pseudonyms of some records; of a page at once, each takes half as long."""
+        plain = struct.pack(f">{len(surrogates)}q", *surrogates)
+        starts = range(0, len(plain), _SURROGATE_BYTES)
+        tags = [self._tag_of(plain[at : at + _SURROGATE_BYTES]) for at in starts]
+        masked = _xor(b"".join(map(self._mask_of, tags)), plain)
+        # The zero byte fills the last group of base64, so that no padding stands between two.
+        sealed = [
+            b"%b%b%b\0" % (self._locator, tag, masked[at : at + _SURROGATE_BYTES])
+            for tag, at in zip(tags, starts, strict=True)
+        ]
+        text = b2a_base64(b"".join(sealed), newline=False).translate(_URL_SAFE).decode()
+        return [text[at : at + LENGTH] for at in range(0, len(text), LENGTH + 1)]
 
     def open(self, pseudonym: str) -> int | None:
         """Return the surrogate of a record, None for anything not sealed here."""
@@ -65,7 +75,7 @@ class FeedSeal:
         if sealed is None or sealed[:_LOCATOR_BYTES] != self._locator:
             return None
         tag = sealed[_LOCATOR_BYTES : _LOCATOR_BYTES + _TAG_BYTES]
-        plain = self._masked(tag, sealed[_LOCATOR_BYTES + _TAG_BYTES :])
+        plain = _xor(self._mask_of(tag), sealed[_LOCATOR_BYTES + _TAG_BYTES :])
         if not hmac.compare_digest(tag, self._tag_of(plain)):
             return None
         return int.from_bytes(plain, "big", signed=True)
@@ -75,11 +85,15 @@ class FeedSeal:
         tag.update(plain)
         return tag.digest()
 
-    def _masked(self, tag: bytes, text: bytes) -> bytes:
+    def _mask_of(self, tag: bytes) -> bytes:
         mask = self._mask.copy()
         mask.update(tag)
-        number = int.from_bytes(mask.digest(), "big") ^ int.from_bytes(text, "big")
-        return number.to_bytes(_SURROGATE_BYTES, "big")
+        return mask.digest()
+
+
+def _xor(mask: bytes, text: bytes) -> bytes:
+    number = int.from_bytes(mask, "big") ^ int.from_bytes(text, "big")
+    return number.to_bytes(len(text), "big")
 
 
 def locator_of(secret: bytes, grant_id: str | None) -> bytes:

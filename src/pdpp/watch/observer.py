@@ -1,12 +1,12 @@
 """The observer: stands around the application, counts what it answers and logs it if asked to."""
 
 import logging
-import secrets
 from collections.abc import Awaitable
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pdpp.service.service import new_request_id
 from pdpp.watch.meter import LEFT, OTHER, Meter
 
 log = logging.getLogger("pdpp.access")
@@ -59,8 +59,7 @@ class Observer:
 def _name(message: Message) -> None:
     """Give an answer an id where it has none."""
     if not _id_of(message):
-        request_id = f"req_{secrets.token_hex(8)}".encode()
-        message["headers"] = [*message["headers"], (_ID, request_id)]
+        message["headers"] = [*message["headers"], (_ID, new_request_id().encode())]
 
 
 def _id_of(message: Message) -> str:

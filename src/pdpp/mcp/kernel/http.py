@@ -13,7 +13,7 @@ from pdpp.mcp.kernel.rpc import INVALID_REQUEST, JsonObject
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Authenticate = Callable[[Scope], Awaitable[object]]
+Authenticate = Callable[[Scope, Headers], Awaitable[object]]
 
 MAX_BYTES = 4 * 1024 * 1024
 _TAKEN = ("application/json", "application/*", "*/*")
@@ -31,9 +31,8 @@ class ClientGone(Exception):
     """The client left before its answer."""
 
 
-async def anyone(_scope: Scope) -> object:
+async def anyone(_scope: Scope, _headers: Headers) -> object:
     """Authenticate nobody: every caller is served, with no principal."""
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class McpEndpoint:
             # Before anything of the request is looked at: a page in a browser that reaches this
             # server by another name (DNS rebinding) must not even try a token.
             self._check_source(headers)
-            principal = await self.authenticate(scope)
+            principal = await self.authenticate(scope, headers)
             _check_shape(scope["method"], headers)
             message = self.parse(await self._body(headers, receive))
             work = self.kernel.handle(message, headers=headers, principal=principal)
