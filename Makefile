@@ -8,6 +8,8 @@ AUDITOR := .audit
 MEANING := .meaning
 MARKS := .cache/marks
 TYPES := .cache/types.txt
+# One more than there are cores: many tests wait for programs, deadlines and browsers.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 UV := $(shell command -v uv 2>/dev/null)
@@ -67,18 +69,21 @@ run: $(VENV)/run.stamp
 	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
 
 # In a fresh checkout the types take most of a minute of one core, so they are checked beside the tests.
+define beside_types
+mkdir -p $(dir $(TYPES)); $(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
+	$(1); tests=$$?; wait $$types; typed=$$?; cat $(TYPES); exit $$((tests + typed))
+endef
+
 test: style judges interpreters
 	@rm -rf $(MARKS) && mkdir -p $(MARKS)
-	@$(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
-	COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n 2 --dist loadfile --durations=20; tests=$$?; \
-	wait $$types; typed=$$?; cat $(TYPES); exit $$((tests + typed))
+	@$(call beside_types,COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20)
 	@$(PY) -m tests.house.scenarios verify
 	@$(PY) -m tests.counting $(MARKS)
 
 # Every day: what shows most mistakes in little time. What is left out starts programs, attacks,
 # kills, measures, or looks at pages.
-test-fast: lint
-	$(PY) -m pytest -q -n 2 --dist loadfile $(FAST)
+test-fast: style
+	@$(call beside_types,$(PY) -m pytest -q -n $(WORKERS) --dist loadfile $(FAST) --ignore=tests/store/postgres)
 
 judges: $(JUDGES:%=%/node_modules/.stamp)
 
@@ -107,7 +112,7 @@ bench: $(VENV)/dev.stamp
 
 # Both parts talk to nothing but servers of their own on this machine, and end by themselves.
 soak: $(VENV)/dev.stamp
-	PDPP_SOAK=1 $(PY) -m pytest -n 2 --dist loadfile $(SOAKED)
+	PDPP_SOAK=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile $(SOAKED)
 	@$(PY) -m compileall -q src
 	@$(PY) -m bench.soak --minutes $(MINUTES)
 

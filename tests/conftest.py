@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from tests.counting.plugin import line_counter
 from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
-from tests.scheduling import FileScheduling, order_of
+from tests.scheduling import FileScheduling, import_share, order_of
 from tests.soak import SOAK
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
@@ -63,6 +63,17 @@ def _keep_state_apart() -> None:
     folder = tempfile.mkdtemp(prefix="pdpp-state-")
     os.environ["XDG_STATE_HOME"] = folder
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let each worker of a run of all tests import another share of the files first.
+
+    The first import of a file rewrites its assertions and compiles it, and keeps what it compiled.
+    Workers that all begin with the same file do so at the same time, each for itself.
+    """
+    if share := getattr(session.config, "workerinput", None):
+        import_share(session.config, int(share["workerid"][2:]), share["workercount"])
 
 
 def pytest_collection_finish() -> None:

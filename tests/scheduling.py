@@ -5,9 +5,16 @@ the installed runner no longer takes such names, so tests of one file were sprea
 and each of them filled the same stores and started the same servers.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
+from warnings import catch_warnings, simplefilter
 
+import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 TOGETHER: Mapping[str, str] = MappingProxyType(
@@ -44,6 +51,28 @@ def order_of(nodeid: str) -> int:
     """Return a number that sorts the long files before all others."""
     file = file_of(nodeid)
     return FIRST.index(file) if file in FIRST else len(FIRST)
+
+
+def import_share(config: pytest.Config, number: int, count: int) -> None:
+    """Import every so many files of tests, beginning with the one of a number."""
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    for file in share_of(config.rootpath / "tests", number, count):
+        # What cannot be imported, or only with a warning, is told when it is collected.
+        with catch_warnings(), suppress(Exception, pytest.skip.Exception):
+            simplefilter("error")
+            import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
+
+
+def share_of(folder: Path, number: int, count: int) -> list[Path]:
+    """Return the files of tests below a folder that one of several workers imports first."""
+    return sorted(_files_below(folder))[number::count]
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != "node_modules"]
+        yield from (Path(place, name) for name in names if fnmatch(name, "test_*.py"))
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc] # the base has no types

@@ -85,12 +85,13 @@ class SetClock:
 
 def seeded_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
     """Open a store that holds the demo world; a process seeds it once and copies it after that."""
-    copy_store(_template(), folder)
+    copy_store(demo_template(), folder)
     return open_store(folder, clock)
 
 
 @cache
-def _template() -> Path:
+def demo_template() -> Path:
+    """Return the folder of the demo world that every other one is a copy of."""
     folder = Path(tempfile.mkdtemp(prefix="pdpp-demo-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     store = open_store(folder)

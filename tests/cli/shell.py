@@ -148,13 +148,32 @@ def _with_environment(extra: Mapping[str, str]) -> Iterator[None]:
             del os.environ[name]
 
 
-def pdpp_here(*arguments: str | Path, data: Path | None = None) -> Ended:
+def pdpp_here(
+    *arguments: str | Path, data: Path | None = None, stdin: bytes | None = None
+) -> Ended:
     """Run the program in this process, where a test needs many quick runs."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     words = [str(argument) for argument in _placed(arguments, data)]
-    with redirect_stdout(out), redirect_stderr(err), _with_environment(stored(words)):
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        _reading(stdin),
+        _with_environment(stored(words)),
+    ):
         code = run(words)
     return Ended(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
+
+
+@contextmanager
+def _reading(content: bytes | None) -> Iterator[None]:
+    """Let standard input be a pipe with some content, or stay what it is."""
+    before = sys.stdin
+    if content is not None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(content), "utf-8")
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 @contextmanager

@@ -15,7 +15,7 @@ needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pse
 
 def put(data: Path, account: str, *lines: bytes) -> None:
     where = ("--connection", account, "--stream", "entries")
-    assert pdpp("ingest", "-", *where, data=data, stdin=b"".join(lines)).code == 0
+    assert pdpp_here("ingest", "-", *where, data=data, stdin=b"".join(lines)).code == 0
 
 
 def grant(data: Path, client: str, *accounts: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_an_unknown_id_is_answered_with_the_one_that_is_meant(
 def test_a_script_must_say_yes_and_may_look_first(two: Path) -> None:
     ended = pdpp("connection", "remove", "cin_old", data=two)
     assert "Say --yes" in ended.failed(code=64)
-    ended = pdpp("connection", "remove", "cin_old", "--dry-run", "--json", data=two)
+    ended = pdpp_here("connection", "remove", "cin_old", "--dry-run", "--json", data=two)
     [account] = ended.document["connections"]
     assert ended.document["status"] == "preview"
     assert account["record_counts"] == {"entries": 2, "moods": 0}
@@ -77,7 +77,7 @@ def test_a_removal_ends_what_opened_only_it_while_a_server_runs(two: Path, tmp_p
     only, both = grant(two, "only", "cin_old"), grant(two, "both", "cin_old", "cin_diary")
     with serving(two, tmp_path / "notes") as served:
         assert keys(served, both["client_token"]) == ["cin_diary:e3", "cin_old:e1", "cin_old:e2"]
-        removed = pdpp("connection", "remove", "cin_old", "--yes", "--json", data=two).document
+        removed = pdpp_here("connection", "remove", "cin_old", "--yes", "--json", data=two).document
         assert keys(served, both["client_token"]) == ["cin_diary:e3"]
         refused = served.get("/v1/streams/entries/records", only["client_token"])
         assert refused.json()["error"]["code"] == "grant_revoked"
@@ -95,7 +95,7 @@ def test_a_merge_moves_records_once_and_grants_follow(two: Path, tmp_path: Path)
     put(two, "cin_diary", entry("e1", text="newer"))
     preview = pdpp_here("connection", "merge", "cin_old", "cin_diary", "--dry-run", data=two).out
     assert f"Grant {old['grant_id']} of old then opens: My days (cin_diary)." in preview
-    done = pdpp("connection", "merge", "cin_old", "cin_diary", "--yes", "--json", data=two)
+    done = pdpp_here("connection", "merge", "cin_old", "cin_diary", "--yes", "--json", data=two)
     assert (done.document["status"], done.document["records_written"]) == ("merged", 1)
     with serving(two, tmp_path / "notes") as served:
         assert keys(served, old["client_token"]) == [f"cin_diary:e{n}" for n in (1, 2, 3)]
@@ -124,7 +124,7 @@ def test_the_demo_is_taken_out_and_the_owners_account_stays(diary: Path, tmp_pat
     put(diary, "cin_diary", entry("e1"))
     mine = grant(diary, "mine", "cin_diary")
     with serving(diary, tmp_path / "notes", "--demo") as served:
-        removed = pdpp("demo", "remove", "--yes", "--json", data=diary).document
+        removed = pdpp_here("demo", "remove", "--yes", "--json", data=diary).document
         assert keys(served, mine["client_token"]) == ["cin_diary:e1"]
     assert len(removed["connections"]) == 8
     assert {change["effect"] for change in removed["grants"]} == {"revoked"}
@@ -134,7 +134,7 @@ def test_the_demo_is_taken_out_and_the_owners_account_stays(diary: Path, tmp_pat
     assert [active["client_id"] for active in grants] == ["mine"]
     assert pdpp_here("demo", "remove", "--json", data=diary).document == {"status": "absent"}
     with serving(diary, tmp_path / "more", "--demo"):
-        listed = pdpp("connection", "list", "--json", data=diary).document["connections"]
+        listed = pdpp_here("connection", "list", "--json", data=diary).document["connections"]
     assert len(listed) == 9
 
 
@@ -156,14 +156,14 @@ def test_your_mail_stands_beside_the_demo_and_an_import_after_a_merge_goes_into_
     data = tmp_path / "data"
     with serving(data, tmp_path / "notes", "--demo"):
         box = mailbox(tmp_path / "mine.mbox", "one", "two")
-        first = pdpp("import", str(box), "--yes", "--json", data=data).document
+        first = pdpp_here("import", str(box), "--yes", "--json", data=data).document
     added = ("connection", "add", "mail", "--name", "Whole", "--id", "cin_whole")
     assert pdpp_here(*added, data=data).code == 0
     mine = first["connection"]["connection_id"]
     merged = pdpp_here("connection", "merge", mine, "cin_whole", "--yes", "--json", data=data)
     assert merged.document["status"] == "merged"
     box = mailbox(tmp_path / "next month.mbox", "one", "two", "three")
-    again = pdpp("import", str(box), "--yes", "--json", data=data).document
+    again = pdpp_here("import", str(box), "--yes", "--json", data=data).document
     assert again["connection"]["connection_id"] == "cin_whole"
     assert (again["counts"]["new"], again["counts"]["unchanged"]) == (1, 2)
     listed = pdpp_here("connection", "list", "--json", data=data).document["connections"]

@@ -46,8 +46,8 @@ def test_a_name_is_one_line_of_text(name: str, diary: Path) -> None:
 
 def test_the_list_shows_every_stream_with_its_count(diary: Path) -> None:
     where = ("--connection", "cin_diary", "--stream", "entries")
-    pdpp("ingest", "-", *where, data=diary, stdin=entry("e1") + entry("e2"))
-    assert pdpp("connection", "list", data=diary).out.splitlines() == [
+    pdpp_here("ingest", "-", *where, data=diary, stdin=entry("e1") + entry("e2"))
+    assert pdpp_here("connection", "list", data=diary).out.splitlines() == [
         "My days (cin_diary, diary)",
         "  entries  2 records",
         "  moods    0 records",

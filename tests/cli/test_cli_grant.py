@@ -46,7 +46,7 @@ def test_the_json_of_a_grant_has_its_id_its_token_and_what_it_opens(diary: Path)
 
 def test_a_grant_shows_its_client_what_it_says_and_no_more(diary: Path, tmp_path: Path) -> None:
     where = ("--connection", "cin_diary", "--stream", "entries")
-    pdpp("ingest", "-", *where, data=diary, stdin=entry("e1", text="secret") + entry("e2"))
+    pdpp_here("ingest", "-", *where, data=diary, stdin=entry("e1", text="secret") + entry("e2"))
     made = pdpp_here(*ASK, "--field", "title", "--record", "e1", "--json", data=diary).document
     with serving(diary, tmp_path / "notes") as served:
         answer = served.get("/v1/streams/entries/records", made["client_token"])
@@ -121,12 +121,12 @@ def test_a_running_server_refuses_the_very_next_request_after_a_revocation(
     demo_server: Served,
 ) -> None:
     data = demo_server.data
-    made = pdpp(*ASK, "--connection", "cin_notes", "--json", data=data).document
+    made = pdpp_here(*ASK, "--connection", "cin_notes", "--json", data=data).document
     headers = {"Authorization": f"Bearer {made['client_token']}"}
     with httpx.Client(base_url=demo_server.url, headers=headers, trust_env=False) as client:
         page = client.get("/v1/streams/documents/records?limit=2")
         assert page.status_code == 200
-        assert pdpp("grant", "revoke", made["grant_id"], data=data).code == 0
+        assert pdpp_here("grant", "revoke", made["grant_id"], data=data).code == 0
         after = client.get(
             "/v1/streams/documents/records",
             params={"limit": 2, "cursor": page.json()["next_cursor"]},
@@ -136,7 +136,7 @@ def test_a_running_server_refuses_the_very_next_request_after_a_revocation(
 
 
 def test_an_owner_token_is_printed_alone_so_that_a_script_can_take_it(diary: Path) -> None:
-    ended = pdpp("owner", "token", "--label", "laptop", "--expires", "12h", data=diary)
+    ended = pdpp_here("owner", "token", "--label", "laptop", "--expires", "12h", data=diary)
     assert ended.code == 0
     assert ended.out.startswith("pdpp_owner_")
     assert ended.out.count("\n") == 1

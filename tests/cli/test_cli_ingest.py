@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.shell import Served, entry, pdpp
+from tests.cli.shell import Served, entry, pdpp, pdpp_here
 
 from pdpp.cli.ingest import BATCH_BYTES, BATCH_LINES, batches, read_lines
 
@@ -24,10 +24,10 @@ def test_a_file_is_brought_in_and_counted(diary: Path, tmp_path: Path) -> None:
 
 
 def test_the_same_file_twice_changes_nothing_and_a_changed_line_is_told(diary: Path) -> None:
-    pdpp("ingest", "-", *WHERE, data=diary, stdin=entry("e1") + entry("e2") + entry("e3"))
+    pdpp_here("ingest", "-", *WHERE, data=diary, stdin=entry("e1") + entry("e2") + entry("e3"))
     delete = json.dumps({"key": "e3", "op": "delete"}).encode()
     changed = entry("e1") + entry("e2", title="Another") + delete
-    document = pdpp("ingest", "-", *WHERE, "--json", data=diary, stdin=changed).document
+    document = pdpp_here("ingest", "-", *WHERE, "--json", data=diary, stdin=changed).document
     assert document == {
         "records_attempted": 3,
         "records_accepted": 3,
@@ -42,7 +42,7 @@ def test_the_same_file_twice_changes_nothing_and_a_changed_line_is_told(diary: P
 
 def test_a_bad_line_is_told_by_its_number_and_loses_none_of_the_others(diary: Path) -> None:
     lines = b"\xef\xbb\xbf" + entry("e1") + b"\r\n" + b"{\n" + entry("a/b") + entry("e2")[:-1]
-    ended = pdpp("ingest", "-", *WHERE, "--json", data=diary, stdin=lines)
+    ended = pdpp_here("ingest", "-", *WHERE, "--json", data=diary, stdin=lines)
     document = ended.document
     assert ended.code == 1
     assert document["records_accepted"] == 2
@@ -53,7 +53,7 @@ def test_a_bad_line_is_told_by_its_number_and_loses_none_of_the_others(diary: Pa
 def test_of_many_bad_lines_the_first_twenty_are_told_across_batches(diary: Path) -> None:
     bad = {3, 1_000, 1_001, *range(1_500, 1_550)}
     lines = [b"[]\n" if number in bad else entry(f"e{number}") for number in range(1, 2_001)]
-    ended = pdpp("ingest", "-", *WHERE, data=diary, stdin=b"".join(lines))
+    ended = pdpp_here("ingest", "-", *WHERE, data=diary, stdin=b"".join(lines))
     assert ended.code == 1
     counts, *told, more = ended.out.splitlines()
     assert counts.startswith("2,000 attempted, 1,947 accepted, 53 rejected, 1,947 new")
@@ -64,7 +64,7 @@ def test_of_many_bad_lines_the_first_twenty_are_told_across_batches(diary: Path)
 
 def test_a_line_beyond_the_limit_is_refused_and_the_next_one_is_taken(diary: Path) -> None:
     lines = entry("e1", text="x" * (9 << 20)) + entry("e2")
-    ended = pdpp("ingest", "-", *WHERE, "--json", data=diary, stdin=lines)
+    ended = pdpp_here("ingest", "-", *WHERE, "--json", data=diary, stdin=lines)
     document = ended.document
     assert ended.code == 1
     assert document["records_accepted"] == 1
@@ -79,7 +79,7 @@ def test_a_line_beyond_the_limit_is_refused_and_the_next_one_is_taken(diary: Pat
     ],
 )
 def test_a_place_that_is_not_there_is_told(where: tuple[str, str], told: str, diary: Path) -> None:
-    ended = pdpp("ingest", "-", "--connection", where[0], "--stream", where[1], data=diary)
+    ended = pdpp_here("ingest", "-", "--connection", where[0], "--stream", where[1], data=diary)
     assert ended.failed() == told
 
 
@@ -89,13 +89,13 @@ def test_records_come_in_beside_a_running_server(demo_server: Served, tmp_path: 
     record = demo_server.get("/v1/streams/notebooks/records?limit=1").json()["data"][0]
     line = {"key": "nb-new", "data": record["data"] | {"id": "nb-new"}}
     where = ("--connection", "cin_notes", "--stream", "notebooks")
-    ended = pdpp("ingest", "-", *where, data=data, stdin=json.dumps(line).encode())
+    ended = pdpp_here("ingest", "-", *where, data=data, stdin=json.dumps(line).encode())
     assert ended.code == 0, ended.out
     after = demo_server.get("/v1/streams/notebooks").json()
     assert _count(after) == _count(before) + 1
     assert demo_server.get("/v1/streams/notebooks/records/nb-new").status_code == 200
     gone = json.dumps({"key": "nb-new", "op": "delete"}).encode()
-    assert pdpp("ingest", "-", *where, data=data, stdin=gone).code == 0
+    assert pdpp_here("ingest", "-", *where, data=data, stdin=gone).code == 0
     assert demo_server.get("/v1/streams/notebooks/records/nb-new").status_code == 404
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.cli.shell import DEADLINE_SECONDS, pdpp, serving, started
+from tests.cli.shell import DEADLINE_SECONDS, pdpp, pdpp_here, serving, started
 from tests.engine import open_store
 
 from pdpp.authz.lifetime import Lifetimes
@@ -41,29 +41,29 @@ def test_a_passphrase_is_read_from_standard_input(diary: Path) -> None:
 def test_a_passphrase_is_read_from_the_first_line_of_a_file(diary: Path, tmp_path: Path) -> None:
     file = tmp_path / "passphrase"
     file.write_text(f"{GOOD}\nsecond line\n")
-    done = pdpp("owner", "init", "--passphrase-file", file, "--json", data=diary)
+    done = pdpp_here("owner", "init", "--passphrase-file", file, "--json", data=diary)
     assert done.document == {"owner": "ready"}
     assert lets_in(diary, GOOD)
 
 
 def test_a_passphrase_is_replaced_only_when_asked_to(diary: Path) -> None:
     init = ("owner", "init", "--passphrase-file", "-")
-    assert pdpp(*init, data=diary, stdin=GOOD.encode()).code == 0
-    told = pdpp(*init, data=diary, stdin=b"another good one").failed()
+    assert pdpp_here(*init, data=diary, stdin=GOOD.encode()).code == 0
+    told = pdpp_here(*init, data=diary, stdin=b"another good one").failed()
     assert "pdpp owner init --reset" in told
     assert lets_in(diary, GOOD)
-    assert pdpp(*init, "--reset", data=diary, stdin=b"another good one").code == 0
+    assert pdpp_here(*init, "--reset", data=diary, stdin=b"another good one").code == 0
     assert lets_in(diary, "another good one")
     assert not lets_in(diary, GOOD)
 
 
 def test_another_passphrase_ends_every_login(diary: Path) -> None:
     init = ("owner", "init", "--reset", "--passphrase-file", "-")
-    assert pdpp(*init, data=diary, stdin=GOOD.encode()).code == 0
+    assert pdpp_here(*init, data=diary, stdin=GOOD.encode()).code == 0
     store = open_store(diary)
     owner = Owner(store.vault, instant.now, Lifetimes(), Throttle(instant.now))
     secret = owner.log_in(GOOD, "here")
-    assert pdpp(*init, data=diary, stdin=GOOD.encode()).code == 0
+    assert pdpp_here(*init, data=diary, stdin=GOOD.encode()).code == 0
     known = owner.knows(secret)
     store.close()
     assert not known
@@ -71,17 +71,17 @@ def test_another_passphrase_ends_every_login(diary: Path) -> None:
 
 @pytest.mark.parametrize("given", [b"", b"short\n"])
 def test_a_short_passphrase_is_refused_with_advice(diary: Path, given: bytes) -> None:
-    told = pdpp("owner", "init", "--passphrase-file", "-", data=diary, stdin=given).failed()
+    told = pdpp_here("owner", "init", "--passphrase-file", "-", data=diary, stdin=given).failed()
     assert "at least 12 characters" in told
 
 
 def test_without_a_terminal_the_file_is_asked_for(diary: Path) -> None:
-    told = pdpp("owner", "init", data=diary, stdin=GOOD.encode()).failed(code=64)
+    told = pdpp_here("owner", "init", data=diary, stdin=GOOD.encode()).failed(code=64)
     assert "--passphrase-file" in told
 
 
 def test_no_option_takes_the_passphrase_itself(diary: Path) -> None:
-    assert "No such option" in pdpp("owner", "init", "--passphrase", GOOD, data=diary).failed(
+    assert "No such option" in pdpp_here("owner", "init", "--passphrase", GOOD, data=diary).failed(
         code=64
     )
 
@@ -114,12 +114,12 @@ def _read_until(terminal: int, wanted: bytes) -> bytes:
 def test_the_printed_code_lets_the_person_at_the_machine_in_once(
     diary: Path, tmp_path: Path
 ) -> None:
-    without = pdpp("owner", "code", data=diary).failed()
+    without = pdpp_here("owner", "code", data=diary).failed()
     assert "there is no passphrase yet" in without
     given = f"{GOOD}\n".encode()
-    assert pdpp("owner", "init", "--passphrase-file", "-", data=diary, stdin=given).code == 0
+    assert pdpp_here("owner", "init", "--passphrase-file", "-", data=diary, stdin=given).code == 0
     with serving(diary, tmp_path / "notes") as served:
-        printed = pdpp("owner", "code", "--json", data=diary).document["code"]
+        printed = pdpp_here("owner", "code", "--json", data=diary).document["code"]
         url = served.url
         for expected in (303, 401):
             with httpx.Client(base_url=url, headers={"Origin": url}) as browser:

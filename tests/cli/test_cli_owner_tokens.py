@@ -46,7 +46,7 @@ def test_a_running_server_refuses_the_very_next_request_with_a_revoked_token(
     headers = {"Authorization": f"Bearer {lost['owner_token']}"}
     with httpx.Client(base_url=demo_server.url, headers=headers, trust_env=False) as client:
         assert client.get("/v1/streams").status_code == 200
-        revoked = pdpp("owner", "revoke", lost["token_id"], data=data)
+        revoked = pdpp_here("owner", "revoke", lost["token_id"], data=data)
         assert revoked.out == f"Revoked: {lost['token_id']}\n"
         after = client.get("/v1/streams")
     assert after.status_code == 401
@@ -58,7 +58,7 @@ def test_all_of_them_can_be_taken_back_at_once(diary: Path, tmp_path: Path) -> N
     tokens = [new_token(diary), new_token(diary)]
     grant = pdpp_here(*ASK, data=diary).document
     with serving(diary, tmp_path / "notes") as served:
-        revoked = pdpp("owner", "revoke", "--all", "--json", data=diary).document["revoked"]
+        revoked = pdpp_here("owner", "revoke", "--all", "--json", data=diary).document["revoked"]
         for made in tokens:
             assert served.get("/v1/streams", made["owner_token"]).status_code == 401
         assert served.get("/v1/streams", grant["client_token"]).status_code == 200
@@ -80,7 +80,7 @@ def test_a_token_can_be_revoked_twice(diary: Path) -> None:
 
 
 def test_whoever_makes_a_token_is_told_how_to_take_it_back(diary: Path) -> None:
-    made = pdpp("owner", "token", data=diary)
+    made = pdpp_here("owner", "token", data=diary)
     command = next(line for line in made.err.splitlines() if line.startswith("pdpp owner revoke "))
     name = command.split()[3]
     assert pdpp_here("owner", "revoke", name, data=diary).out == f"Revoked: {name}\n"

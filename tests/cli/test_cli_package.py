@@ -26,7 +26,7 @@ def test_a_package_is_told_in_words_and_its_token_once(diary: Path) -> None:
 
 def test_each_account_is_a_grant_of_its_own_under_one_token(demo_server: Served) -> None:
     data = demo_server.data
-    made = pdpp(*ASK, *TWO, "--expires", "30d", "--json", data=data).document
+    made = pdpp_here(*ASK, *TWO, "--expires", "30d", "--json", data=data).document
     held = {grant["allowances"][0]["connection_id"]: grant["grant_id"] for grant in made["grants"]}
     assert set(held) == {"cin_home", "cin_notes"}
     assert {grant["grant_package_id"] for grant in made["grants"]} == {made["grant_package_id"]}
@@ -34,12 +34,12 @@ def test_each_account_is_a_grant_of_its_own_under_one_token(demo_server: Served)
     headers = {"Authorization": f"Bearer {made['package_token']}"}
     with httpx.Client(base_url=demo_server.url, headers=headers, trust_env=False) as client:
         assert connections(client) == {"cin_home", "cin_notes"}
-        assert pdpp("grant", "revoke", held["cin_home"], data=data).code == 0
+        assert pdpp_here("grant", "revoke", held["cin_home"], data=data).code == 0
         assert connections(client) == {"cin_notes"}
         shown = pdpp_here(*PACKAGE, "list", data=data).out
         [row] = [line for line in shown.splitlines() if made["grant_package_id"] in line]
         assert "1 of 2" in row
-        assert pdpp(*PACKAGE, "revoke", made["grant_package_id"], data=data).code == 0
+        assert pdpp_here(*PACKAGE, "revoke", made["grant_package_id"], data=data).code == 0
         after = client.get("/v1/streams")
     assert after.status_code == 403
     assert after.json()["error"]["code"] == "grant_revoked"

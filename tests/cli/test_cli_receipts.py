@@ -33,7 +33,7 @@ def read_diary(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     )
     where = ("--connection", "cin_diary", "--stream", "entries")
     assert pdpp("ingest", "-", *where, data=data, stdin=lines).code == 0
-    made = pdpp(
+    made = pdpp_here(
         "grant",
         "create",
         "--client",
@@ -44,7 +44,7 @@ def read_diary(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> P
         "--json",
         data=data,
     )
-    owner = pdpp("owner", "token", "--json", data=data).document["owner_token"]
+    owner = pdpp_here("owner", "token", "--json", data=data).document["owner_token"]
     with serving(data, folder / "notes") as served:
         token = made.document["client_token"]
         assert served.get("/v1/streams/entries/records?limit=2", token).status_code == 200
@@ -67,7 +67,7 @@ def told(*arguments: str, data: Path) -> Ended:
 
 
 def test_the_summary_says_who_read_how_much_from_where(read_diary: Path) -> None:
-    ended = pdpp("receipts", data=read_diary)
+    ended = pdpp_here("receipts", data=read_diary)
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     totals = told("--json", data=read_diary).document["totals"]
@@ -115,7 +115,7 @@ def test_every_receipt_is_a_line_of_json(read_diary: Path) -> None:
 
 
 def test_a_log_that_is_whole_is_told_with_its_end(read_diary: Path) -> None:
-    ended = pdpp("receipts", "verify", data=read_diary)
+    ended = pdpp_here("receipts", "verify", data=read_diary)
     assert ended.code == 0
     first, _, head = ended.out.splitlines()
     assert first == "The log is whole: 5 receipts, each following from the last."
@@ -131,7 +131,10 @@ def test_a_log_that_was_changed_is_told_and_the_command_fails(diary_copy: Path) 
     text = "json_set(CAST(content AS TEXT), '$.receipts[0][3]', 1)"
     db.execute(f"UPDATE batch SET content = CAST({text} AS BLOB) WHERE last = {first}")
     db.close()
-    for ended in (pdpp("receipts", "verify", data=diary_copy), pdpp("check", data=diary_copy)):
+    for ended in (
+        pdpp_here("receipts", "verify", data=diary_copy),
+        pdpp_here("check", data=diary_copy),
+    ):
         assert ended.code == 1
         assert re.match(r"receipts? 1( to \d)? (was|were) changed, or the one", ended.out)
         assert ended.out.count("\n") == 1

@@ -21,7 +21,7 @@ def test_a_person_is_told_what_comes_next_in_a_form_the_shell_takes_as_it_is(
 ) -> None:
     odd = deepcopy(DECLARATION)
     odd["display"]["name"] = "Diary $(rm x)"
-    ended = pdpp("source", "add", "-", data=tmp_path / "data", stdin=json.dumps(odd).encode())
+    ended = pdpp_here("source", "add", "-", data=tmp_path / "data", stdin=json.dumps(odd).encode())
     assert ended.out.startswith("Registered: diary, revision ")
     assert "pdpp connection add diary --name 'Diary $(rm x)'" in ended.out
 
@@ -33,11 +33,11 @@ def test_the_same_declaration_twice_changes_nothing(declaration: Path, diary: Pa
 
 def test_a_new_revision_indexes_the_records_there_are(diary: Path, tmp_path: Path) -> None:
     where = ("--connection", "cin_diary", "--stream", "entries")
-    assert pdpp("ingest", "-", *where, data=diary, stdin=entry("e1")).code == 0
+    assert pdpp_here("ingest", "-", *where, data=diary, stdin=entry("e1")).code == 0
     newer = deepcopy(DECLARATION)
     newer["declaration_version"] = "2"
     newer["streams"][0]["query"]["aggregations"] = {"group_by": ["title"]}
-    ended = pdpp("source", "add", "-", "--json", data=diary, stdin=json.dumps(newer).encode())
+    ended = pdpp_here("source", "add", "-", "--json", data=diary, stdin=json.dumps(newer).encode())
     assert ended.document["status"] == "updated"
     listed = pdpp_here("source", "list", "--json", data=diary).document["sources"]
     assert [held["declaration_version"] for held in listed] == ["2"]
@@ -68,12 +68,12 @@ def test_what_is_no_declaration_is_told_in_one_line(text: bytes, told: str, tmp_
 def test_a_key_that_names_another_source_is_refused(diary: Path) -> None:
     other = deepcopy(DECLARATION)
     other["source"]["id"] = "https://sources.example/other"
-    ended = pdpp("source", "add", "-", data=diary, stdin=json.dumps(other).encode())
+    ended = pdpp_here("source", "add", "-", data=diary, stdin=json.dumps(other).encode())
     assert "already names another source" in ended.failed()
 
 
 def test_the_list_shows_every_source(diary: Path) -> None:
-    heading, row = pdpp("source", "list", data=diary).out.splitlines()
+    heading, row = pdpp_here("source", "list", data=diary).out.splitlines()
     assert heading.split() == ["KEY", "NAME", "REVISION", "STREAMS"]
     assert row.startswith("diary  Diary  ")
     assert row.endswith("entries, moods")

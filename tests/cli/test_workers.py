@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.cli.shell import DEADLINE_SECONDS, Served, pdpp, serving
+from tests.cli.shell import DEADLINE_SECONDS, Served, pdpp, pdpp_here, serving
 from tests.engine import open_store
 
 from pdpp.store.receipts import ReceiptQuery
@@ -31,7 +31,7 @@ def crew(diary: Path, tmp_path: Path) -> Iterator[Served]:
 
 
 def owner_token(data: Path) -> str:
-    token: str = pdpp("owner", "token", "--json", data=data).document["owner_token"]
+    token: str = pdpp_here("owner", "token", "--json", data=data).document["owner_token"]
     return token
 
 
@@ -91,16 +91,16 @@ def test_workers_share_the_port_the_store_and_their_counts(crew: Served) -> None
 
 def test_a_revoked_grant_is_refused_by_every_worker(crew: Served) -> None:
     ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
-    made = pdpp(*ask, data=crew.data).document
+    made = pdpp_here(*ask, data=crew.data).document
     token = made["client_token"]
     assert all(crew.get("/v1/streams", token).status_code == 200 for _ in range(10))
-    assert pdpp("grant", "revoke", made["grant_id"], data=crew.data).code == 0
+    assert pdpp_here("grant", "revoke", made["grant_id"], data=crew.data).code == 0
     assert {crew.get("/v1/streams", token).status_code for _ in range(10)} == {403}
 
 
 def test_what_every_worker_serves_is_in_one_sound_log_of_receipts(crew: Served) -> None:
     ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
-    token = pdpp(*ask, data=crew.data).document["client_token"]
+    token = pdpp_here(*ask, data=crew.data).document["client_token"]
     for _ in range(30):
         assert crew.get("/v1/streams", token).status_code == 200
     assert crew.stop() == 0
@@ -161,7 +161,7 @@ def test_a_request_in_flight_is_finished_before_its_worker_stops(crew: Served) -
         assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
         timer.join()
     assert crew.process.wait(timeout=DEADLINE_SECONDS) == 0
-    assert pdpp("check", data=crew.data).code == 0
+    assert pdpp_here("check", data=crew.data).code == 0
 
 
 def test_workers_that_cannot_start_end_the_server_with_one_line(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ["sh", "make", "test", "echo", "cat"]
+TOOLS = ["sh", "make", "test", "echo", "cat", "mkdir", "rm", "expr", "getconf"]
 
 
 @pytest.fixture
@@ -65,6 +65,21 @@ def test_uv_is_used_where_there_is_one(bare: Path) -> None:
     install_fake(bare, "python3", "exit 0")
     install_fake(bare, "uv", 'echo "made by uv $*"; exit 9')
     assert "made by uv venv --quiet --clear" in make(bare, "run").stdout
+
+
+@pytest.mark.parametrize(
+    ("failing", "code"), [("nothing", 0), ("mypy", 2), ("pytest", 2), ("ruff", 2)]
+)
+def test_wrong_types_fail_the_tests_that_they_are_checked_beside(
+    bare: Path, failing: str, code: int
+) -> None:
+    (bare / ".venv" / "bin").mkdir(parents=True)
+    install_fake(bare, "../.venv/bin/python", f'test "$2" != {failing} || {{ echo bad; exit 1; }}')
+    for stamp in ("pyvenv.cfg", "run.stamp", "dev.stamp"):
+        (bare / ".venv" / stamp).touch()
+    ended = make(bare, "test-fast")
+    assert ended.returncode == code, ended.stderr
+    assert ("bad" in ended.stdout) == bool(code)
 
 
 def test_locking_without_uv_says_so(bare: Path) -> None:
