@@ -134,7 +134,7 @@ def test_several_objects_make_a_package(world: World) -> None:
         (
             detail({"name": "labels", "time_range": {"since": "2026-01-01"}}),
             "/0/streams/0",
-            "opens nothing",
+            "open nothing",
         ),
         (detail({"name": "messages"}, {"name": "messages"}), "/0/streams/1", "twice"),
     ],

@@ -67,11 +67,11 @@ def test_an_answer_is_good_once(store: Store) -> None:
     registered(store, device)
     answer = device.use(HOME, HOME.new_challenge(NOW))
     log_in(store, answer)
-    with pytest.raises(AuthenticationError, match="used already"):
+    with pytest.raises(AuthenticationError, match="already used"):
         log_in(store, answer)
     made = replace(device, credential=b"credential-2").create(HOME, HOME.new_challenge(NOW))
     add(store, made)
-    with pytest.raises(AuthenticationError, match="used already"):
+    with pytest.raises(AuthenticationError, match="already used"):
         add(store, made)
 
 

@@ -113,7 +113,7 @@ def test_keys_limit_every_stream_that_is_opened(world: World) -> None:
 
 
 def test_a_selection_that_opens_nothing_is_refused(world: World) -> None:
-    with pytest.raises(InvalidRequest, match="opens nothing"):
+    with pytest.raises(InvalidRequest, match="open nothing"):
         chosen(world, streams=("labels",), time=Interval(0, None))
 
 

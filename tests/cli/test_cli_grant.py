@@ -60,7 +60,7 @@ def test_a_grant_shows_its_client_what_it_says_and_no_more(diary: Path, tmp_path
         (("--stream", "notes"), "stream: There is no stream 'notes'"),
         (("--field", "colour"), "has a field 'colour'"),
         (("--view", "colours"), "has a view 'colours'"),
-        (("--stream", "moods", "--since", "2026-01-01"), "The selection opens nothing"),
+        (("--stream", "moods", "--since", "2026-01-01"), "These choices open nothing"),
     ],
 )
 def test_a_choice_that_is_not_there_is_told(

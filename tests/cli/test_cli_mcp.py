@@ -120,7 +120,7 @@ def test_a_server_on_the_internet_is_read_through_the_program_where_that_is_chos
 
 def test_claude_desktop_takes_no_address() -> None:
     told = pdpp_here("mcp", "config", "claude-desktop", "--by", "address").failed(code=64)
-    assert "Claude Desktop connects to no address" in told
+    assert "Claude Desktop cannot connect to an address" in told
 
 
 def test_chatgpt_needs_a_public_address() -> None:

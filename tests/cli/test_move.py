@@ -141,7 +141,7 @@ def test_an_interrupted_move_goes_on_and_is_not_served_before_it_has_ended(
     with pytest.raises(KeyboardInterrupt):
         move_store(StorePlace(filled), place, stop_soon)
     with (
-        pytest.raises(StoreError, match="has not ended"),
+        pytest.raises(StoreError, match="was interrupted"),
         open_store(filled, database=place.database),
     ):
         pass

@@ -113,7 +113,7 @@ def test_without_the_package_there_is_no_keyring(
     monkeypatch.setitem(__import__("sys").modules, "keyring", None)
     assert remembered_keys.recall(key_file.id) is None
     assert not remembered_keys.forget(key_file.id)
-    with pytest.raises(StoreError, match="no keyring here: pip install"):
+    with pytest.raises(StoreError, match="no keyring is installed; run: pip install"):
         remembered_keys.remember(key_file.id, KEY)
 
 

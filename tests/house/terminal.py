@@ -74,10 +74,10 @@ class Running:
         """Return what the screen has shown so far."""
         return self._said.decode(errors="replace").replace("\r\n", "\n")
 
-    def until(self, wanted: str) -> str:
-        """Wait until the screen shows a text."""
+    def until(self, wanted: str, times: int = 1) -> str:
+        """Wait until the screen shows a text, so many times."""
         deadline = time.monotonic() + DEADLINE_SECONDS
-        while wanted not in self.said:
+        while self.said.count(wanted) < times:
             assert time.monotonic() < deadline, self.said
             assert self._listen(), f"it ended without {wanted!r}: {self.said}"
         return self.said

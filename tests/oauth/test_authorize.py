@@ -82,7 +82,7 @@ def test_the_id_of_a_review_is_not_kept(dance: Dance, party: Party, tmp_path: Pa
     ("changes", "words"),
     [
         ({"client_id": None}, "client_id"),
-        ({"client_id": "cli_unknown"}, "no such client"),
+        ({"client_id": "cli_unknown"}, "does not know this client"),
         ({"client_id": "https://127.0.0.1/client.json"}, "plain https address"),
         ({"redirect_uri": None}, "redirect_uri"),
         ({"redirect_uri": "https://evil.example/callback"}, "not one this client registered"),

@@ -219,7 +219,7 @@ def test_without_what_the_client_needs_there_is_nothing_to_approve(
     accounts = (*WORK, ("connection", "cin_home"))
     sheet = owner.get(house.ask(MAIL)).send(untick=accounts, action="update")
     assert sheet.status == 200
-    assert "messages of at least one account is required" in sheet.text
+    assert "requires messages of at least one account" in sheet.text
     assert sheet.tree.css_first(".decision button[value=approve]") is None
     assert sheet.tree.css_first(".decision button[value=deny]") is not None
 

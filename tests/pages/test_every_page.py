@@ -11,7 +11,7 @@ from starlette.routing import Route
 from tests.pages.chromium import axe_script
 from tests.pages.every_page import empty, every_page, lived_in, one_account
 from tests.pages.house import House
-from tests.pages.test_layout import FAULTS, SHIFT
+from tests.pages.test_layout import FAULTS, ROUNDING, SHIFT
 from tests.pages.window import DESK, PHONE, Window, window
 from tests.soak import SOAK
 
@@ -48,9 +48,6 @@ _RULES = "['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']"
 JUDGEMENT = f"""() => axe.run({{resultTypes: ['violations'], runOnly: {_RULES}}}).then(
   (all) => all.violations.flatMap((rule) => rule.nodes.map(
     (node) => [rule.id, node.target.join(' '), node.failureSummary])))"""
-
-_ROUNDING = 0.001
-"""A line that is rounded to another pixel moves by less, a picture that comes late by far more."""
 
 _SAME_EVERYWHERE = {"device", "answered", "mistyped", "apology", "settings", "upload", "picker"}
 """Pages that look the same whether there is one account or many."""
@@ -124,7 +121,7 @@ def faults_of(owner: Window, judge: str, shot: str, path: str) -> Iterator[objec
     """Yield what moved while the page was loaded, and with all of it unfolded, what is wrong."""
     owner.open(path)
     moved = owner.page.evaluate(SHIFT)
-    if moved > _ROUNDING:
+    if moved > ROUNDING:
         yield f"moved by {moved}"
     owner.page.evaluate(
         "() => { for (const fold of document.querySelectorAll('main details')) fold.open = true;"

@@ -24,6 +24,9 @@ SHIFT = """() => new Promise((done) => {
 })"""
 """How far things moved since the page began, as the browser counts it."""
 
+ROUNDING = 0.001
+"""A line that is rounded to another pixel moves by less, a picture that comes late by far more."""
+
 FAULTS = """() => {
   const faults = [];
   const shown = (node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true });

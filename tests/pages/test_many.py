@@ -15,7 +15,7 @@ from bench.stock import read_stock
 from playwright.sync_api import Browser, Page, Response, expect
 from tests.engine import open_store
 from tests.pages.house import House, housed
-from tests.pages.test_layout import FAULTS
+from tests.pages.test_layout import FAULTS, ROUNDING, SHIFT
 from tests.pages.test_light import MOST_BYTES, MOST_REQUESTS
 from tests.pages.window import DESK, PHONE, Window, window
 from tests.serving import plant, write
@@ -64,7 +64,7 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_every_page_over_many_records_is_light_and_hangs_nowhere_over(
+def test_every_page_over_many_records_is_light_and_steady_and_hangs_nowhere_over(
     many: tuple[House, world.World], browser: Browser, look: dict[str, object]
 ) -> None:
     house, whole = many
@@ -83,6 +83,8 @@ def test_every_page_over_many_records_is_light_and_hangs_nowhere_over(
             assert len(answers) <= MOST_REQUESTS, [answer.url for answer in answers]
             assert sum(len(answer.body()) for answer in answers) <= MOST_BYTES, path
             assert owner.page.evaluate(FAULTS) == [], path
+            if look.get("java_script_enabled", True):
+                assert owner.page.evaluate(SHIFT) <= ROUNDING, path
 
 
 def loaded(owner: Window, path: str) -> list[Response]:

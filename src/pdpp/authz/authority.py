@@ -321,4 +321,6 @@ def _waiting(secret: ShortLivedSecret | None) -> ShortLivedSecret:
 
 
 def _nothing_waits() -> NotFound:
-    return NotFound("Nothing waits for a decision here; it was decided or is too old. Start again.")
+    return NotFound(
+        "This request was already decided, or it is too old. Start again in the program that asked."
+    )

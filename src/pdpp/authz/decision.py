@@ -26,11 +26,11 @@ class Decision:
     def approve(self, review: Review, draft: GrantDraft, text: str) -> DecisionOutcome:
         """Make what the owner approved, with its evidence and the way for the client to get it."""
         if draft.client_id != review.client_id:
-            raise InvalidRequest("This draft is another client's.")
+            raise InvalidRequest("These choices belong to another client. Start again.")
         if not draft.allowances:
-            raise InvalidRequest("This draft opens nothing.")
+            raise InvalidRequest("These choices open nothing. Choose at least one account.")
         if draft.expires_at is not None and draft.expires_at <= self.now:
-            raise InvalidRequest("What you approved ends before it begins; choose again.")
+            raise InvalidRequest("The time you chose ends before it begins. Choose again.")
         consent = self._keep_approval(draft, text)
         self._mark_approved(review.client_id)
         approval = {

@@ -103,7 +103,7 @@ def _plain(document: object) -> Any:
         # and none of it is an object that somebody still changes.
         encoded = orjson.dumps(document)
     except TypeError:
-        raise InvalidRequest("authorization_details is a JSON list.", param="") from None
+        raise InvalidRequest("authorization_details must be a JSON list.", param="") from None
     if len(encoded) > _LARGEST:
         raise InvalidRequest(f"authorization_details has at most {_LARGEST} bytes.", param="")
     return orjson.loads(encoded)

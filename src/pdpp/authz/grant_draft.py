@@ -190,9 +190,12 @@ def _narrowed(
     for ask in asks:
         required = ask.necessity is Necessity.REQUIRED
         if required and not any(allowance.pointer == ask.pointer for allowance in kept):
-            raise InvalidRequest(f"{ask.allowance.stream} of at least one account is required.")
+            raise InvalidRequest(
+                f"The agent requires {ask.allowance.stream} of at least one account. Tick one, or "
+                "deny the request."
+            )
     if not kept:
-        raise InvalidRequest("Nothing is chosen yet; all of it is optional.")
+        raise InvalidRequest("Nothing is chosen yet. Tick at least one box; none is required.")
     return kept
 
 
@@ -206,7 +209,7 @@ def _picked(choice: ConsentChoice, catalogue: Catalogue) -> Iterator[Allowance]:
     places = sorted(place for place in choice.streams if place[0] in choice.connections)
     chosen = [place for place in places if choice.fields.get(place)]
     if not chosen:
-        raise InvalidRequest("Nothing is chosen yet; tick an account.")
+        raise InvalidRequest("Nothing is chosen yet. Tick an account.")
     for place in chosen:
         yield from resolve(_selection(place, choice, catalogue), catalogue)
 

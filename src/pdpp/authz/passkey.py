@@ -99,7 +99,7 @@ def add_passkey(
     data = AuthenticatorData.parse(fields["authenticator"])
     check_authenticator(data, rp_id)
     if not data.credential_id or data.credential_id != fields["id"]:
-        raise AuthenticationError("The passkey's answer names two keys.")
+        raise AuthenticationError("The passkey's answer belongs to two different keys. Try again.")
     check_public_key(fields["key"])
     passkey = Passkey(
         encode(data.credential_id),
@@ -193,7 +193,7 @@ def _use_up(transaction: VaultTransaction, challenge: str, now: int) -> None:
     """Take a challenge once: those that were used are kept until they are too old anyway."""
     kind = SecretKind.CHALLENGE
     if transaction.secret(kind.value, hash_token(challenge)) is not None:
-        raise AuthenticationError("This answer of a passkey was used already; try again.")
+        raise AuthenticationError("This answer from your passkey was already used. Try again.")
     _, used = new_secret(kind, {}, now, 2 * CHALLENGE_LIFE, text=challenge)
     transaction.add_secret(used)
 

@@ -274,7 +274,7 @@ def _child(principal: Principal, grant_id: str, now: int) -> Principal:
             if problem is not None:
                 raise problem
             return child
-    raise GrantInvalid("This token opens no such grant.")
+    raise GrantInvalid("This token has no such grant.")
 
 
 def bearer(authorization: str | None) -> str:

@@ -123,7 +123,7 @@ def _challenge(parameters: Parameters) -> str:
     if parameters.get("code_challenge_method") != "S256":
         raise OAuthError("The only code_challenge_method here is S256.", error="invalid_request")
     if not _CHALLENGE.match(challenge):
-        raise OAuthError("The code_challenge is not one made by S256.", error="invalid_request")
+        raise OAuthError("The code_challenge was not made with S256.", error="invalid_request")
     return challenge
 
 
@@ -137,7 +137,7 @@ def _details(parameters: Parameters) -> tuple[Mapping[str, Any], ...]:
         document = None
     if not isinstance(document, list) or not document:
         raise OAuthError(
-            "authorization_details is a JSON list.", error="invalid_authorization_details"
+            "authorization_details must be a JSON list.", error="invalid_authorization_details"
         )
     return tuple(document)
 

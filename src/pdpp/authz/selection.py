@@ -47,7 +47,7 @@ def resolve(selection: Selection, catalogue: Catalogue) -> tuple[Allowance, ...]
         if (allowance := _allow(selection, feed, catalogue)) is not None
     ]
     if not allowances:
-        raise InvalidRequest("The selection opens nothing; choose other connections or streams.")
+        raise InvalidRequest("These choices open nothing; choose other connections or streams.")
     return tuple(allowances)
 
 

@@ -120,7 +120,7 @@ def check_client_data(raw: bytes, kind: str, context: PasskeyContext, now: int) 
     except (orjson.JSONDecodeError, KeyError, TypeError) as problem:
         raise AuthenticationError("The passkey's answer cannot be read.") from problem
     if not all(isinstance(part, str) for part in said) or said[0] != kind:
-        raise AuthenticationError("The passkey's answer is to another question.")
+        raise AuthenticationError("The passkey answered a different request. Try again.")
     if data.get("crossOrigin") or not is_same_origin(said[1], context.origin):
         raise AuthenticationError("The passkey was used at another address.")
     context.check_challenge(said[2], now)

@@ -85,7 +85,7 @@ def connect(
         show(documents, [_line(c) for c in cache.providers()] or ["Nothing."], as_json=as_json)
         return
     if provider_url is None:
-        raise click.UsageError("Which provider? Give its address")
+        raise click.UsageError("Give the address of the server, such as http://127.0.0.1:7377")
     if forget:
         _forget(cache, provider_url, as_json)
         return

@@ -381,5 +381,5 @@ def _agrees(question: str) -> bool:
     answer = sys.stdin.readline()
     if not answer:
         note("")
-        raise click.UsageError("Nobody answered; say --yes to import without being asked.")
+        raise click.UsageError("There was no answer; say --yes to import without being asked.")
     return answer.strip().lower() in ("y", "yes")

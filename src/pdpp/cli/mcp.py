@@ -122,7 +122,7 @@ def _launch(
         return by_program(provider_url, options)
     if not host.remote:
         raise click.UsageError(
-            f"{host.label} connects to no address in its file; leave --by out",
+            f"{host.label} cannot connect to an address; leave --by out",
             click.get_current_context(),
         )
     return by_address(provider_url)

@@ -119,7 +119,7 @@ def receipts(
     A receipt names records and fields and counts characters; it never holds what they say.
     """
     if noted is not None and action is None:
-        raise click.UsageError("--head goes with verify.", click.get_current_context())
+        raise click.UsageError("--head needs verify.", click.get_current_context())
     query = ReceiptQuery(since[1], client, grant)
     with open_store(data) as store:
         if action == "verify":

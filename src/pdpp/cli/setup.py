@@ -1,5 +1,6 @@
 """``pdpp setup``: three questions, and the server is ready."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pdpp.cli.help_text import examples
 from pdpp.cli.options import passphrase_in
 from pdpp.cli.output import note
 from pdpp.cli.service import can_install, install_service, make_service
+
+_HOW_TO_CHOOSE = "Give the passphrase with --passphrase-file, or run this in a terminal."
 
 
 @click.command(
@@ -53,34 +56,73 @@ def _data(given: Path | None) -> Path:
         usual = folder_of(None)
         if not sys.stdin.isatty():
             return usual
+        given = _asked_folder(usual)
+    # A whole path: the service starts elsewhere, and so does the next command.
+    return given.expanduser().absolute()
+
+
+def _asked_folder(usual: Path) -> Path:
+    """Ask where the data should live until the answer is a folder that can be used."""
+    while True:
         typed: str = click.prompt("Where should your data live?", default=str(usual), err=True)
-        given = Path(typed)
-    return given.expanduser()
+        folder = Path(typed).expanduser().absolute()
+        problem = _unusable(folder)
+        if problem is None:
+            return folder
+        note(problem)
+
+
+def _unusable(folder: Path) -> str | None:
+    """Say why data cannot live in a folder; a new one is made later."""
+    from pdpp.serving.data_folder import has_store
+
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir():
+        return f"{there} is a file. Name a folder."
+    if not os.access(there, os.W_OK):
+        return f"You may not write to {there}. Choose another folder."
+    if there == folder and not has_store(folder) and any(folder.iterdir()):
+        return f"{folder} holds other files. Choose a new or an empty folder."
+    return None
 
 
 def _passphrase(data: Path, source: TextIO | None) -> None:
     """Keep a passphrase; one that is there stays unless a new one is given."""
     from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
-    from pdpp.serving.data_folder import open_store
+    from pdpp.serving.data_folder import has_store, open_store
 
+    if source is None and not sys.stdin.isatty() and not has_store(data):
+        raise click.UsageError(_HOW_TO_CHOOSE)
     with open_store(data, create=True) as store:
         if has_passphrase(store.vault) and source is None:
             note("There is a passphrase already; pdpp owner init --reset replaces it.")
             return
         if source is not None:
-            text = passphrase_in(source)
+            hashed = hash_passphrase(passphrase_in(source))
         elif sys.stdin.isatty():
-            text = click.prompt(
-                "Choose a passphrase; you will approve with it what agents may read",
-                hide_input=True,
-                confirmation_prompt="The same passphrase again",
-                err=True,
-            )
+            hashed = _asked_passphrase()
         else:
-            raise click.UsageError("Give the passphrase with --passphrase-file.")
-        hashed = hash_passphrase(text)
+            raise click.UsageError(_HOW_TO_CHOOSE)
         with store.vault.transaction() as transaction:
             keep_passphrase(transaction, hashed)
+
+
+def _asked_passphrase() -> bytes:
+    """Ask for a passphrase until it is a good one; return its hash."""
+    from pdpp.authz.owner import hash_passphrase
+    from pdpp.model.errors import InvalidRequest
+
+    while True:
+        text = click.prompt(
+            "Choose a passphrase; you will approve with it what agents may read",
+            hide_input=True,
+            confirmation_prompt="The same passphrase again",
+            err=True,
+        )
+        try:
+            return hash_passphrase(text)
+        except InvalidRequest as problem:
+            note(problem.message)
 
 
 def _service(given: bool | None) -> bool:

@@ -118,7 +118,9 @@ def _parsed(document: Any) -> KeyFile:
 
 
 def _damaged(path: Path) -> StoreError:
-    return StoreError(f"{path} cannot be read, and the store opens with it alone; see your backups")
+    return StoreError(
+        f"{path} cannot be read, and nothing else opens the store; restore it from a backup"
+    )
 
 
 def _checked(passphrase: str) -> str:

@@ -42,7 +42,7 @@ def remember(id: str, key: DataKey) -> None:
     """Let the keyring open a store from now on."""
     ring = _service()
     if ring is None:
-        raise StoreError("there is no keyring here: pip install 'pdpp-server[keyring]' first")
+        raise StoreError("no keyring is installed; run: pip install 'pdpp-server[keyring]'")
     try:
         ring.set_password(_SERVICE, id, key.secret.hex())
     except Exception as problem:  # noqa: BLE001 - each system's keyring fails in its own way

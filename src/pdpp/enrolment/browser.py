@@ -108,7 +108,7 @@ def _say(connection: socket.socket, status: str, title: str) -> None:
 def make_request(provider: Provider, client_id: str, redirect_uri: str) -> BrowserRequest:
     """Return an authorization request with a proof key of its own."""
     if provider.authorization_endpoint is None:
-        raise EnrolmentError(f"{provider.issuer} approves nothing in a browser")
+        raise EnrolmentError(f"{provider.issuer} cannot approve requests in a browser")
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
     digest = hashlib.sha256(verifier.encode()).digest()
     query = {
@@ -161,7 +161,7 @@ def _code(provider: Provider, answer: Mapping[str, str] | None) -> str:
     if answer is None:
         raise EnrolmentError(f"nothing was approved in time; run again: {provider.connect_command}")
     if provider.iss_promised and answer.get("iss") != provider.issuer:
-        raise EnrolmentError("the answer came from another server than the one that was asked")
+        raise EnrolmentError("the answer came from a different server than the one you asked")
     if answer.get("error") == "access_denied":
         raise EnrolmentError("the owner denied the request")
     if "code" not in answer:

@@ -20,7 +20,7 @@ def make_credential(
     """Return the credential that a token endpoint's answer gives."""
     token = answer.get("access_token")
     if not isinstance(token, str) or not is_token(token) or is_owners(token):
-        raise EnrolmentError(f"{provider.issuer} answered without a token that can be used")
+        raise EnrolmentError(f"{provider.issuer} answered without a usable token")
     lifetime, refresh = answer.get("expires_in"), answer.get("refresh_token")
     return Credential(
         provider.url,

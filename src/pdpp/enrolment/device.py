@@ -82,7 +82,7 @@ def await_approval(
             interval += _SLOWER_SECONDS
         elif error != "authorization_pending":
             raise EnrolmentError(_ended(provider, reply.status, answer))
-    raise EnrolmentError(f"the code ended before it was approved; {_again(provider)}")
+    raise EnrolmentError(f"the code expired before it was approved; {_again(provider)}")
 
 
 def _ended(provider: Provider, status: int, answer: object) -> str:
@@ -90,7 +90,7 @@ def _ended(provider: Provider, status: int, answer: object) -> str:
     if error == "access_denied":
         return "the owner denied the request"
     if error == "expired_token":
-        return f"the code ended before it was approved; {_again(provider)}"
+        return f"the code expired before it was approved; {_again(provider)}"
     return f"{provider.issuer} gave no token: {complaint(status, answer)}"
 
 

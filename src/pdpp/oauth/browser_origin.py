@@ -35,7 +35,7 @@ def check_browser(use: BrowserUse, headers: Mapping[str, str], issuer: str) -> N
     if use is BrowserUse.CLIENTS and origin is not None and _has_business(origin, issuer):
         return
     raise OAuthError(
-        "Pages in a browser cannot do this here; it came from another site, and nothing was done.",
+        "A page of another site sent this request. Nothing was done.",
         error="access_denied",
         status=403,
     )

@@ -71,7 +71,7 @@ class AuthorizationContext:
             return known
         if not is_document_id(client_id) or not self.service.settings.client_documents:
             raise OAuthError(
-                "There is no such client here; register first.", error="invalid_client"
+                "This server does not know this client. Register first.", error="invalid_client"
             )
         described = await self.fetcher.fetch(client_id)
         return await self.write(lambda: self.authority.keep_document(client_id, described))

@@ -51,7 +51,7 @@ async def authorize(context: AuthorizationContext, request: OAuthRequest) -> Res
 async def push(context: AuthorizationContext, request: OAuthRequest) -> Response:
     """Take a request that is begun later, by its address."""
     if "request_uri" in request.parameters:
-        raise OAuthError("A pushed request cannot name another.", error="invalid_request")
+        raise OAuthError("A pushed request cannot have a request_uri.", error="invalid_request")
     client = await context.client(request)
     authority = context.authority
     request_uri = await context.write(
@@ -135,7 +135,7 @@ async def revoke(context: AuthorizationContext, request: OAuthRequest) -> Respon
     """Revoke a token of the client that asks; any other is answered the same and stays."""
     client = context.authority.client(request.required("client_id"))
     if client is None:
-        raise OAuthError("There is no such client here.", error="invalid_client")
+        raise OAuthError("This server does not know this client.", error="invalid_client")
     secret = request.required("token")
     await context.write(lambda: context.authority.revoke(secret, client))
     return json_answer({})

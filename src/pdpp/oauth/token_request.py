@@ -55,7 +55,9 @@ class TokenEndpoint:
         serve = offered.get(grant_type or "")
         if serve is None:
             names = ", ".join(offered)
-            raise OAuthError(f"The grant types here are: {names}.", error="unsupported_grant_type")
+            raise OAuthError(
+                f"This server accepts these grant types: {names}.", error="unsupported_grant_type"
+            )
         return serve
 
     def _client(self, parameters: Mapping[str, str]) -> RegisteredClient:
@@ -63,7 +65,8 @@ class TokenEndpoint:
         client = self.transaction.client(parameters.get("client_id", ""))
         if client is None or "client_secret" in parameters:
             raise OAuthError(
-                "There is no such client here; clients have no secret.", error="invalid_client"
+                "This server does not know this client. Register first; clients have no secret.",
+                error="invalid_client",
             )
         if parameters["grant_type"] not in client.grant_types:
             raise OAuthError(
@@ -111,7 +114,8 @@ class TokenEndpoint:
         self.transaction.change_secret(replace(device, body=body))
         if hurried:
             return OAuthError(
-                "Wait five seconds longer between two questions from now on.", error="slow_down"
+                "You ask too often. From now on wait five seconds longer between two requests.",
+                error="slow_down",
             )
         return OAuthError(
             "The owner has not decided yet; ask again after the interval.",

@@ -149,7 +149,7 @@ async def change_account(request: PageRequest) -> Response:
 async def _rename(request: PageRequest) -> Response:
     name = " ".join(request.form.one("name").split())
     if not name or len(name) > _LONGEST_NAME:
-        raise InvalidRequest(f"A name has 1 to {_LONGEST_NAME} characters.", param="name")
+        raise InvalidRequest(f"Write a name of 1 to {_LONGEST_NAME} characters.", param="name")
     account = await _account(request)
     await request.site.operate("renameConnection", _path(account), {"display_name": name})
     return request.go(account.address)

@@ -141,7 +141,9 @@ def _date(text: str) -> int | None:
 def _parts(text: str, count: int) -> list[str]:
     parts = text.split("/", count - 1)
     if len(parts) != count:
-        raise InvalidRequest("The form names something that is not on the page.")
+        raise InvalidRequest(
+            "The form names something that is not on the page. Reload the page and try again."
+        )
     return parts
 
 

@@ -88,7 +88,7 @@ async def log_in(request: PageRequest) -> tuple[str, bool]:
         )
         return secret, True
     if passphrase != form.one("again"):
-        raise InvalidRequest("The two passphrases differ; type the same one twice.")
+        raise InvalidRequest("The two passphrases differ. Type the same one twice.")
     code = form.one("code")
     return await request.site.hash(
         lambda: owner.set_up(code, passphrase, address, bound=bound)

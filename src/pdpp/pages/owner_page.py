@@ -182,7 +182,7 @@ def check_source(request: Request, origin: str) -> None:
     if site not in ("same-origin", "none") or (
         sender != "null" and urlsplit(sender).netloc not in ours
     ):
-        raise Forbidden("This form came from another site; nothing was done.")
+        raise Forbidden("This form came from another site. Nothing was done.")
 
 
 def show_error(request: PageRequest, error: PdppError) -> Response:

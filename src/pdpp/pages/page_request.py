@@ -150,7 +150,7 @@ class PageRequest:
     def require_token(self) -> None:
         """Refuse a form that did not come from a page of this request."""
         if not hmac.compare_digest(self.form.one("token").encode(), self.token.encode()):
-            raise Forbidden("This form is too old; go back, reload the page and try again.")
+            raise Forbidden("This form is too old. Go back, reload the page and try again.")
 
     def page(
         self,

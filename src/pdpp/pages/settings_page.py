@@ -184,7 +184,7 @@ async def _change_passphrase(request: PageRequest) -> Response:
     form, owner, bound = request.form, request.site.owner, request.bound
     stored = await _take_passphrase(request)
     if form.one("new_passphrase") != form.one("new_again"):
-        raise InvalidRequest("The two new passphrases differ; type the same one twice.")
+        raise InvalidRequest("The two new passphrases differ. Type the same one twice.")
     secret = await request.site.hash(
         lambda: owner.change_passphrase(form.one("new_passphrase"), stored, bound=bound)
     )

@@ -63,7 +63,7 @@ def _query(call: Call, reaches: Sequence[Reach]) -> AggregateQuery:
     if group_by is not None and bucket_by is not None:
         raise InvalidRequest("Give group_by or group_by_time, not both.", param="group_by_time")
     if metric == "count" and field is not None:
-        raise InvalidRequest("count takes no field; it counts records.", param="field")
+        raise InvalidRequest("count has no field, because it counts records.", param="field")
     if metric != "count" and field is None:
         raise InvalidRequest(f"{metric} needs a field.", param="field")
     for reach in reaches:
@@ -97,7 +97,7 @@ def _calendar(
     if query.bucket_by is None:
         for name in ("granularity", "time_zone"):
             if call.query.text(name) is not None:
-                raise InvalidRequest(f"{name} goes with group_by_time.", param=name)
+                raise InvalidRequest(f"{name} needs group_by_time.", param=name)
         return None, "UTC"
     if granularity is None:
         raise InvalidRequest(

@@ -113,7 +113,7 @@ def store_blob(call: Call) -> BlobJson:
     media_type = call.headers.get("content-type") or OCTETS
     if not MEDIA_TYPE.match(media_type):
         raise InvalidRequest(
-            "Content-Type is a media type such as image/png.", param="Content-Type"
+            "Content-Type must be a media type such as image/png.", param="Content-Type"
         )
     expected = call.query.text("sha256")
     if expected is not None:

@@ -18,7 +18,7 @@ def zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidRequest(
-            "time_zone is an IANA name such as UTC or Europe/Lisbon.", param="time_zone"
+            "time_zone must be an IANA name such as UTC or Europe/Lisbon.", param="time_zone"
         ) from None
 
 

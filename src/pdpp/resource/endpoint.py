@@ -152,7 +152,7 @@ def _nothing_here() -> NotFound:
 
 def _wrong_method(methods: Iterable[str]) -> MethodNotAllowed:
     allowed = ", ".join(sorted(methods))
-    return MethodNotAllowed(f"This path takes: {allowed}.", headers={"Allow": allowed})
+    return MethodNotAllowed(f"This path accepts only: {allowed}.", headers={"Allow": allowed})
 
 
 def _check_version(headers: Mapping[str, str]) -> None:

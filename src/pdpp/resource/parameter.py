@@ -156,7 +156,7 @@ def _unknown(name: str, known: Mapping[str, Parameter]) -> InvalidRequest:
     hint = f" Did you mean {near[0]}?" if near else ""
     offered = ", ".join(known) if known else "none"
     return InvalidRequest(
-        f"Unknown parameter {name[:80]!r}.{hint} This route takes: {offered}.", param=name[:80]
+        f"Unknown parameter {name[:80]!r}.{hint} This route accepts: {offered}.", param=name[:80]
     )
 
 
@@ -181,7 +181,7 @@ def _take(
         given = values.get(name, ())
         values[name] = (*given, *(item for item in dict.fromkeys(items) if item not in given))
     elif brackets:
-        raise InvalidRequest(f"{name} takes no brackets; write {name}=…", param=key[:80])
+        raise InvalidRequest(f"{name} has no brackets; write {name}=…", param=key[:80])
     elif name in values:
         raise InvalidRequest(f"{name} is given twice.", param=name)
     else:
@@ -193,11 +193,11 @@ def _scalar(parsed: Query, parameter: Parameter, text: str) -> str | int:
     if parameter.shape is Shape.INTEGER:
         return _integer(parsed, parameter, text)
     if parameter.shape is Shape.CHOICE and text not in parameter.choices:
-        raise InvalidRequest(f"{name} is one of: {', '.join(parameter.choices)}.", param=name)
+        raise InvalidRequest(f"{name} must be one of: {', '.join(parameter.choices)}.", param=name)
     if not text:
         raise InvalidRequest(f"{name} is empty.", param=name)
     if len(text) > parameter.longest:
-        raise InvalidRequest(f"{name} has at most {parameter.longest} characters.", param=name)
+        raise InvalidRequest(f"{name} may have at most {parameter.longest} characters.", param=name)
     return text
 
 

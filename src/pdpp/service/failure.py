@@ -12,4 +12,4 @@ def explained(problem: Exception, store: Store, log: logging.Logger, what: str) 
     if known is not None:
         return known
     log.error("%s failed", what, exc_info=problem)
-    return ApiError("Something failed here; the log of the server has the detail.")
+    return ApiError("Something went wrong on the server. Its log has the details.")

@@ -32,4 +32,4 @@ def read_pairs(encoded: bytes, most_pairs: int) -> list[tuple[str, str]]:
             max_num_fields=most_pairs,
         )
     except ValueError:
-        raise InvalidRequest("The parameters are malformed or too many.") from None
+        raise InvalidRequest("The form cannot be read, or it has too many fields.") from None

@@ -80,7 +80,7 @@ def open_owners(database: DatabaseAddress, folder: Path) -> Iterator[Callable[[s
 def refuse_unfinished(store: Store) -> None:
     """Refuse a store into which a move has begun and not ended: half of it is not there."""
     if store.vault.setting(MOVE_SETTING) is not None:
-        raise StoreError("a move into this store has not ended; run the same pdpp move again")
+        raise StoreError("a move into this store was interrupted; run the same pdpp move again")
 
 
 @contextmanager

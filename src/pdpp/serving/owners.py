@@ -161,7 +161,7 @@ async def _answer(send: Send, path: str) -> None:
     if path == _HEALTH:
         status, document = 200, dict[str, Any](status="ok")
     else:
-        problem = NotFound("Nobody has this address here.")
+        problem = NotFound("No owner has this address on this server.")
         status, document = problem.status, problem.body(f"req_{token_hex(8)}")
     headers = [(b"content-type", b"application/json"), (b"x-content-type-options", b"nosniff")]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -37,7 +37,9 @@ class WatchEndpoint(ABC):
         request_id = self._service.new_request_id()
         try:
             if scope["method"] not in _METHODS.split(", "):
-                raise MethodNotAllowed(f"This path takes: {_METHODS}.", headers={"Allow": _METHODS})
+                raise MethodNotAllowed(
+                    f"This path accepts only: {_METHODS}.", headers={"Allow": _METHODS}
+                )
             answer = await self.answer(scope)
         except PdppError as error:
             await self._refuse(send, error, request_id)

@@ -393,7 +393,7 @@ def test_the_owner_says_the_year_and_the_messages_stay_the_same_ones(tmp_path: P
     path = put(tmp_path, YEARLESS, "WhatsApp Chat with Nora.txt")
     assert sent_by_text(path, year="2016")["Ice on the mole"] == "2015-12-30T21:15:00"
     assert set(read(SOURCE, path, year="2016")) == set(read(SOURCE, path, year="2018"))
-    with pytest.raises(ImportRefused, match="year is a year"):
+    with pytest.raises(ImportRefused, match="year must be a year"):
         look(SOURCE, path, year="last")
 
 

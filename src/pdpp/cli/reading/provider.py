@@ -51,7 +51,7 @@ def sourced(function: F) -> F:
         context = click.get_current_context()
         data = data or context.meta.get(OWNER_DATA)
         if data is not None and (given.get("provider") or given.get("cache_root")):
-            raise click.UsageError("--data reads a folder; leave --provider out", context)
+            raise click.UsageError("--data reads a folder of yours; leave --provider out", context)
         # The commands that an answer shows carry what this one was given, wherever it stood.
         context.params["data"] = context.meta[OWNER_DATA] = data
         return function(**given)

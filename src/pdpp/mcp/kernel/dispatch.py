@@ -163,7 +163,7 @@ class Kernel:
         name = _text(params, "name")
         arguments = params.get("arguments", {})
         if not isinstance(arguments, dict):
-            raise RpcError(INVALID_PARAMS, "arguments is an object")
+            raise RpcError(INVALID_PARAMS, "arguments must be an object")
         if name not in self._tools:
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {_seen(name)}")
         return await self._tools[name].call(arguments, context)
@@ -186,7 +186,7 @@ async def _read(resources: ResourceProvider, uri: str, context: Context) -> Json
 def _text(params: JsonObject, key: str) -> str:
     value = params.get(key)
     if not isinstance(value, str):
-        raise RpcError(INVALID_PARAMS, f"{key} is required, a string")
+        raise RpcError(INVALID_PARAMS, f"{key} is required and must be a string")
     return value
 
 

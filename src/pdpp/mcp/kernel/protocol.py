@@ -54,7 +54,7 @@ def revision(request: RpcRequest, headers: Headers | None) -> tuple[str, JsonObj
 def negotiate(requested: object) -> str:
     """Return the revision a handshake settles on: the client's own, else our newest."""
     if not isinstance(requested, str):
-        raise RpcError(INVALID_PARAMS, "initialize carries protocolVersion, a string")
+        raise RpcError(INVALID_PARAMS, "initialize needs protocolVersion, a string")
     return requested if requested in LEGACY_VERSIONS else LEGACY_VERSIONS[0]
 
 

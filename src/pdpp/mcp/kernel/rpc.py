@@ -77,12 +77,12 @@ def read(message: object) -> RpcRequest | None:
     That is a notification, and a response, since this server never asks.
     """
     if isinstance(message, list):
-        raise RpcError(INVALID_REQUEST, "Batches are not served: send one message at a time")
+        raise RpcError(INVALID_REQUEST, "Batches are not supported: send one message at a time")
     if not isinstance(message, dict):
-        raise RpcError(INVALID_REQUEST, "A message is a JSON object")
+        raise RpcError(INVALID_REQUEST, "A message must be a JSON object")
     id = message.get("id")
     if "id" in message and not is_id(id):
-        raise RpcError(INVALID_REQUEST, "A request id is a string or an integer")
+        raise RpcError(INVALID_REQUEST, "A request id must be a string or an integer")
     if message.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, 'A message carries "jsonrpc": "2.0"', id=id)
     if "method" not in message and ("result" in message or "error" in message):
@@ -94,7 +94,7 @@ def read(message: object) -> RpcRequest | None:
         return None
     params = message.get("params")
     if params is not None and not isinstance(params, dict):
-        raise RpcError(INVALID_PARAMS, "params is an object", id=id)
+        raise RpcError(INVALID_PARAMS, "params must be an object", id=id)
     return RpcRequest(id, method, params or {})
 
 

@@ -39,7 +39,9 @@ async def aggregate(reader: GrantReader, arguments: AggregateArguments) -> JsonO
             return result(spoken, shaped)
         groups = len(aggregation.groups or ())
         if groups <= 1 or limit == 1:
-            raise PayloadTooLarge("This aggregate does not fit an answer; group by another field.")
+            raise PayloadTooLarge(
+                "This aggregate is too long for an answer; group by another field."
+            )
         limit = min(groups, _MOST_GROUPS if limit is None else limit) // 2
 
 

@@ -69,7 +69,8 @@ def _fitting(reader: GrantReader, record: ServerRecord, facts: FieldFacts) -> Js
         if _fits(document):
             return document
     raise PayloadTooLarge(
-        "Even the names in this record do not fit an answer; ask with fields, or read one field."
+        "The field names of this record alone are too long for an answer; ask with fields, or "
+        "read one field."
     )
 
 
@@ -136,7 +137,7 @@ async def _blob(reader: GrantReader, uri: str) -> JsonObject:
         document = _blob_document(reader, content, _BLOB_CHARS >> step)
         if _fits(document):
             return document
-    raise PayloadTooLarge("What names this blob does not fit an answer.", param="id")
+    raise PayloadTooLarge("The id of this blob alone is too long for an answer.", param="id")
 
 
 def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> JsonObject:

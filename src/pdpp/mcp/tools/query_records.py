@@ -80,7 +80,7 @@ async def query_records(reader: GrantReader, arguments: QueryArguments) -> JsonO
             return result
         if limit == 1 and most == MOST_CHARS:
             raise PayloadTooLarge(
-                "Even one record of this page does not fit an answer; ask with fields, and "
+                "Even one record of this page is too long for an answer; ask with fields, and "
                 "without expand.",
                 param="fields",
             )

@@ -57,7 +57,9 @@ async def read_record_field(reader: GrantReader, arguments: FieldArguments) -> J
             meta: JsonObject = {} if view.uri is None else {"pdpp/resource_uri": view.uri}
             return result(spoken, shaped, meta=meta)
         if _asked(params) <= 1 or view.window is None:
-            raise PayloadTooLarge("What names this field does not fit an answer.", param="id")
+            raise PayloadTooLarge(
+                "The id and the field name alone are too long for an answer.", param="id"
+            )
         params = _narrower(params, view.window)
 
 

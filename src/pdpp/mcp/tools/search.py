@@ -146,7 +146,8 @@ class _SearchPage:
             if self._fits(spoken, shaped):
                 return result(spoken, shaped)
         raise PayloadTooLarge(
-            "What names the first hit does not fit an answer; search one connection or stream.",
+            "The id of the first hit alone is too long for an answer; search one connection or "
+            "stream.",
             param="query",
         )
 

@@ -156,7 +156,7 @@ class UploadFolder:
         if upload.jobs:
             raise Conflict("This upload is being imported already.")
         if offset + len(chunk) > size:
-            raise PayloadTooLarge("The file is longer than announced.")
+            raise PayloadTooLarge("The file grew while it was uploaded. Upload it again.")
         return self._put(path, offset, chunk)
 
     def append(self, upload: Upload, name: str, offset: int, chunk: bytes) -> int:
@@ -222,14 +222,16 @@ def _check(files: Sequence[UploadedFile]) -> None:
         raise InvalidRequest("Choose at least one file.", param="file")
     if len(files) > MOST_FILES or sum(file.size for file in files) > MOST_BYTES:
         raise PayloadTooLarge(
-            f"At most {MOST_FILES:,} files and {MOST_BYTES >> 30} GiB at once; larger exports come "
-            "in with pdpp import."
+            f"Upload at most {MOST_FILES:,} files and {MOST_BYTES >> 30} GiB at once. "
+            "Import larger exports with pdpp import."
         )
     if len({file.name for file in files}) < len(files):
-        raise InvalidRequest("Two files have the same name.", param="file")
+        raise InvalidRequest("Two files have the same name. Rename one of them.", param="file")
     folders = {folder for file in files for folder in folders_of(file.name)}
     if any(file.name in folders for file in files):
-        raise InvalidRequest("One name is a file and a folder at once.", param="file")
+        raise InvalidRequest(
+            "A file and a folder have the same name. Rename one of them.", param="file"
+        )
 
 
 def folders_of(name: str) -> set[str]:

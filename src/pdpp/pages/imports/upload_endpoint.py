@@ -115,7 +115,7 @@ class UploadEndpoint:
     def _begun(self, names: Sequence[str], sizes: Sequence[str]) -> Response:
         """Return where the files of an upload go on; there may be tens of thousands."""
         if len(names) != len(sizes) or not all(s.isdecimal() and len(s) < 16 for s in sizes):
-            raise InvalidRequest("Each file has a name and a size.", param="size")
+            raise InvalidRequest("Each file needs a name and a size.", param="size")
         pairs = zip(names, sizes, strict=True)
         files = [UploadedFile(safe_name(name), int(size)) for name, size in pairs]
         upload = self._folder.begin(files, self.site.service.clock())
@@ -132,7 +132,7 @@ class UploadEndpoint:
         offset, limit = int(text), int(text) + CHUNK_BYTES
         async for piece in _pieces(request.http):
             if offset + len(piece) > limit:
-                raise PayloadTooLarge(f"A piece has at most {CHUNK_BYTES:,} bytes.")
+                raise PayloadTooLarge(f"A piece may have at most {CHUNK_BYTES:,} bytes.")
             offset = await asyncio.to_thread(folder.write, upload, int(number), offset, piece)
         if upload.files[int(number)].size == 0:
             await asyncio.to_thread(folder.write, upload, int(number), 0, b"")
@@ -189,7 +189,7 @@ def _take_name(name: str, sizes: dict[str, int], folders: set[str]) -> None:
     own_folders = folders_of(name)
     taken = name in sizes or name in folders or not own_folders.isdisjoint(sizes)
     if taken or len(sizes) >= MOST_FILES:
-        raise InvalidRequest("Two files have the same name, or they are too many.")
+        raise InvalidRequest("Two files have the same name, or there are too many files.")
     folders |= own_folders
     sizes[name] = 0
 

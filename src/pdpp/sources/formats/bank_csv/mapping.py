@@ -174,11 +174,11 @@ def make_plan(
     if form is None:
         return None
     if form not in TIME_FORMS:
-        raise ImportRefused(f"date_form is one such as %d.%m.%Y, not {form!r}")
+        raise ImportRefused(f"date_form must be like %d.%m.%Y, not {form!r}")
     amounts = [columns[name] for name in ("amount", "money_in", "money_out") if name in columns]
     decimal = settings.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
     if decimal not in DECIMALS:
-        raise ImportRefused(f"decimal is a point or a comma, not {decimal!r}")
+        raise ImportRefused(f"decimal must be a point or a comma, not {decimal!r}")
     return ColumnMapping(columns, form, decimal, table.header)
 
 

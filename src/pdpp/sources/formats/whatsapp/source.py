@@ -171,14 +171,14 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
 def _chosen_order(choices: OwnerChoices) -> str | None:
     chosen = choices.given.get("date_order", "").upper()
     if chosen and chosen not in ORDERS:
-        raise ImportRefused(f"date_order is one of {', '.join(ORDERS)}, not {chosen!r}")
+        raise ImportRefused(f"date_order must be one of {', '.join(ORDERS)}, not {chosen!r}")
     return chosen or None
 
 
 def _chosen_year(choices: OwnerChoices) -> int | None:
     chosen = choices.given.get("year", "")
     if chosen and not re.fullmatch(r"(?:19|20)\d{2}", chosen):
-        raise ImportRefused(f"year is a year such as 2019, not {chosen!r}")
+        raise ImportRefused(f"year must be a year such as 2019, not {chosen!r}")
     return int(chosen) if chosen else None
 
 
