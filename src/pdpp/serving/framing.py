@@ -52,7 +52,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Go on with the request that was sent ahead, and read no more until none is."""
+        """Continue with the request that was sent ahead, and read no more until none waits."""
         # The parent class pops the next request from the right end of its queue.
         following = self.pipeline[-1][0] if self.pipeline else self._running
         super().on_response_complete()
@@ -63,7 +63,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read; answers under way are given up with their connection."""
+        """Refuse a request that cannot be read; answers in progress end with their connection."""
         if self.transport.is_closing():
             return
         # An error in the middle of another answer would be read as a part of that answer.
@@ -74,16 +74,16 @@ class BoundedProtocol(HttpToolsProtocol):
             super().send_400_response(msg)
 
     def eof_received(self) -> None:
-        """Take it that the caller is gone: whoever sends no more waits for no answer."""
+        """Treat the caller as gone: one that sends nothing more waits for no answer."""
         self.give_up()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take it that the caller is gone."""
+        """Treat the caller as gone."""
         self.give_up()
         super().connection_lost(exc)
 
     def give_up(self) -> None:
-        """Let whoever is at work on an answer know at once that nobody waits for it.
+        """Tell the code that makes an answer at once that nobody waits for it.
 
         A connection that is closed tells so a moment later; what is written in between fails.
         """

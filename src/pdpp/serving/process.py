@@ -23,7 +23,7 @@ _TURN_SECONDS = 0.001
 
 
 def configure(app: Any) -> uvicorn.Config:
-    """Return how a process serves: quietly, with nothing told about itself."""
+    """Return how a process serves: without logs of requests, and without naming itself."""
     return uvicorn.Config(
         app,
         loop="auto",

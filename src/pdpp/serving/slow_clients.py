@@ -104,7 +104,7 @@ class SlowClientGuard:
         self._marks: dict[ClientConnection, _Progress] = {}
 
     def look(self, lines: Collection[ClientConnection], now: float) -> None:
-        """End whatever has not moved for too long, and what is one too many."""
+        """End connections that have not moved for too long, and those above the limit."""
         kept: dict[ClientConnection, _Progress] = {}
         for line in lines:
             mark = self._marked(line, now)
@@ -117,7 +117,7 @@ class SlowClientGuard:
         self._make_room(kept)
 
     def _marked(self, line: ClientConnection, now: float) -> _Progress:
-        """Return since when a line is where it is."""
+        """Return since when a connection has not moved."""
         current = _Progress(now, line.cycle, line.taken, line.relieved, line.unsent)
         before = self._marks.get(line)
         moved = before is None or before.is_passed_by(current, self._limits.least_bytes)
@@ -126,7 +126,7 @@ class SlowClientGuard:
         return current if moved or not line.is_waited_for or before is None else before
 
     def _make_room(self, marks: dict[ClientConnection, _Progress]) -> None:
-        """Let those go that have been idle longest, where there are too many to hold."""
+        """Close the connections that have been idle longest, if there are too many."""
         excess = len(marks) - self._limits.connections
         if excess <= 0:
             return

@@ -53,7 +53,7 @@ class Destination:
 
 
 def new_connection_id() -> str:
-    """Return an id that tells nothing of the account."""
+    """Return a random id, which tells nothing about the account."""
     return "cin_" + "".join(secrets.choice(_ALPHABET) for _ in range(_ID_CHARS))
 
 
@@ -69,12 +69,12 @@ def identity_of(export: RecognisedExport) -> str:
 
 
 def account_shape(tree: Tree, export: RecognisedExport) -> str:
-    """Return under what it is remembered whose export it is: what speaks for one, or its name."""
+    """Return the name under which the owner of an export is remembered."""
     return f"account of {export.recognition.identity or plain_name(tree.path.stem)}"
 
 
 def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExport:
-    """Return an export of which the owner said whose it is; that is remembered for its file."""
+    """Return an export with the account that the owner named; its file is remembered."""
     recognition = export.recognition
     account = _IN_BRACKETS.sub(lambda _: f" ({name})", recognition.account)
     account = account if account != recognition.account else name
@@ -89,7 +89,7 @@ def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExp
 
 
 def remembered_account(state: ImportState, tree: Tree, export: RecognisedExport) -> str | None:
-    """Return whose export the owner said it is, when a file of this name came before."""
+    """Return the account that the owner named for an earlier file of this name."""
     recognition = export.recognition
     if recognition.owner_known:
         return None
@@ -143,21 +143,21 @@ def find_destination(
 
 
 def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) -> Connection | None:
-    """Return a connection that an earlier import went into, as far as it is still there."""
+    """Return the connection of an earlier import, if it still exists."""
     name = remembered or ""
     connection = catalogue.connections.get(catalogue.merged.get(name, name))
     return connection if connection and connection.connector_key == connector_key else None
 
 
 def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None:
-    """Return the connection whose name the owner said, where that is how one is called."""
+    """Return the connection that has the name the owner gave, if there is one."""
     said = str(export.recognition.remember.get("account") or "").casefold()
     others = connections_of(catalogue, export.source.connector_key) if said else []
     return next((other for other in others if other.display_name.casefold() == said), None)
 
 
 def _new(catalogue: Catalogue, export: RecognisedExport) -> Destination:
-    """Return a new connection; the second of a name is told from the first by a number."""
+    """Return a new connection; a second one of the same name gets a number."""
     others = connections_of(catalogue, export.source.connector_key)
     account, taken = export.recognition.account, {other.display_name for other in others}
     name, number = account, 1

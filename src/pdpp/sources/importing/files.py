@@ -46,7 +46,7 @@ def count_files(
 
 
 def _reason(entry: FileEntry, patterns: Mapping[str, str]) -> str | None:
-    """Return why a file is passed over; a pattern with a slash is about the whole name."""
+    """Return why a file is skipped; a pattern with a slash matches the whole name."""
     for pattern, reason in patterns.items():
         if fnmatchcase(entry.name if "/" in pattern else entry.base, pattern):
             return None if reason == EXPECTED else reason

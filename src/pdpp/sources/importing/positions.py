@@ -19,7 +19,7 @@ _MOST_LINES = 20_000
 
 
 class PartPosition(NamedTuple):
-    """How far one part was read: ``items`` things of it, up to a place; ``head`` knows it again."""
+    """How far one part was read: ``items`` of it, up to a place; ``head`` identifies the part."""
 
     stamp: str
     items: int = 0
@@ -29,7 +29,7 @@ class PartPosition(NamedTuple):
     done: bool = False
 
     def place_in(self, part: AnyPart) -> ResumePoint | None:
-        """Return where to go on in a part that grows, or None when it has become another one."""
+        """Return where to continue in a part that grows, or None if another file replaced it."""
         if not part.grows or not self.offset or part.entry.size < self.offset:
             return None
         if head_of(part, self.offset) != self.head:
@@ -65,7 +65,7 @@ class PositionLog:
         self._load()
 
     def _load(self) -> None:
-        """Read what an earlier import left; of another revision, or torn, nothing is believed."""
+        """Read what an earlier import left; ignore it if it is torn or of another revision."""
         if not self._path.is_file():
             return
         try:
@@ -87,11 +87,11 @@ class PositionLog:
 
     @property
     def interrupted(self) -> bool:
-        """Tell whether an earlier import stopped on the way."""
+        """Tell whether an earlier import stopped before its end."""
         return bool(self.positions) and not self.complete
 
     def begin(self, *, anew: bool) -> None:
-        """Make ready to note positions, forgetting the earlier ones where an import is anew."""
+        """Prepare to note positions; forget the earlier ones if the import starts anew."""
         if anew:
             self.positions.clear()
         self.complete = False
@@ -158,7 +158,7 @@ def _plain(value: Any) -> Any:
 
 
 def resume_point(position: PartPosition | None, part: AnyPart) -> tuple[ResumePoint, int]:
-    """Return where reading a part begins, and how many things of it are passed over."""
+    """Return where reading a part begins, and how many of its items are skipped."""
     if position is None:
         return START, 0
     place = position.place_in(part)

@@ -98,12 +98,12 @@ class ImportReport:
         return abs(things) + abs(self.files.unaccounted())
 
     def skip(self, reason: str, example: str) -> None:
-        """Count something that was understood and not brought in."""
+        """Count an item that was understood and not imported."""
         self.counts["skipped"] += 1
         _case(self.skipped, reason).add(example)
 
     def wonder(self, reason: str, example: str) -> None:
-        """Count something that nobody knows."""
+        """Count an item that the source does not know."""
         self.counts["unknown"] += 1
         _case(self.unknown, reason).add(example)
 

@@ -60,12 +60,12 @@ def _never() -> bool:
 
 
 def _quietly(report: ImportReport, done: int, total: int) -> None:
-    """Say nothing of progress."""
+    """Show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportCallbacks:
-    """Who goes along: ``stop`` is asked whether to end, ``tell`` is shown bytes done of a total."""
+    """Callbacks: ``stop`` says whether to end, ``tell`` gets the bytes done and their total."""
 
     stop: Callable[[], bool] = _never
     tell: Callable[[ImportReport, int, int], None] = _quietly
@@ -124,7 +124,7 @@ class ImportTask:
         *,
         mirror: bool = False,
     ) -> ImportReport:
-        """Bring everything in; go on where an earlier import of the same was interrupted.
+        """Import everything; continue where an earlier import of the same was interrupted.
 
         A mirror reads everything anew, because it must see every key that is still there.
         """
@@ -146,7 +146,7 @@ class ImportTask:
         )
 
     def report_refused(self) -> None:
-        """Count what nobody may read."""
+        """Count the files that must not be read."""
         for refused in self.tree.refused:
             self.report.counts["read"] += 1
             self.report.skip(refused.reason, refused.example)
@@ -219,7 +219,7 @@ class ImportTask:
         return find_absent(self.environment.store, self.destination.connection_id, self._seen)
 
     def delete_absent(self) -> None:
-        """Delete that, and keep the report that says so."""
+        """Delete these records, and keep a report of it."""
         environment = self.environment
         delete_absent(
             environment.store,
@@ -233,7 +233,7 @@ class ImportTask:
     # Watching
 
     def replace_export(self, tree: Tree, export: RecognisedExport) -> None:
-        """Go on with what the path holds now."""
+        """Continue with the files that the path holds now."""
         self.tree, self.export = tree, export
 
 
