@@ -1,11 +1,12 @@
 """Each promise has mutants, deliberate small breaks of the code, and the suite catches them all."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.promises.mutants import strays
-from tests.promises.mutants.hunt import ROOT, hunt
+from tests.promises.mutants.hunt import ROOT, Nursery, nursing
 from tests.promises.mutants.table import MUTANTS
 
 PAGE = (ROOT / "docs" / "promises.md").read_text()
@@ -15,14 +16,22 @@ ROWS = re.findall(r"^\| \*\*(.+?)\*\*.* \| (.+) \| (.+) \|$", PAGE, re.MULTILINE
 PROMISES = list(dict.fromkeys(mutant.promise for mutant in MUTANTS.values()))
 
 
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with nursing() as started:
+        yield started
+
+
 @pytest.mark.parametrize("promise", PROMISES)
-def test_the_suite_catches_whatever_breaks_a_promise(promise: str, tmp_path: Path) -> None:
+def test_the_suite_catches_whatever_breaks_a_promise(
+    nursery: Nursery, promise: str, tmp_path: Path
+) -> None:
     own = [mutant for mutant in MUTANTS.values() if mutant.promise == promise]
-    assert hunt(own, tmp_path) == {}
+    assert nursery.hunt(own, tmp_path) == {}
 
 
-def test_the_hunt_tells_of_mutants_that_are_not_caught(tmp_path: Path) -> None:
-    told = hunt(strays.MUTANTS, tmp_path)
+def test_the_hunt_tells_of_mutants_that_are_not_caught(nursery: Nursery, tmp_path: Path) -> None:
+    told = nursery.hunt(strays.MUTANTS, tmp_path)
     assert told[strays.HARMLESS.name] == "not caught"
     assert told[strays.MISSING.name].startswith("no test was run")
     assert told[strays.CRUDE.name].startswith("failed by accident")

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,43 @@ from tests.promises.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[3]
 _HOOK = Path(__file__).with_name("hook")
-_SECONDS = 600
 _STEERING = ("PYTEST_", "COVERAGE_", "COV_CORE_", "PDPP_", "HYPOTHESIS_")
 
 
-def hunt(mutants: Sequence[Mutant], folder: Path) -> dict[str, str]:
-    """Return the mutants that were not caught, each with the reason."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.promises.mutants.nursery", str(folder)]
-        + [mutant.name for mutant in mutants],
+class Nursery:
+    """The process in which mutants live, one after the other."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._answer()
+
+    def hunt(self, mutants: Sequence[Mutant], folder: Path) -> dict[str, str]:
+        """Return the mutants that were not caught, each with the reason."""
+        assert self._process.stdin is not None
+        asked = [str(folder), [mutant.name for mutant in mutants]]
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        self._answer()
+        verdicts = {m.name: _verdict(folder / str(i)) for i, m in enumerate(mutants)}
+        return {name: reason for name, reason in verdicts.items() if reason is not None}
+
+    def _answer(self) -> None:
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "\n", "the nursery ended"
+
+
+@contextmanager
+def nursing() -> Iterator[Nursery]:
+    """Start a nursery, and end it with the block."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.promises.mutants.nursery"],
         cwd=ROOT,
         env=_environment(),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    verdicts = {m.name: _verdict(folder / str(i)) for i, m in enumerate(mutants)}
-    return {name: reason for name, reason in verdicts.items() if reason is not None}
+    ) as process:
+        yield Nursery(process)
 
 
 def _verdict(folder: Path) -> str | None:

@@ -1,51 +1,75 @@
 """Where mutants live: one process that has imported what all tests need, forked for each of them.
 
-Nothing of the program itself may be imported before the fork: what a mutant replaces must be
-replaced before anybody takes hold of it.
+It reads a folder and the names of mutants as a line of JSON, lets them live, and answers with an
+empty line; it ends with its input.
 """
 
+import gc
+import json
 import os
 import signal
 import sys
 import traceback
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
-import apsw  # noqa: F401 - imported once for all
-import httpx  # noqa: F401
-import jsonschema_rs  # noqa: F401
 import pytest
-import starlette.applications  # noqa: F401
-import uvicorn  # noqa: F401
 from tests.promises.mutants import plugin
 from tests.promises.mutants.mutant import Mutant
 from tests.promises.mutants.table import MUTANTS, STRAYS
 
 _SECONDS = 120
-_OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
+_OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--assert=plain")
+_NAME = "MUTANT_NAME"
 
 
-def main(folder: Path, names: list[str]) -> None:
-    """Let each mutant live and leave its notes in a folder of its own."""
-    assert not any(name.partition(".")[0] == "pdpp" for name in sys.modules)
-    for number, name in enumerate(names):
-        own = folder / str(number)
-        own.mkdir()
-        child = os.fork()
-        if child == 0:
-            _live({**MUTANTS, **STRAYS}[name], own)
-        os.waitpid(child, 0)
+def main() -> None:
+    """Let mutants live as they are asked for."""
+    _import_tests()
+    gc.collect()
+    gc.freeze()
+    print(flush=True)
+    for line in sys.stdin:
+        folder, names = json.loads(line)
+        for number, name in enumerate(names):
+            own = Path(folder) / str(number)
+            own.mkdir()
+            child = os.fork()
+            if child == 0:
+                _live({**MUTANTS, **STRAYS}[name], own)
+            os.waitpid(child, 0)
+        print(flush=True)
+
+
+def _import_tests() -> None:
+    """Import the tests of all mutants, and with them the program, as every mutant would.
+
+    What they decide while they are imported, they decide as in the process of a mutant.
+    """
+    os.environ |= {"HYPOTHESIS_PROFILE": plugin.PROFILE, _NAME: ""}
+    import_module("tests.conftest")
+    files = {test.partition("::")[0] for mutant in MUTANTS.values() for test in mutant.tests}
+    for file in sorted(files):
+        *folders, name = Path(file).with_suffix("").parts
+        with suppress(ModuleNotFoundError):
+            import_module(".".join([*folders, "conftest"]))
+        import_module(".".join([*folders, name]))
+    # The demo world is what the real program has written; mutants write what their tests write.
+    import_module("tests.serving").demo_template()
 
 
 def _live(mutant: Mutant, folder: Path) -> None:
     """Run a mutant's tests in this process and end it."""
     said = os.open(folder / "said", os.O_WRONLY | os.O_CREAT)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(said, 1)
     os.dup2(said, 2)
     signal.alarm(_SECONDS)
     try:
-        os.environ |= {plugin.NOTES: str(folder / "notes"), "HYPOTHESIS_PROFILE": plugin.PROFILE}
-        if mutant.name in MUTANTS:
-            os.environ["MUTANT_NAME"] = mutant.name
+        os.environ |= {plugin.NOTES: str(folder / "notes"), _NAME: mutant.name}
+        if mutant.name not in MUTANTS:
+            del os.environ[_NAME]
         mutant.apply()
         options = (*_OPTIONS, f"--basetemp={folder / 'tmp'}")
         pytest.main([*options, *mutant.tests], plugins=[plugin])
@@ -58,4 +82,4 @@ def _live(mutant: Mutant, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main()
