@@ -191,3 +191,27 @@ def test_a_plain_excerpt_is_the_one_that_is_made_of_any_text(text: str, limit: i
     matches = find(sought, parse_query("needle"))
     part = excerpt(sought, matches, limit)
     assert part == excerpt(sought, [*matches, Match(len(sought), len(sought), 0)], limit)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 400), st.integers(1, 30), st.integers(0, 4)),
+        min_size=2,
+        max_size=12,
+    ),
+)
+def test_the_passage_has_as_many_different_words_as_any_that_fits(
+    places: list[tuple[int, int, int]],
+) -> None:
+    matches = sorted(Match(start, start + size, word) for start, size, word in places)
+    room = PREVIEW_CHARS * 3 // 4
+    most = max(
+        len({match.phrase for match in matches[i:j]})
+        for i in range(len(matches))
+        for j in range(i + 1, len(matches) + 1)
+        if j == i + 1
+        or max(match.end for match in matches[i:j]) - matches[i].start + 13 * (j - i) <= room
+    )
+    part = excerpt("x" * 500, matches)
+    within = {m.phrase for m in matches if m.start >= part.start and m.end <= part.end}
+    assert len(within) >= most

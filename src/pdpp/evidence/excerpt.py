@@ -1,7 +1,7 @@
 """Excerpts: the bounded, marked stretch of a field that proves a search match."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from typing import Annotated, Literal, NamedTuple, TypedDict
 
@@ -90,6 +90,9 @@ def _core(matches: Sequence[Match], room: int) -> Span:
     if len(matches) == 1:
         return best[0], min(best[1], best[0] + room - _MARK_CHARS)
     considered = _considered(matches, room)
+    if considered[0].phrase >= 0 and all(match.phrase >= 0 for match in considered):
+        start, end = _densest(considered, room)
+        return start, min(end, start + room - _MARK_CHARS)
     for i, first in enumerate(considered):
         end, seen, cost = first.end, {first.phrase}, _MARK_CHARS
         chosen = end
@@ -104,6 +107,32 @@ def _core(matches: Sequence[Match], room: int) -> Span:
             best, most = (first.start, chosen), value_of(seen)
     start, end = best
     return start, min(end, start + room - _MARK_CHARS)
+
+
+def _densest(matches: Sequence[Match], room: int) -> Span:
+    """Return the first stretch within ``room`` that holds the most different words.
+
+    The same as the general way finds where no phrase is required; it ends as soon as no stretch
+    further on can hold more.
+    """
+    words = len({match.phrase for match in matches})
+    best, most = (matches[0].start, matches[0].end), 0
+    for i, (start, end, phrase) in enumerate(matches):
+        if most == words or most >= len(matches) - i:
+            break
+        chosen, seen, limit = end, {phrase}, start + room - _MARK_CHARS
+        for _, last, other in matches[i + 1 :]:
+            if last > end:
+                end = last
+            limit -= _MARK_CHARS
+            if end > limit:
+                break
+            if other not in seen:
+                seen.add(other)
+                chosen = end
+        if len(seen) > most:
+            best, most = (start, chosen), len(seen)
+    return best
 
 
 def _bounds(text: str, core: Span, reach: int, *, clean: bool) -> tuple[Span, Span]:
@@ -149,6 +178,8 @@ def _grown(core: Span, bounds: Span, spans: Sequence[Span], limit: int) -> Span:
     """Return the widest even growth of a core whose marked text keeps within the limit."""
     start, end = core
     left, right = start - bounds[0], bounds[1] - end
+    # Spans are apart and in order, so that those within a stretch are counted by halving.
+    starts, ends = [span[0] for span in spans], [span[1] for span in spans]
 
     def grow(chars: int) -> Span:
         before = min(left, max(chars // 2, chars - right))
@@ -156,10 +187,10 @@ def _grown(core: Span, bounds: Span, spans: Sequence[Span], limit: int) -> Span:
 
     def cost(chars: int) -> int:
         low, high = grow(chars)
-        marked = sum(1 for s, e in spans if s < high and e > low)
+        marked = bisect_left(starts, high) - bisect_right(ends, low)
         return high - low + marked * _MARK_CHARS
 
-    marks = sum(1 for s, e in spans if s < end and e > start)
+    marks = bisect_left(starts, end) - bisect_right(ends, start)
     room = max(0, limit - (end - start) - marks * _MARK_CHARS)
     if cost(room) <= limit:
         return grow(room)

@@ -87,3 +87,27 @@ def test_a_quoted_phrase_is_found_across_the_end_of_a_block() -> None:
         text = "x" * before + " green kitchen tiles " + "y " * 20_000
         matches = Marker(question).find(text)
         assert "green kitchen tiles" in [text[m.start : m.end] for m in matches]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The old quillwort and the pond.",
+        "Das ist der quillwort und die alte Wiese.",
+        "El quillwort es una planta de los lagos.",
+        "Cay quillwort la mot loai cay cua nuoc",
+    ],
+)
+def test_a_rare_name_is_marked_in_a_text_of_any_language(text: str) -> None:
+    assert marked("quillwort", text) == ["quillwort"]
+
+
+def test_a_form_is_read_in_the_language_of_each_text() -> None:
+    """What was learnt of a form in one text must not be taken for true in another language."""
+    marker = Marker(parse_question("the running of my friends", TODAY))
+    english, german = "the running and a run", "das ist nicht die running und der run"
+    marks = [[text[m.start : m.end] for m in marker.find(text)] for text in (english, german)]
+    alone = [marked("the running of my friends", text) for text in (english, german)]
+    assert marks == alone
+    assert marks[0] == ["running", "run"]
+    assert marks[1] != marks[0]

@@ -9,7 +9,7 @@ from itertools import islice
 
 from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
 from pdpp.evidence.language.question import Question
-from pdpp.evidence.language.stems import Stems, irregular_forms, stems_of
+from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
 from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, language_of
 
 MOST_MATCHES = 400
@@ -22,6 +22,9 @@ _LONGEST_PHRASE = 2_000
 """Characters of a phrase that may stand across the end of a block."""
 
 Check = Callable[[], None]
+
+_new = tuple.__new__
+"""Makes a match in half the time of a call of its class: there are many on a page."""
 
 
 def _no_check() -> None:
@@ -93,7 +96,7 @@ class Marker:
 
     def _plain_terms(self, terms: Mapping[str, int], *, own: bool) -> "_PlainTerms":
         if own not in self._plain:
-            self._plain[own] = _PlainTerms(terms)
+            self._plain[own] = _PlainTerms(terms, self.words if own else ())
         return self._plain[own]
 
     def _phrased(self, text: str, phrases: Iterable[tuple[Phrase, int]], most: int) -> list[Match]:
@@ -136,7 +139,7 @@ class _PlainTerms:
     short stem only the first letter is sure: "dying" becomes "die".
     """
 
-    def __init__(self, terms: Mapping[str, int]) -> None:
+    def __init__(self, terms: Mapping[str, int], asked: Iterable[str]) -> None:
         self._terms = terms
         wanted = {term for term in terms if term.isascii()}
         forms = [form for term in wanted for form in irregular_forms().get(term, ())]
@@ -147,27 +150,60 @@ class _PlainTerms:
             for text in sorted(beginnings)
             if len(text) == 1 or text[:1] not in beginnings
         ]
+        self._sure: dict[bytes, int] = {}
+        """The asked words that mean the same in a text of any language."""
+        for form in asked:
+            index = terms.get(form)
+            if index is not None and all(terms.get(of[form]) == index for of in every_stems()):
+                self._sure[form.encode()] = index
+        self._by_language: dict[int, _Forms] = {}
 
     def find(self, block: str, start: int, text: str) -> list[Match]:
         """Return where the terms stand in a block of plain letters of a text."""
         # Every word stands between two spaces, and each character is one byte.
         folded = b" %b " % block.encode().translate(ASCII_FOLDS)
         matches = []
-        stems: Stems | None = None
+        sure, forms = self._sure, None
         for beginning in self._beginnings:
             at = folded.find(beginning)
             while at >= 0:
-                # Most titles have no word that begins like one asked for: their language, which
-                # takes longer to tell than all else here, does not matter.
-                stems = _stems_in(text) if stems is None else stems
                 end = folded.index(b" ", at + 1)
-                index = self._terms.get(stems[folded[at + 1 : end].decode()])
+                form = folded[at + 1 : end]
+                if form in sure:
+                    index: int | None = sure[form]
+                else:
+                    # To tell the language of a text takes longer than all else here: most titles
+                    # have no word that begins like one asked for, and a rare name is the same in
+                    # every language.
+                    forms = self._forms_in(text) if forms is None else forms
+                    index = forms[form]
                 if index is not None:
                     # A space was put before the text, so that a word begins where its space is.
-                    matches.append(Match(start + at, start + end - 1, index))
+                    matches.append(_new(Match, (start + at, start + end - 1, index)))
                 at = folded.find(beginning, end)
-        matches.sort()
+        if len(matches) > 1:
+            matches.sort()
         return matches
+
+    def _forms_in(self, text: str) -> "_Forms":
+        stems = _stems_in(text)
+        known = self._by_language.get(id(stems))
+        if known is None:
+            known = self._by_language[id(stems)] = _Forms(self._terms, stems)
+        return known
+
+
+class _Forms(dict[bytes, int | None]):
+    """The index of the asked word that each form means in one language, None where it is none."""
+
+    def __init__(self, terms: Mapping[str, int], stems: Stems) -> None:
+        super().__init__()
+        self._terms = terms
+        self._stems = stems
+
+    def __missing__(self, form: bytes) -> int | None:
+        index = self[form] = self._terms.get(self._stems[form.decode()])
+        return index
 
 
 def _in_any(block: str, start: int, terms: Mapping[str, int], stems: Stems) -> Iterable[Match]:

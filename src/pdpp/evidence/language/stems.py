@@ -1,6 +1,6 @@
 """Stems: the form of a word that the index is kept by, so that "invoices" finds "invoice"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from pdpp.evidence.language.irregular import BASES
@@ -102,3 +102,9 @@ def irregular_forms() -> Mapping[str, Sequence[str]]:
 def stems_of(language: str | None) -> Stems:
     """Return the stems of a language; of one without an algorithm words stay as they are."""
     return Stems(language)
+
+
+def every_stems() -> Iterator[Stems]:
+    """Yield the stems of each way in which a word may be read, whatever its language is."""
+    yield stems_of(None)
+    yield from map(stems_of, ALGORITHMS)
