@@ -43,7 +43,7 @@ def small_sizes() -> Iterator[None]:
         for module in (leaders, matches):
             patch.setattr(module, "_SAMPLE", 8)
         patch.setattr(leaders, "_MOST", 1)
-        patch.setattr(matches, "_FEW", SIZE + 1)
+        patch.setattr(matches, "FEW", SIZE + 1)
         yield
 
 
@@ -91,6 +91,20 @@ def test_a_word_gives_the_same_by_rows_and_by_stretches(terms: Any) -> None:
     assert by_rows.tolist() == pytest.approx([plain(terms, row) for row in range(SIZE)])
     odd = every[1::2]
     assert unit.at(odd).tolist() == by_rows[1::2].tolist()
+
+
+@given(UNITS)
+def test_few_matches_are_the_same_rows_by_number(units: Any) -> None:
+    made = [unit_of(terms, number) for number, terms in enumerate(units)]
+    scores = Scores(SIZE, made, 1.0, Bonus(SIZE), lambda: None)
+    many = any(by_row is None for unit in made for by_row in unit.row_lists())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score, "FEW", 0.01)
+        rows = scores.few_candidates()
+    assert (rows is None) == many
+    if rows is not None:
+        assert rows.tolist() == np.flatnonzero(scores.candidates()).tolist()
+    assert scores.few_candidates() is None or len(np.flatnonzero(scores.candidates())) < SIZE / 16
 
 
 @given(TERMS, st.floats(10, 1e6))

@@ -6,11 +6,9 @@ import numpy as np
 
 from pdpp.store.ranking.leaders import leaders_of, least
 from pdpp.store.ranking.postings import Bools, Floats, Longs
-from pdpp.store.ranking.score import Scores
+from pdpp.store.ranking.score import FEW, Scores
 
 _SAMPLE = 4_096
-_FEW = 16
-"""Below which part of all rows the matches are kept by their numbers."""
 
 
 class Matches:
@@ -35,7 +33,7 @@ class Matches:
 
         ``slack`` is the most that a score is lowered by afterwards.
         """
-        if int(np.count_nonzero(flags)) * _FEW < len(flags):
+        if int(np.count_nonzero(flags)) * FEW < len(flags):
             rows = np.flatnonzero(flags)
             return cls(rows, scores.at(rows))
         leaders = leaders_of(scores, flags, wanted, slack)

@@ -21,6 +21,7 @@ from pdpp.store.ranking.postings import (
     Longs,
     Postings,
     TermGroup,
+    joined_rows,
 )
 from pdpp.store.ranking.unit_score import CHUNK, UnitScore, groups_of
 
@@ -37,6 +38,9 @@ DATE_WORD = 0.05
 NAME_PART = 0.5
 """How much a name counts where it stands in a text: it is mostly said of whom, not what. That of a
 stream counts as little, because it says where to look."""
+
+FEW = 16
+"""Below which part of all rows those that match are kept by their numbers."""
 
 _NO_WORDS = 5.0
 _MOST_REPAIRED = 8
@@ -69,6 +73,16 @@ class Scores:
         if self.days is not None:
             flags |= self.days > 0
         return flags
+
+    def few_candidates(self) -> Longs | None:
+        """Return the same rows by their numbers, None where they are many or not of words alone."""
+        if self.days is not None or self.bonus.names_any():
+            return None
+        lists = [rows for unit in self.units for rows in unit.row_lists()]
+        few = [rows for rows in lists if rows is not None]
+        if not few or len(few) < len(lists) or sum(map(len, few)) * FEW >= self.size:
+            return None
+        return joined_rows(few)
 
     def special(self) -> Bools | None:
         """Return the rows that get something for more than their words, None where none do."""
@@ -217,6 +231,10 @@ class Bonus:
         for low, high in every:
             self._kinds[low:high] = True
         return True
+
+    def names_any(self) -> bool:
+        """Tell whether a name was counted for some row."""
+        return self._names is not None
 
     def actors(self) -> Bools:
         """Return the rows that some name was counted for."""

@@ -1,6 +1,6 @@
 """The score of one asked word: how strongly rows hold it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import ceil
 from typing import NamedTuple
@@ -137,6 +137,12 @@ class UnitScore:
         for term in self._terms:
             for field in term.fields:
                 field.join(marks)
+
+    def row_lists(self) -> Iterator[Longs | None]:
+        """Yield the rows of each field that holds the word; None where there are many."""
+        for term in self._terms:
+            for field in term.fields:
+                yield field.rows
 
     def mark_own(self, flags: Bools) -> None:
         """Set the flags of the rows that hold the word itself."""

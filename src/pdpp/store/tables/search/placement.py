@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
-from pdpp.store.ranking.postings import Bools, Longs
+from pdpp.store.ranking.postings import Bools, Impacts, Longs
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.entry import NO_TIME
-from pdpp.store.tables.search.lists import runs_of
+from pdpp.store.tables.search.lists import Turn, place_at, runs_of
 from pdpp.store.tables.search.parts import Part, listed_slots
 
 _BLOCKS = """
@@ -70,6 +70,7 @@ class Placement:
             [part for part in self.spread.values() if part.reach.feed.id not in feeds]
         )
         self.has_conditions = any(part.reach.conditions for part in parts)
+        self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
         self._called: dict[str, list[Part]] | None = None
         self.months_zone: tzinfo | None = None
         """The zone in which the months of hits were asked for last."""
@@ -85,6 +86,34 @@ class Placement:
                     called.setdefault(name, []).append(part)
             self._called = called
         return self._called.get(term, ())
+
+    def base_impacts(
+        self, db: TableReader, cache: BlockCache, parts: Sequence[Part], turn: Turn
+    ) -> Impacts:
+        """Return the base of each row in the fields of one turn, as far as some parts have rows.
+
+        What was read is kept with the placement: the bases of a block never change.
+        """
+        known = self._bases.get(turn)
+        if known is None:
+            known = np.zeros(self.size, dtype=np.uint8), set()
+            known = self._bases.setdefault(turn, known)
+        bases, filled = known
+        if len(filled) == len(self.spread):
+            return bases
+        if len(parts) * 2 > len(self.spread):
+            # The next term is as common, and then nothing is left to be looked for.
+            parts = list(self.spread.values())
+        for part in parts:
+            if part.id not in filled:
+                place = place_at(part.reach, turn)
+                block_bases = None if place is None else cache.bases(db, part.id, place)
+                if block_bases is not None and len(block_bases):
+                    bases[part.base : part.end] = part.take(block_bases)
+                # Another thread may search by the same placement: a part is filled before it is
+                # said to be.
+                filled.add(part.id)
+        return bases
 
 
 class _LastPlacement:

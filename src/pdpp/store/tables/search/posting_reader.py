@@ -20,7 +20,6 @@ from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.lists import (
     RUN_BITS,
     Turn,
-    place_at,
 )
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import BLOCK_BITS, Placement
@@ -69,12 +68,11 @@ class PostingReader:
     def __init__(self, db: TableReader, cache: BlockCache, placement: Placement) -> None:
         self._db = db
         self._cache = cache
+        self._placement = placement
         self._parts = placement.parts
         self._hidden = placement.hidden
         self._size = placement.size
-        self._by_id = placement.spread
         self._small = placement.small
-        self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
         self._whole = placement.spread_whole
         self._places = placement.places
         self._asked = [
@@ -261,25 +259,7 @@ class PostingReader:
 
     def _base_impacts(self, parts: Sequence[Part], turn: Turn) -> Impacts:
         """Return the base of each row in the fields of one turn, as far as some parts have rows."""
-        known = self._bases.get(turn)
-        if known is None:
-            known = self._bases[turn] = np.zeros(self._size, dtype=np.uint8), set()
-        bases, filled = known
-        if len(filled) == len(self._by_id):
-            return bases
-        if len(parts) * 2 > len(self._by_id):
-            # The next term is as common, and then nothing is left to be looked for.
-            parts = list(self._by_id.values())
-        for part in parts:
-            if part.id not in filled:
-                filled.add(part.id)
-                place = place_at(part.reach, turn)
-                if place is None:
-                    continue
-                block_bases = self._cache.bases(self._db, part.id, place)
-                if len(block_bases):
-                    bases[part.base : part.end] = part.take(block_bases)
-        return bases
+        return self._placement.base_impacts(self._db, self._cache, parts, turn)
 
 
 def _raise(impacts: Impacts, rows: Longs, values: Impacts) -> None:
