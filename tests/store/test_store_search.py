@@ -15,9 +15,11 @@ from tests.store.world import Data, Engine, World, cell, condition, declare, fre
 from pdpp.evidence.analyse import find
 from pdpp.evidence.language.question import Question, Word
 from pdpp.evidence.language.terms import terms_of
+from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.store.port import Hit, SearchPosition, SearchQuery, Store
 from pdpp.store.scope import Reach
+from pdpp.store.tables.search import index, packing
 
 WORDS = st.sampled_from(
     [
@@ -242,6 +244,49 @@ def test_the_index_follows_every_edit_and_deletion(
         reach = world.reach()
         assert found(world.store, [reach], ask(q), 9) == expected(world, [(reach, left)], ask(q))
         assert world.store.check() == []
+
+
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        (None, None),
+        ("2026-01-09T00:00:00Z", None),
+        ("2026-01-05T00:00:00Z", "2026-02-20T00:00:00Z"),
+    ],
+)
+def test_a_word_in_a_part_of_a_large_block_is_found_in_all_of_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, since: str | None, until: str | None
+) -> None:
+    """Such words are kept as bits: of runs of them, of records that went, of two streams."""
+    monkeypatch.setattr(index, "SPREAD_FROM", 8)
+    for name in ("BLOCK_RECORDS", "MOST_WAITING"):
+        monkeypatch.setattr(index, name, 64)
+    read: list[int] = []
+    joined = packing.joined_bits
+    monkeypatch.setattr(packing, "joined_bits", lambda some: read.append(len(some)) or joined(some))
+    world.settle(declare(), "c2")
+    kept: dict[str, dict[str, Data]] = {}
+    for connection, step in (("c1", 5), ("c2", 7)):
+        kept[connection] = {
+            f"{number:02}": {
+                "subject": "pear" if number % 2 else "apple" * (number % 9 == 0),
+                "body": "fig " + "apple " * (1 + (number % 20 == 0)) * (number % step == 0),
+                "at": f"2026-0{1 + number // 28}-{1 + number % 28:02}T00:00:00Z",
+            }
+            for number in range(56)
+        }
+        world.put(kept[connection], connection)
+        while world.store.tend():
+            pass
+        for key in ("05", "10", "11"):
+            world.put({key: None}, connection)
+            del kept[connection][key]
+    time = Interval(since and instant.parse(since), until and instant.parse(until))
+    reaches = [world.reach("c1", time=time), world.reach("c2")]
+    seen = [(reach, kept[reach.connection_id]) for reach in reaches]
+    for question in map(ask, ("apple", "apple pear", "apple -pear")):
+        assert found(world.store, reaches, question, 40) == expected(world, seen, question)
+    assert read
 
 
 def test_reaches_that_were_searched_before_show_every_later_write(world: World) -> None:

@@ -107,3 +107,28 @@ def test_listed_records_are_found_in_a_block_by_their_time_and_number(
     slots = parts.listed_slots(block, list(zip(told, numbers, strict=True)))
     assert sorted(block.numbers[slots].tolist()) == [n for n in numbers if n < len(times)]
     assert slots.tolist() == sorted(slots.tolist())
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=80), st.integers(0, 3))
+def test_pieces_of_bits_come_back_together(holding: list[bool], changes: int) -> None:
+    """Blocks end anywhere in a byte, and what is joined must not run into the next piece."""
+    rows = [{0: "kelp lamp" + " kelp" * (at < changes)} if has else {0: "tide"}
+            for at, has in enumerate([True, *holding, *([False] * 3 * len(holding))])]  # fmt: skip
+    block = block_of(rows)
+    held = block.places[0]
+    bases = packing.bases_of(held, block.size)
+    pieces = [*packing.spread_pieces(held, bases)]
+    bits = [piece for piece in pieces if packing.is_bits(piece)]
+    flags, firsts, changed, counts, values = packing.joined_bits(bits * 2)
+    at = 0
+    for piece, first, count in zip(bits * 2, firsts, counts, strict=True):
+        impacts = flags[first : first + block.size] * bases
+        impacts[changed[at : at + count]] = values[at : at + count]
+        at += count
+        every = np.arange(block.size, dtype=np.int64)
+        assert impacts.tolist() == packing.impacts_at(piece, every, bases).tolist()
+        slots, _, places, own = packing.joined_pieces([piece])
+        listed = bases[slots]
+        listed[places] = own
+        assert impacts[slots].tolist() == listed.tolist()
+        assert np.count_nonzero(impacts) == len(slots) == packing.count_of(piece)

@@ -17,12 +17,17 @@ from numpy.typing import NDArray
 from pdpp.store.ranking.postings import Impacts, Longs
 from pdpp.store.tables.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block, PlacePostings
 
-_SOME, _ALL, _DENSE = 1, 2, 3
-"""How the impacts of a piece are written: some with their places, or all, or by slot."""
+_SOME, _ALL, _DENSE, _BITS = 1, 2, 3, 4
+"""How a piece is written: slots, and some impacts with their places, or all; or the impact in every
+slot; or a bit for every slot, and some impacts with their slots."""
 DENSE_PART = 4
 """From which part of a block's records on a term has one byte for each slot, 0 where it does not
 stand. A search copies such a piece as it is; slots of two bytes are shorter below a half only."""
+_BITS_PART = 32
+"""From which part of a block's records on slots are bits, which a search unpacks sixteen at a time.
+They are shorter from a sixteenth on; the few terms below add a byte or two to a record."""
 _HEAD = 3
+_BITS_HEAD = 5
 _FAST = 1
 _LONG_HEAD = 17
 
@@ -36,6 +41,20 @@ class Pieces(NamedTuple):
     slots: Longs
     counts: list[int]
     changed: Longs
+    impacts: Impacts
+
+
+class BitPieces(NamedTuple):
+    """Pieces of bits joined: 1 where the term stands, for each slot of each piece.
+
+    Those of a piece begin at its ``firsts``. ``changed`` are the slots with impacts other than the
+    base, of which each piece has as many as its ``counts`` say.
+    """
+
+    flags: Impacts
+    firsts: list[int]
+    changed: Longs
+    counts: list[int]
     impacts: Impacts
 
 
@@ -67,7 +86,7 @@ def spread_pieces(postings: PlacePostings, bases: Impacts) -> Iterator[bytes]:
 
     A piece of even length is slots of two bytes. One of odd length begins with how its impacts are
     written and how many slots there are; the impacts come after the slots. A dense one has no
-    slots, but the impact in each record of the block.
+    slots, but the impact in each record of the block. One of bits has the number of records too.
     """
     slots, impacts, changed = _changed(postings, bases)
     size = len(bases)
@@ -78,6 +97,10 @@ def spread_pieces(postings: PlacePostings, bases: Impacts) -> Iterator[bytes]:
         count = end - start
         if count * DENSE_PART >= size:
             yield _dense_piece(slots[start:end], impacts[start:end], size)
+            continue
+        if count * _BITS_PART >= size and _HEAD * (last - first) < count:
+            places = changed[first:last]
+            yield _bits_piece(slots[start:end], slots[places], impacts[places], size)
             continue
         piece = written[2 * start : 2 * end]
         if first == last:
@@ -106,6 +129,19 @@ def _dense_piece(slots: Longs, impacts: Impacts, size: int) -> bytes:
     return _headed(_DENSE, len(slots), by_slot.tobytes())
 
 
+def _bits_piece(slots: Longs, changed: Longs, impacts: Impacts, size: int) -> bytes:
+    by_slot = np.zeros(size, dtype=np.uint8)
+    by_slot[slots] = 1
+    bits = np.packbits(by_slot, bitorder="little").tobytes()
+    changes = changed.astype("<u2").tobytes() + impacts.tobytes()
+    return _headed(_BITS, len(slots), bytes((size & 0xFF, size >> 8)) + bits + changes)
+
+
+def is_bits(piece: bytes) -> bool:
+    """Tell whether a piece has a bit for each record of its block."""
+    return len(piece) & 1 == 1 and piece[0] == _BITS
+
+
 def is_dense(piece: bytes) -> bool:
     """Tell whether a piece has a byte for each record of its block."""
     return len(piece) & 1 == 1 and piece[0] == _DENSE
@@ -131,6 +167,8 @@ def impacts_at(piece: bytes, wanted: Longs, bases: Impacts) -> Impacts:
 
     ``bases`` are those of the wanted slots, which are in order.
     """
+    if is_bits(piece):
+        return _bits_at(piece, wanted, bases)
     count = count_of(piece)
     slots = np.frombuffer(piece, "<u2", count, _HEAD if len(piece) & 1 else 0)
     impacts = np.zeros(len(wanted), dtype=np.uint8)
@@ -159,11 +197,57 @@ def _places_of(wanted: Longs, among: NDArray[np.uint16]) -> tuple[Longs, Longs]:
     return present, places[present]
 
 
+def _bits_at(piece: bytes, wanted: Longs, bases: Impacts) -> Impacts:
+    """Return the impact of a piece of bits in some wanted slots, 0 where the term is not."""
+    end = _BITS_HEAD + ((piece[3] | piece[4] << 8) + 7 >> 3)
+    some = (len(piece) - end) // _HEAD
+    bits = np.frombuffer(piece, np.uint8, end - _BITS_HEAD, _BITS_HEAD)
+    impacts: Impacts = (bits[wanted >> 3] >> (wanted & 7).astype(np.uint8)) & 1
+    impacts *= bases
+    if some:
+        changed, at = _places_of(wanted, np.frombuffer(piece, "<u2", some, end))
+        impacts[changed] = np.frombuffer(piece, np.uint8, some, end + 2 * some)[at]
+    return impacts
+
+
 def _with_slots(piece: bytes) -> bytes:
-    """Return a dense piece as one with slots and all impacts."""
+    """Return a dense piece or one of bits as one with slots."""
+    if piece[0] == _BITS:
+        flags, _, changed, _, values = joined_bits([piece])
+        slots = np.flatnonzero(flags)
+        places = np.searchsorted(slots, changed).astype("<u2")
+        written = slots.astype("<u2").tobytes() + places.tobytes() + values.tobytes()
+        return _headed(_SOME, len(slots), written)
     by_slot = np.frombuffer(piece, np.uint8, offset=_HEAD)
     slots = np.flatnonzero(by_slot)
     return _headed(_ALL, len(slots), slots.astype("<u2").tobytes() + by_slot[slots].tobytes())
+
+
+def joined_bits(some: Sequence[bytes]) -> BitPieces:
+    """Return some pieces of bits."""
+    bits: list[bytes] = []
+    firsts: list[int] = []
+    places: list[bytes] = []
+    values: list[bytes] = []
+    counts: list[int] = []
+    first = 0
+    for piece in some:
+        end = _BITS_HEAD + ((piece[3] | piece[4] << 8) + 7 >> 3)
+        count = (len(piece) - end) // _HEAD
+        middle = end + 2 * count
+        bits.append(piece[_BITS_HEAD:end])
+        places.append(piece[end:middle])
+        values.append(piece[middle : middle + count])
+        counts.append(count)
+        firsts.append(first)
+        first += 8 * (end - _BITS_HEAD)
+    return BitPieces(
+        np.unpackbits(np.frombuffer(b"".join(bits), np.uint8), bitorder="little"),
+        firsts,
+        np.frombuffer(b"".join(places), "<u2").astype(np.int64),
+        counts,
+        np.frombuffer(b"".join(values), np.uint8),
+    )
 
 
 def joined_pieces(some: Iterable[bytes]) -> Pieces:
@@ -181,7 +265,7 @@ def joined_pieces(some: Iterable[bytes]) -> Pieces:
             slots.append(piece)
             count = len(piece) >> 1
         else:
-            if piece[0] == _DENSE:
+            if piece[0] >= _DENSE:
                 piece = _with_slots(piece)
             count = piece[1] | piece[2] << 8
             end = _HEAD + 2 * count
