@@ -114,6 +114,19 @@ def test_a_bound_is_never_below_what_a_row_gets(terms: Any, scale: float) -> Non
     unit.add_bounds(bounds, scale)
     gets = unit.at(np.arange(SIZE, dtype=np.int64)) * scale
     assert all(bounds.astype(np.float64) - 7 >= gets - 1e-6)
+    assert bounds.max() - 7 <= unit.highest_bound(scale)
+
+
+@given(UNITS)
+def test_bounds_of_few_bits_hold_all_words_together(units: Any) -> None:
+    made = [unit_of(terms, number) for number, terms in enumerate(units)]
+    scores = Scores(SIZE, made, 1.0, Bonus(SIZE), lambda: None)
+    kind, scale = leaders._precision(scores)
+    bounds = leaders._bounds(scores, kind, scale)
+    wide = np.zeros(SIZE, dtype=np.uint32)
+    for unit in made:
+        unit.add_bounds(wide, scale)
+    assert bounds.tolist() == wide.tolist()
 
 
 @given(

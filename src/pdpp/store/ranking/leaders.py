@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdpp.store.ranking.postings import Bools, Floats, Longs, Steps
+from pdpp.store.ranking.postings import Bools, Floats, Longs, StepKind, Steps
 from pdpp.store.ranking.score import Scores
+from pdpp.store.ranking.unit_score import QUARTER
 
 SCALE = 1_000_000
 """Scores are compared as whole millionths, so that a cursor names one exactly."""
@@ -18,8 +19,10 @@ SCALE = 1_000_000
 _STEPS = 4_000_000
 """What all words of a question are worth together. A row can get at most some parts in a thousand
 more by rounding up, far from what 32 bits hold."""
-_ALWAYS = (1 << 32) - 1
-"""The bound of rows that get something for more than their words."""
+_MOST_IN_16_BITS = 65_000
+_LEAST_FACTOR = 4
+"""What a quarter of an impact of the heaviest word is worth at least where bounds have 16 bits;
+with less they would be so rough that too many rows had to be scored."""
 _SAMPLE = 4_096
 _MOST = 4
 """Which part of all rows may be scored one by one; of more it is dearer than to score them all."""
@@ -38,14 +41,14 @@ def leaders_of(scores: Scores, flags: Bools, count: int, slack: float) -> Leader
 
     All rows are returned that have at most ``slack`` less than the last of these.
     """
-    scale = _STEPS / sum(unit.most for unit in scores.units) if scores.units else 0.0
-    bounds = _bounds(scores, scale)
+    kind, scale = _precision(scores)
+    bounds = _bounds(scores, kind, scale)
     first = _highest(bounds, flags, 2 * count)
     if len(first) < count or len(first) * _MOST > scores.size:
         return None
     bound = least(scores.at(first), count) - slack
     # Rounded down, while bounds are rounded up: a row at the limit is never lost.
-    limit = int(bound * scores.norm * scale)
+    limit = min(int(bound * scores.norm * scale), np.iinfo(kind).max)
     if limit < 1:
         return None
     rows = _reaching(bounds, flags, limit)
@@ -61,16 +64,34 @@ def least(values: Floats, count: int) -> float:
     return float(np.partition(values, len(values) - count)[len(values) - count]) - 2 / SCALE
 
 
-def _bounds(scores: Scores, scale: float) -> Steps:
+def _precision(scores: Scores) -> tuple[StepKind, float]:
+    """Return the numbers that bounds are kept in, and how many steps a score of 1 is worth.
+
+    Sixteen bits take half the time of 32. Then a step is a whole part of what the heaviest word
+    gives for a quarter of an impact, so that its bounds are not rounded.
+    """
+    heaviest = max((unit.factor for unit in scores.units), default=0.0)
+    if not heaviest:
+        return np.uint32, 0.0
+    one = 1 / (QUARTER * heaviest)
+    factor = int(_MOST_IN_16_BITS / sum(unit.highest_bound(one) for unit in scores.units))
+    while factor >= _LEAST_FACTOR:
+        if sum(unit.highest_bound(factor * one) for unit in scores.units) <= _MOST_IN_16_BITS:
+            return np.uint16, factor * one
+        factor -= 1
+    return np.uint32, _STEPS / sum(unit.most for unit in scores.units)
+
+
+def _bounds(scores: Scores, kind: StepKind, scale: float) -> Steps:
     """Return what no row's score is above, in steps."""
-    bounds: Steps = np.zeros(scores.size, dtype=np.uint32)
+    bounds: Steps = np.zeros(scores.size, dtype=kind)
     for unit in scores.units:
         scores.check()
         unit.add_bounds(bounds, scale)
     special = scores.special()
     # Rows with a bonus for an actor or a kind are few; they are always scored instead of bounded.
     if special is not None:
-        bounds[special] = _ALWAYS
+        bounds[special] = np.iinfo(kind).max
     return bounds
 
 

@@ -11,7 +11,8 @@ Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Impacts = NDArray[np.uint8]
-Steps = NDArray[np.uint32]
+StepKind = type[np.uint16] | type[np.uint32]
+Steps = NDArray[np.uint16] | NDArray[np.uint32]
 
 TermGroup = tuple[str, ...]
 """Terms that are one word, as its stems in several languages. Where several of them stand in one

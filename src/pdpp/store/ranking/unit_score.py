@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from pdpp.store.ranking.postings import (
 CHUNK = 1 << 15
 """Rows that are scored together: their numbers stay in a processor's own memory."""
 
-_FURTHER_FIELD = 0.25
+_FURTHER_FIELD = QUARTER = 0.25
 _QUARTERS = 4
 
 
@@ -88,10 +88,25 @@ class UnitScore:
         else:
             total += self._between(low, high)
 
+    @property
+    def factor(self) -> float:
+        """Return what an impact of 1 gives by the heaviest of the terms."""
+        return max((term.factor for term in self._terms), default=0.0)
+
+    def highest_bound(self, scale: float) -> int:
+        """Return what no bound of the word is above, in so many steps for 1."""
+        largest = 0
+        for term in self._terms:
+            every = len(term.fields) * LARGEST * ceil(term.factor * scale)
+            two = (_QUARTERS + 1) * LARGEST * ceil(_FURTHER_FIELD * term.factor * scale)
+            largest = max(largest, every, two if len(term.fields) > 1 else 0)
+        # The few that are scored are rounded up once more.
+        return largest + 1
+
     def add_bounds(self, bounds: Steps, scale: float) -> None:
         """Add, in so many steps for 1, at least what each row gets to its bound."""
         rows, values = self._scored()
-        steps = np.ceil(values * scale).astype(np.uint32)
+        steps = np.ceil(values * scale).astype(bounds.dtype)
         if not self._common:
             bounds[rows] += steps
             return
@@ -99,7 +114,7 @@ class UnitScore:
         for low in range(0, len(bounds), CHUNK):
             high = min(low + CHUNK, len(bounds))
             every = (
-                _stepped([held.between(low, high) for held in many], term, scale)
+                _stepped([held.between(low, high) for held in many], term, scale, bounds.dtype)
                 for term, many in self._common
             )
             # The best of the terms, as in the score itself; a sum would be a bound too, but a
@@ -170,7 +185,7 @@ def _terms(
     return terms
 
 
-def _stepped(impacts: Sequence[Impacts], term: _Term, scale: float) -> Steps:
+def _stepped(impacts: Sequence[Impacts], term: _Term, scale: float, kind: Any) -> Steps:
     """Return in steps what rows do not hold a term more strongly than."""
     steps: Steps
     if len(impacts) == 2:
@@ -178,10 +193,10 @@ def _stepped(impacts: Sequence[Impacts], term: _Term, scale: float) -> Steps:
         quarters = np.maximum(impacts[0], impacts[1]).astype(np.uint16)
         quarters *= _QUARTERS
         quarters += np.minimum(impacts[0], impacts[1])
-        steps = quarters.astype(np.uint32)
+        steps = quarters.astype(kind, copy=False)
         steps *= ceil(_FURTHER_FIELD * term.factor * scale)
         return steps
-    steps = impacts[0].astype(np.uint32)
+    steps = impacts[0].astype(kind)
     for more in impacts[1:]:
         steps += more
     steps *= ceil(term.factor * scale)
