@@ -263,7 +263,12 @@ def test_a_word_in_a_part_of_a_large_block_is_found_in_all_of_it(
         monkeypatch.setattr(index, name, 64)
     read: list[int] = []
     joined = packing.joined_bits
-    monkeypatch.setattr(packing, "joined_bits", lambda some: read.append(len(some)) or joined(some))
+
+    def counted(some: Sequence[bytes]) -> packing.BitPieces:
+        read.append(len(some))
+        return joined(some)
+
+    monkeypatch.setattr(packing, "joined_bits", counted)
     world.settle(declare(), "c2")
     kept: dict[str, dict[str, Data]] = {}
     for connection, step in (("c1", 5), ("c2", 7)):
@@ -281,7 +286,8 @@ def test_a_word_in_a_part_of_a_large_block_is_found_in_all_of_it(
         for key in ("05", "10", "11"):
             world.put({key: None}, connection)
             del kept[connection][key]
-    time = Interval(since and instant.parse(since), until and instant.parse(until))
+    limits = [None if day is None else instant.parse(day) for day in (since, until)]
+    time = Interval(*limits)
     reaches = [world.reach("c1", time=time), world.reach("c2")]
     seen = [(reach, kept[reach.connection_id]) for reach in reaches]
     for question in map(ask, ("apple", "apple pear", "apple -pear")):

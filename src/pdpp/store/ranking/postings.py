@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Impacts = NDArray[np.uint8]
 StepKind = type[np.uint16] | type[np.uint32]
-Steps = NDArray[np.uint16] | NDArray[np.uint32]
+Steps = NDArray[np.unsignedinteger[Any]]
 
 TermGroup = tuple[str, ...]
 """Terms that are one word, as its stems in several languages. Where several of them stand in one

@@ -106,7 +106,7 @@ class UnitScore:
     def add_bounds(self, bounds: Steps, scale: float) -> None:
         """Add, in so many steps for 1, at least what each row gets to its bound."""
         rows, values = self._scored()
-        steps = np.ceil(values * scale).astype(bounds.dtype)
+        steps: Steps = np.ceil(values * scale).astype(bounds.dtype)
         if not self._common:
             bounds[rows] += steps
             return
