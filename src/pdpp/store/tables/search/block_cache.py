@@ -10,17 +10,21 @@ import numpy as np
 from pdpp.store.ranking.postings import Impacts
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
-from pdpp.store.tables.search.blocks import Block, PlacePostings
+from pdpp.store.tables.search.blocks import Block, PlacePostings, Words
 
 _REMEMBERED = 512
 _MOST_BASES = 4_096
 
 
+SPAN_BITS = 32
+"""How many low bits of a span are where it ends; the upper ones are where it begins."""
+
+
 class SmallBlock(NamedTuple):
-    """The terms of a block, and its fields: the place, where its terms stand, and its postings."""
+    """The terms of a block, and its fields: the place, the spans of its terms, and its postings."""
 
     terms: frozenset[str]
-    fields: Sequence[tuple[int, Mapping[str, int], PlacePostings]]
+    fields: Sequence[tuple[int, Mapping[str, int], Words]]
 
 
 class BlockCache:
@@ -66,13 +70,19 @@ class BlockCache:
         if known is None:
             places = self.block(db, id).places.items()
             fields = tuple(
-                (
-                    place,
-                    dict(zip(postings.terms, range(len(postings.terms)), strict=True)),
-                    postings,
-                )
+                (place, dict(zip(postings.terms, _spans(postings), strict=True)), postings.data)
                 for place, postings in places
             )
             terms = frozenset(chain.from_iterable(index for _, index, _ in fields))
             known = self._small[id] = SmallBlock(terms, fields)
         return known
+
+
+def _spans(postings: PlacePostings) -> list[int]:
+    """Return where the postings of each term begin and end, as one number of the interpreter.
+
+    A search takes hundreds of them, and a number out of an array takes as long as a whole span.
+    """
+    starts = postings.starts
+    spans: list[int] = (starts[:-1] << SPAN_BITS | starts[1:]).tolist()
+    return spans

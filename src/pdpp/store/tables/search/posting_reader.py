@@ -15,7 +15,7 @@ from pdpp.store.ranking.postings import (
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
-from pdpp.store.tables.search.block_cache import BlockCache
+from pdpp.store.tables.search.block_cache import SPAN_BITS, BlockCache
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.lists import (
     RUN_BITS,
@@ -38,6 +38,7 @@ _PAIRS = f"""
 """
 """Of a feed of which a block is hidden each visible list is read by itself: what a limit in time
 hides is not even passed over."""
+_SPAN_END = (1 << SPAN_BITS) - 1
 _MANY = 64
 """From which part of all rows on a group of terms has an impact for every row. Measured."""
 
@@ -129,23 +130,30 @@ class PostingReader:
 
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         wanted = frozenset(groups_of)
+        by_turn: dict[Turn, dict[str, list[_Pieces]]] = {}
         for part in self._small:
             block = self._cache.small(self._db, part.id)
-            # Nearly every block is passed over here: one look takes a third of one for each field.
-            if wanted.isdisjoint(block.terms):
+            # A look into a large table waits for memory: one for each term and not for each field.
+            terms = block.terms & wanted
+            if not terms:
                 continue
             first = part.reach.feed.id << PLACE_BITS
-            for place, index, postings in block.fields:
+            for place, spans, postings in block.fields:
                 turn = part.turns.get(first | place)
                 if turn is None:
                     continue
-                for term in index.keys() & wanted:
-                    at = index[term]
-                    data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                    for number in groups_of[term]:
-                        pieces = by_group[number, turn]
-                        pieces.terms.add(term)
-                        pieces.small.append((part, data))
+                pieces_of = by_turn.setdefault(turn, {})
+                for term in terms:
+                    span = spans.get(term)
+                    if span is None:
+                        continue
+                    if term not in pieces_of:
+                        pieces_of[term] = [by_group[number, turn] for number in groups_of[term]]
+                        for pieces in pieces_of[term]:
+                            pieces.terms.add(term)
+                    item = part, postings[span >> SPAN_BITS : span & _SPAN_END]
+                    for pieces in pieces_of[term]:
+                        pieces.small.append(item)
 
     # From pieces to rows
 
