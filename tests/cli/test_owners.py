@@ -136,7 +136,7 @@ def test_a_host_names_an_owner_only_below_the_address_of_the_server() -> None:
 def test_the_program_serves_every_owner_with_several_workers(tmp_path: Path) -> None:
     name = f"p{abs(hash(str(tmp_path))):x}"
     database = {"PDPP_DATABASE": server_url(), "PDPP_OWNER": name}
-    with open_store(tmp_path, create=True, database=DatabaseAddress(*database.values())) as store:
+    with open_store(tmp_path, create=True, database=DatabaseAddress(server_url(), name)) as store:
         plant(store, DECLARATION, {"cin_diary": "Days"})
         token = approve(store).token
     options = ("--owners", "--workers", "2")

@@ -74,10 +74,21 @@ def test_settings_reach_the_server_and_the_authorization_server(tmp_path: Path) 
     assert (lives.access, lives.grace, lives.poll) == (300 * SECOND, 10 * SECOND, 7 * SECOND)
 
 
+def test_a_replica_comes_with_the_lag_that_it_may_have(tmp_path: Path) -> None:
+    text = 'database = "postgresql://a@b/c"\ndatabase_read = "postgresql://a:secret@d/c"\n'
+    found = effective(tmp_path, text + 'database_read_lag = "2s"\n')
+    database = found.database()
+    assert database is not None
+    assert (database.replica_url, database.read_lag_seconds) == ("postgresql://a:secret@d/c", 2.0)
+    assert found.settings(ORIGIN).read_lag_seconds == 2.0
+    assert "secret" not in repr(database)
+    assert effective(tmp_path, 'database_read_lag = "2s"').settings(ORIGIN).read_lag_seconds == 0
+
+
 def test_every_limit_and_every_lifetime_can_be_set() -> None:
     named = {setting.field or setting.name for setting in LIMITS}
     elsewhere = {"origin", "public", "trusted_proxies", "requests_per_second", "request_burst"}
-    elsewhere |= {"client_documents"}
+    elsewhere |= {"client_documents", "read_lag_seconds"}
     parts: dict[str, tuple[str, ...]] = {"receipts": ("most_rows", "most_bytes", "witness")}
     parts |= dict.fromkeys(("login", "all_logins"), ("free", "longest"))
     limits = {field.name for field in fields(Settings)} - elsewhere - {"lifetimes", *parts}

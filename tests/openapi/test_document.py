@@ -106,6 +106,7 @@ def test_an_operation_has_the_parameters_of_its_route_and_no_others(
     assert all(parameter["required"] for parameter in in_path.values())
     assert list(parameters_of(document, route, "query")) == list(route.parameters)
     headers = {"PDPP-Version", "PDPP-Grant"} | ({"Range"} if route.answer == "Bytes" else set())
+    headers |= set() if route.writes else {"PDPP-Max-Lag"}
     assert set(parameters_of(document, route, "header")) == headers
 
 

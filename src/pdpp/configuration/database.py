@@ -12,6 +12,10 @@ class DatabaseAddress:
     url: str = field(repr=False)
     """With the password, if it has one: never shown."""
     owner: str
+    replica_url: str | None = field(default=None, repr=False)
+    """Where a replica is that may answer reads; with its password, too."""
+    read_lag_seconds: float = 0.0
+    """How far behind it may be for clients that tolerate it."""
 
     def __str__(self) -> str:
         return without_password(self.url)

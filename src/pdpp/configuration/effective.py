@@ -58,7 +58,14 @@ class Configuration:
     def database(self) -> DatabaseAddress | None:
         """Return the database that holds the records, None where a file does."""
         url = self["database"]
-        return None if url is None else DatabaseAddress(url, self["owner"])
+        if url is None:
+            return None
+        return DatabaseAddress(url, self["owner"], self["database_read"], self._read_lag())
+
+    def _read_lag(self) -> float:
+        """Return how many seconds a replica may be behind, 0 where there is none."""
+        lag: float = self["database_read_lag"] / SECOND
+        return 0.0 if self["database_read"] is None else lag
 
     def settings(self, address: str) -> Settings:
         """Return the settings of the resource server that listens on an address."""
@@ -76,6 +83,7 @@ class Configuration:
             client_documents=self["client_documents"],
             lifetimes=self.lifetimes(),
             requests_per_second=rate,
+            read_lag_seconds=self._read_lag(),
             request_burst=self["request_burst"] or max(1, ceil(rate * _BURST_SECONDS)),
             **limits,
         )

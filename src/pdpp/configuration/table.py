@@ -92,6 +92,24 @@ SERVING = (
         sample="postgresql://pdpp@localhost/pdpp",
     ),
     Setting(
+        "database_read",
+        DATABASE,
+        None,
+        "A read replica of the database. It answers reads of clients as long as it has everything "
+        "that they could know of, and those of clients that send PDPP-Max-Lag also when it is "
+        "behind. Who may read is always decided by the database itself.",
+        flag=True,
+        unset="the database answers every read",
+        sample="postgresql://pdpp@replica/pdpp",
+    ),
+    Setting(
+        "database_read_lag",
+        SPAN,
+        _span(5),
+        "How far the replica may be behind for clients that tolerate it; beyond that the database "
+        "answers.",
+    ),
+    Setting(
         "owner",
         NAME,
         "owner",

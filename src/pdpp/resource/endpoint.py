@@ -22,6 +22,7 @@ from pdpp.model.errors import (
 )
 from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call
+from pdpp.resource.lag import lag_headers, tolerated_lag
 from pdpp.resource.operate import make_call, run_call
 from pdpp.resource.routes import BASE, Route
 from pdpp.service.body import body_chunks
@@ -78,6 +79,9 @@ class ResourceEndpoint:
             # The adapter's own reads may be by a token that was issued for the adapter.
             resources=self._inner_names if scope.get(INNER) else self._names,
         )
+        asked_lag = headers.get("pdpp-max-lag")
+        # The gate has just asked the primary, so that it is known what a replica must have.
+        lag = tolerated_lag(asked_lag, service.settings)
         call = make_call(
             service,
             principal,
@@ -86,7 +90,10 @@ class ResourceEndpoint:
             scope["query_string"],
             url=_url(scope),
             headers=headers,
+            lag=lag,
         )
+        if asked_lag is not None:
+            call.answer_headers.update(lag_headers(lag))
         await self._run(route, call, receive, send, request_id)
 
     async def _run(

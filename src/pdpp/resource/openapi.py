@@ -7,6 +7,7 @@ from typing import Any
 from pdpp import __version__
 from pdpp.model.vocabulary import RANGE_OPERATORS
 from pdpp.resource.json_schema import Json, ref
+from pdpp.resource.lag import LAG_HEADER, MOST_LAG_SECONDS
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.resource.shapes import SCHEMAS, error_codes
@@ -85,6 +86,7 @@ def openapi_document(origin: str) -> Json:
             "parameters": {
                 "PDPP-Version": _version_parameter(),
                 "PDPP-Grant": _grant_parameter(),
+                LAG_HEADER: _lag_parameter(),
             },
             "headers": {
                 name: {**facts, "required": True, "schema": {"type": "string"}}
@@ -106,6 +108,7 @@ def _operation(route: Route) -> Json:
             *([_range_parameter()] if route.answer == "Bytes" else []),
             {"$ref": "#/components/parameters/PDPP-Version"},
             {"$ref": "#/components/parameters/PDPP-Grant"},
+            *([] if route.writes else [{"$ref": f"#/components/parameters/{LAG_HEADER}"}]),
         ],
         "responses": {**_success(route), **_failures(route)},
     }
@@ -139,6 +142,16 @@ def _grant_parameter() -> Json:
         "description": "Read through this grant of a package alone.",
         "required": False,
         "schema": {"type": "string"},
+    }
+
+
+def _lag_parameter() -> Json:
+    return {
+        "name": LAG_HEADER,
+        "in": "header",
+        "description": "Be answered by a replica that is behind by at most so many seconds.",
+        "required": False,
+        "schema": {"type": "integer", "minimum": 0, "maximum": MOST_LAG_SECONDS},
     }
 
 

@@ -42,6 +42,7 @@ def make_call(
     *,
     url: str,
     headers: Mapping[str, str] = _NO_HEADERS,
+    lag: float | None = None,
 ) -> Call:
     """Return the call of an operation, if the principal may make it and the parameters are good."""
     # Before the parameters are read, so that requests which are refused count as well.
@@ -59,6 +60,7 @@ def make_call(
         settings=service.settings,
         headers=headers,
         encoder=service.encoder,
+        lag=lag,
     )
 
 
@@ -72,7 +74,9 @@ async def run_call(
     if route.writes:
         return await service.runner.write(lambda: route.operation(call))
     kind = _kind(route, call)
-    answer = await service.runner.read(kind, lambda: _read(route, call), heavy=route.heavy)
+    answer = await service.runner.read(
+        kind, lambda: _read(route, call), heavy=route.heavy, lag=call.lag
+    )
     stream = call.path.get("stream")
     service.recorder.take(
         AnsweredRead(

@@ -10,6 +10,7 @@ from pdpp.model.errors import Overloaded
 from pdpp.service.settings import Settings
 from pdpp.store.deadline import DeadlinePassed, Timer
 from pdpp.store.port import Store
+from pdpp.store.replica import ReadAgain
 
 T = TypeVar("T")
 
@@ -99,39 +100,50 @@ class Runner:
         self._long: set[str] = set()
         self._short: set[str] = set()
 
-    async def read(self, kind: str, operation: Callable[[], T], *, heavy: bool = False) -> T:
+    async def read(
+        self,
+        kind: str,
+        operation: Callable[[], T],
+        *,
+        heavy: bool = False,
+        lag: float | None = None,
+    ) -> T:
         """Run a read under one snapshot: here if it is short, else in a thread.
 
         A kind of read whose last one was long goes to a thread at once, until one takes half of
         what would be short: near the limit every other one would be begun here in vain. The first
         of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
-        Who asks from a thread, as pages do, is answered in that thread.
+        Who asks from a thread, as pages do, is answered in that thread. With ``lag`` a replica may
+        answer, see ``Store.reading``.
         """
         if not _on_loop():
-            return self._long_read(kind, operation)
+            return self._long_read(kind, operation, lag)
         if kind in self._short or (kind not in self._long and not heavy):
             try:
-                return self._read(self._inline_turn(), operation)
+                return self._read(self._inline_turn(), operation, lag)
             except DeadlinePassed:
                 _remember(self._long, kind)
                 self._short.discard(kind)
-        return await self._in_thread(self._readers, lambda: self._long_read(kind, operation))
+        return await self._in_thread(self._readers, lambda: self._long_read(kind, operation, lag))
 
     def _inline_turn(self) -> _Turn:
         return _Turn(Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES), on_loop=True)
 
-    def _read(self, turn: _Turn, operation: Callable[[], T]) -> T:
+    def _read(self, turn: _Turn, operation: Callable[[], T], lag: float | None) -> T:
         token = _turn.set(turn)
         try:
+            with self._store.reading(turn.deadline, lag):
+                return operation()
+        except ReadAgain:
             with self._store.reading(turn.deadline):
                 return operation()
         finally:
             _turn.reset(token)
 
-    def _long_read(self, kind: str, operation: Callable[[], T]) -> T:
+    def _long_read(self, kind: str, operation: Callable[[], T], lag: float | None) -> T:
         short = Timer(self._settings.inline_seconds / 2)
         try:
-            answer = self._read(_Turn(Timer(self._settings.read_seconds), False), operation)
+            answer = self._read(_Turn(Timer(self._settings.read_seconds), False), operation, lag)
             if not short.passed():
                 self._long.discard(kind)
                 _remember(self._short, kind)

@@ -33,6 +33,8 @@ class Settings:
     request_burst: int = 600
     inline_seconds: float = 0.005
     read_seconds: float = 10.0
+    read_lag_seconds: float = 0.0
+    """How far behind the replica may be that answers a client which tolerates it."""
     concurrent_reads: int = 4
     job_lease_seconds: float = 30.0
     """How long after the death of a worker its jobs wait. A worker that is alive renews its leases

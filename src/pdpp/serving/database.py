@@ -4,12 +4,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
 from pdpp.model.errors import StoreError
 from pdpp.store.port import Store
 from pdpp.store.tables.moving import MOVE_SETTING
+
+if TYPE_CHECKING:
+    from pdpp.store.postgres.pool import WorkerConnections
 
 
 def database_of(folder: Path) -> DatabaseAddress | None:
@@ -38,7 +42,7 @@ def database_has_store(database: DatabaseAddress) -> bool:
 def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> Iterator[Store]:
     """Open the store in a database for one command; only where ``create`` says so is it made."""
     with explained(database):
-        from pdpp.store.postgres.database import has_store
+        from pdpp.store.postgres.database import has_store, prepare
         from pdpp.store.postgres.store import PostgresStore
 
         if not create and not has_store(database.url, database.owner):
@@ -46,23 +50,30 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
                 f"there is no store in the database {database}; begin one with "
                 "pdpp import, pdpp source add or pdpp serve"
             )
-        store = PostgresStore(database.url, folder, owner=database.owner)
+        prepare(database.url)
+        connections = connections_to(database)
         try:
-            refuse_unfinished(store)
-            yield store
+            store = PostgresStore(
+                database.url, folder, owner=database.owner, connections=connections
+            )
+            try:
+                refuse_unfinished(store)
+                yield store
+            finally:
+                store.close()
         finally:
-            store.close()
+            connections.close()
 
 
 @contextmanager
 def open_owners(database: DatabaseAddress, folder: Path) -> Iterator[Callable[[str], Store | None]]:
     """Yield what opens the store of any owner there is, on connections that all of them share."""
     with explained(database):
-        from pdpp.store.postgres.database import known_owner, prepare, worker_connections
+        from pdpp.store.postgres.database import known_owner, prepare
         from pdpp.store.postgres.store import PostgresStore
 
         prepare(database.url)
-        connections = worker_connections(database.url)
+        connections = connections_to(database)
 
         def open_owner(name: str) -> Store | None:
             if known_owner(connections, name) is None:
@@ -75,6 +86,13 @@ def open_owners(database: DatabaseAddress, folder: Path) -> Iterator[Callable[[s
             yield open_owner
         finally:
             connections.close()
+
+
+def connections_to(database: DatabaseAddress) -> "WorkerConnections":
+    """Return the connections of this process to a database and to its replica, if it has one."""
+    from pdpp.store.postgres.database import worker_connections
+
+    return worker_connections(database.url, database.replica_url, database.read_lag_seconds)
 
 
 def refuse_unfinished(store: Store) -> None:

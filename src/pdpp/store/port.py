@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pdpp.store.meaning import MeaningStore
     from pdpp.store.notices import ChangeNotices
     from pdpp.store.receipts import ReceiptLog
+    from pdpp.store.replica import ReplicaUse
     from pdpp.store.vault import Vault
 
 
@@ -191,8 +192,18 @@ class Store(Protocol):
 
     def close(self) -> None: ...
 
-    def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
-        """Hold one snapshot for this thread's reads; raise ``DeadlinePassed`` when time is up."""
+    def reading(
+        self, deadline: Deadline | None = None, lag: float | None = None
+    ) -> AbstractContextManager[None]:
+        """Hold one snapshot for this thread's reads; raise ``DeadlinePassed`` when time is up.
+
+        With ``lag`` a replica may answer that is behind by no more than these seconds; 0 says that
+        it must have everything this process knows of. If it fails, ``ReadAgain`` is raised.
+        """
+        ...
+
+    def replica_use(self) -> "ReplicaUse | None":
+        """Return how this process uses its replica; None where it has none."""
         ...
 
     def check_deadline(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
+from pdpp.store.replica import ReplicaUse
 from pdpp.watch.meter import BOUNDS, Meter, Timed
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -63,6 +64,22 @@ def ingest_lines(meter: Meter) -> Iterator[str]:
         "Lines sent to ingest over HTTP, by what became of them.",
         (("", {"outcome": name}, count) for name, count in outcomes.items()),
     )
+
+
+def replica_lines(use: ReplicaUse | None) -> Iterator[str]:
+    """Yield how the process that answers uses its replica, if it has one."""
+    if use is None:
+        return
+    outcomes = {"replica": use.answered, "behind": use.behind, "failed": use.failures}
+    yield from family(
+        "pdpp_replica_reads_total",
+        "counter",
+        "Reads of this worker that its replica answered, was too far behind for, or failed at.",
+        (("", {"outcome": name}, count) for name, count in outcomes.items()),
+    )
+    if use.lag is not None:
+        meaning = "How far the replica was behind at most, at the last read of this worker."
+        yield from single("pdpp_replica_lag_seconds", "gauge", meaning, use.lag)
 
 
 def _labels(labels: Mapping[str, str]) -> str:

@@ -13,7 +13,14 @@ from pdpp.model.instant import SECOND
 from pdpp.service.headers import headers_of
 from pdpp.service.service import Service
 from pdpp.watch.endpoint import WatchAnswer, WatchEndpoint
-from pdpp.watch.exposition import MEDIA_TYPE, family, ingest_lines, request_lines, single
+from pdpp.watch.exposition import (
+    MEDIA_TYPE,
+    family,
+    ingest_lines,
+    replica_lines,
+    request_lines,
+    single,
+)
 from pdpp.watch.meter import Meter
 
 METRICS_PATH = "/metrics"
@@ -74,5 +81,6 @@ class Metrics(WatchEndpoint):
             "Bytes the store takes, by part.",
             (("", {"part": part}, size) for part, size in holdings.occupied.items()),
         )
+        yield from replica_lines(self._service.store.replica_use())
         yield from ingest_lines(self._meter)
         yield from request_lines(self._meter)

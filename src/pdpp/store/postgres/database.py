@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from types import TracebackType
 from typing import Any
 
 import psycopg
@@ -14,6 +15,8 @@ from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, alw
 from pdpp.store.postgres.migration import migrate
 from pdpp.store.postgres.notices import notice
 from pdpp.store.postgres.pool import WorkerConnections
+from pdpp.store.postgres.replica import CHANGES, LagNeed, ReplicaReaders
+from pdpp.store.replica import ReadAgain
 from pdpp.store.tables.snapshot import Snapshot
 
 _STATEMENT_MILLISECONDS = 30_000
@@ -61,6 +64,8 @@ class _ThreadState(threading.local):
 
     snapshot: PostgresConnection | None = None
     deadline: Deadline | None = None
+    from_replica: ReplicaReaders | None = None
+    """The replica that the snapshot is of, None where it is of the primary."""
 
 
 class PostgresDatabase:
@@ -108,26 +113,41 @@ class PostgresDatabase:
         if deadline is not None and deadline.passed():
             raise DeadlinePassed
 
-    def reading(self, deadline: Deadline | None) -> Snapshot:
-        """Hold one snapshot; nested uses join the outer one."""
-        return Snapshot(self, deadline)
+    def reading(self, deadline: Deadline | None, need: LagNeed | None = None) -> Snapshot:
+        """Hold one snapshot; nested uses join the outer one.
+
+        With ``need`` the replica may answer, where there is one and it is as recent.
+        """
+        replica = self.connections.replica
+        if need is None or replica is None:
+            return Snapshot(self, deadline)
+        return ReplicaSnapshot(self, deadline, replica, need)
 
     def begin(self, deadline: Deadline | None) -> bool:
         """Begin a snapshot of this thread; tell whether there was none before."""
         if self._thread.snapshot is not None:
             return False
-        db = self._begun(deadline)
-        db.check = self.check_deadline
-        self._thread.snapshot, self._thread.deadline = db, deadline
+        self._hold(self._begun(deadline), deadline)
         return True
 
+    def begin_on(self, replica: ReplicaReaders, deadline: Deadline | None, need: LagNeed) -> bool:
+        """Begin a snapshot of this thread on a replica; tell whether that was possible."""
+        if self._thread.snapshot is not None:
+            return False
+        begin, is_long = _beginning(deadline)
+        db = replica.begin(self.owner, begin, deadline, need, is_long=is_long)
+        if db is None:
+            return False
+        self._hold(db, deadline)
+        self._thread.from_replica = replica
+        return True
+
+    def _hold(self, db: PostgresConnection, deadline: Deadline | None) -> None:
+        db.check = self.check_deadline
+        self._thread.snapshot, self._thread.deadline = db, deadline
+
     def _begun(self, deadline: Deadline | None) -> PostgresConnection:
-        begin = SNAPSHOT
-        if deadline is not None:
-            # A statement that runs on after the time of its read is ended by the database.
-            left = max(1, min(_STATEMENT_MILLISECONDS, round(deadline.left() * 1_000)))
-            begin = f"{SNAPSHOT}; SET LOCAL statement_timeout = {left}"
-        is_long = deadline is None or deadline.left() > _SHORT_SECONDS
+        begin, is_long = _beginning(deadline)
         db, _ = self.connections.readers.take(
             self.owner, lambda db: db.control(begin), deadline, is_long=is_long
         )
@@ -135,9 +155,12 @@ class PostgresDatabase:
 
     def end(self) -> None:
         """End the snapshot of this thread."""
-        db = self._thread.snapshot
-        self._thread.snapshot = self._thread.deadline = None
-        if db is not None:
+        db, replica = self._thread.snapshot, self._thread.from_replica
+        self._thread.snapshot = self._thread.deadline = self._thread.from_replica = None
+        if db is not None and replica is not None:
+            db.check = always
+            replica.end(db)
+        elif db is not None:
             self._ended(db)
 
     def _ended(self, db: PostgresConnection) -> None:
@@ -202,7 +225,13 @@ class PostgresDatabase:
 
     def state(self) -> int:
         """Return a number that differs after any write for this owner."""
-        return int(self.reader.run("SELECT changes FROM owner WHERE id = $1", (self.owner,)).get)
+        replica = self.connections.replica
+        if replica is None or self._thread.snapshot is not None:
+            return int(self.reader.run(CHANGES, (self.owner,)).get)
+        at = replica.now()
+        changes = int(self.reader.run(CHANGES, (self.owner,)).get)
+        replica.see(self.owner, changes, at)
+        return changes
 
     def recent_state(self) -> object:
         """Return a value that soon differs after a write; no question while notices come."""
@@ -217,15 +246,71 @@ class PostgresDatabase:
             self.connections.close()
 
 
+def _beginning(deadline: Deadline | None) -> tuple[str, bool]:
+    """Return what begins a snapshot, and whether it may be held for long."""
+    if deadline is None:
+        return SNAPSHOT, True
+    # A statement that runs on after the time of its read is ended by the database.
+    left = max(1, min(_STATEMENT_MILLISECONDS, round(deadline.left() * 1_000)))
+    begin = f"{SNAPSHOT}; SET LOCAL statement_timeout = {left}"
+    return begin, deadline.left() > _SHORT_SECONDS
+
+
+class ReplicaSnapshot(Snapshot):
+    """Holds a snapshot of a replica, or one of the primary where that is not recent enough."""
+
+    __slots__ = ("_database", "_need", "_on_replica", "_replica")
+
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        deadline: Deadline | None,
+        replica: ReplicaReaders,
+        need: LagNeed,
+    ) -> None:
+        super().__init__(database, deadline)
+        self._database = database
+        self._replica = replica
+        self._need = need
+        self._on_replica = False
+
+    def __enter__(self) -> None:
+        self._on_replica = self._database.begin_on(self._replica, self._deadline, self._need)
+        if self._on_replica:
+            self._outermost = True
+        else:
+            super().__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, problem, trace)
+        # A replica also ends reads that stand in the way of what it has to repeat.
+        if self._on_replica and isinstance(problem, psycopg.Error):
+            self._replica.failed(problem)
+            raise ReadAgain from problem
+
+
 def _send_notice(db: PostgresConnection, text: str) -> None:
     # The write is done: nobody may hear that it failed because a notice did.
     with suppress(psycopg.Error):
         db.send(text)
 
 
-def worker_connections(url: str) -> WorkerConnections:
-    """Return the connections of a worker, none of which is opened before it is needed."""
-    return WorkerConnections(lambda: PostgresConnection(open_session(url)))
+def worker_connections(
+    url: str, replica_url: str | None = None, most_lag: float = 0.0
+) -> WorkerConnections:
+    """Return the connections of a worker, none of which is opened before it is needed.
+
+    A replica answers reads as long as it is behind by ``most_lag`` seconds at most.
+    """
+    replica = None
+    if replica_url is not None:
+        replica = ReplicaReaders(lambda: PostgresConnection(open_session(replica_url)), most_lag)
+    return WorkerConnections(lambda: PostgresConnection(open_session(url)), replica)
 
 
 def roll_back(db: PostgresConnection) -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
@@ -18,6 +18,9 @@ from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.notices import NoticeListener
+
+if TYPE_CHECKING:
+    from pdpp.store.postgres.replica import ReplicaReaders
 
 T = TypeVar("T")
 Open = Callable[[], PostgresConnection]
@@ -180,8 +183,9 @@ class TurnConnection:
 class WorkerConnections:
     """All connections of a worker to one database."""
 
-    def __init__(self, open_one: Open) -> None:
+    def __init__(self, open_one: Open, replica: "ReplicaReaders | None" = None) -> None:
         self.readers = ReaderPool(open_one)
+        self.replica = replica
         self.writer = TurnConnection(open_one)
         self.receipts = TurnConnection(open_one)
         self.notices = NoticeListener(self.receipts)
@@ -189,5 +193,7 @@ class WorkerConnections:
     def close(self) -> None:
         """Close all of them."""
         self.notices.close()
+        if self.replica is not None:
+            self.replica.close()
         for part in (self.readers, self.writer, self.receipts):
             part.close()

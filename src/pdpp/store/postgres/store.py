@@ -1,6 +1,7 @@
 """The store in PostgreSQL: one owner's part of a database that many workers share."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import psycopg
@@ -11,14 +12,19 @@ from pdpp.model.errors import Overloaded, PdppError
 from pdpp.private import make_folder
 from pdpp.store.limits import SharedLimits
 from pdpp.store.notices import ChangeNotices
+from pdpp.store.port import Deadline
 from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
+from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
 from pdpp.store.postgres.jobs import PostgresJobs
 from pdpp.store.postgres.limits import PostgresLimits
 from pdpp.store.postgres.notices import OwnerNotices
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
+from pdpp.store.postgres.replica import LagNeed
+from pdpp.store.replica import ReplicaUse
+from pdpp.store.tables.feeds import catalogue_version
 from pdpp.store.tables.integrity import row_problems
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.predicate import OWNER
@@ -43,7 +49,8 @@ class PostgresStore(TableStore):
     ) -> None:
         """Open the part of an owner, who is added where there is none of that name.
 
-        ``connections`` are those of the worker, where it serves several owners.
+        ``connections`` are those of the worker, where it serves several owners or has a replica;
+        whoever made them closes them.
         """
         self.files = PLAIN
         self._database = PostgresDatabase(url, owner, connections)
@@ -67,6 +74,23 @@ class PostgresStore(TableStore):
             anchor = SettingAnchor(self._db)
             self._receipts = PostgresReceipts(self._database, self.secret(), anchor, self._clock)
         return self._receipts
+
+    def reading(
+        self, deadline: Deadline | None = None, lag: float | None = None
+    ) -> AbstractContextManager[None]:
+        """Hold one snapshot for this thread's reads, of the replica where that is recent enough."""
+        need = None if lag is None else LagNeed(lag, self._has_catalogue)
+        return self._database.reading(deadline, need)
+
+    def _has_catalogue(self, db: PostgresConnection) -> bool:
+        """Tell whether a snapshot has the catalogue that reaches were made with."""
+        known = self._catalogue
+        return known is not None and catalogue_version(db) == known.version
+
+    def replica_use(self) -> ReplicaUse | None:
+        """Return how this process uses its replica; None where it has none."""
+        replica = self._database.connections.replica
+        return None if replica is None else replica.use()
 
     def recent_state(self) -> object:
         """Return a value that soon differs after a write; no question while notices come."""

@@ -29,6 +29,7 @@ from pdpp.store.port import (
     SearchQuery,
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
+from pdpp.store.replica import ReplicaUse
 from pdpp.store.scope import Reach
 from pdpp.store.tables import connections, feeds, merging, secrets
 from pdpp.store.tables.blob_folder import BlobFolder
@@ -79,9 +80,17 @@ class TableStore:
         self._catalogue: Catalogue | None = None
         self._words: BlockCache | None = None
 
-    def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
+    def reading(
+        self,
+        deadline: Deadline | None = None,
+        lag: float | None = None,  # noqa: ARG002 - an engine with replicas uses it
+    ) -> AbstractContextManager[None]:
         """Hold one snapshot for this thread's reads."""
         return self._db.reading(deadline)
+
+    def replica_use(self) -> ReplicaUse | None:
+        """Return that there is no replica."""
+        return None
 
     def check_deadline(self) -> None:
         """Raise ``DeadlinePassed`` when this thread's read has used up its time."""
