@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +94,11 @@ def make_app(
     site = make_site(service, authority, data)
     meter = Meter(share)
     resource = _resource(service, meter)
+    show_error = partial(error_page, origin=service.settings.origin)
     routes = [
         HttpRoute(MCP_PATH, hosted_endpoint(resource, service)),
         *resource.routes,
-        *oauth_routes(make_authorization(service, authority, error_page, fetcher), metadata),
+        *oauth_routes(make_authorization(service, authority, show_error, fetcher), metadata),
         *_documents(service),
         *_fixtures(service),
         *page_routes(site),

@@ -62,9 +62,8 @@ class Ready:
     def greeting(self) -> list[str]:
         """Return what a person reads when the server has started."""
         if self.all_owners:
-            scheme, _, host = self.url.partition("://")
             return [
-                f"PDPP answers on {scheme}://NAME.{host} for each owner NAME in {self.place}",
+                f"PDPP answers on {self.owner_url} for each owner NAME in {self.place}",
                 "Add one with PDPP_OWNER=NAME pdpp owner init",
             ]
         lines = [
@@ -213,7 +212,7 @@ def _serve_owners(
     configuration: Configuration, log: LogOptions, ready_file: Path | None, *, as_json: bool
 ) -> None:
     """Serve every owner of a database, whom the commands add and who choose passphrases there."""
-    from pdpp.serving.owners import base_origin
+    from pdpp.serving.owners import base_origin, origin_of, path_origin_of
     from pdpp.serving.workers import WorkerOptions, WorkerPool
 
     database = configuration.database()
@@ -222,11 +221,17 @@ def _serve_owners(
     data: Path = configuration["data"]
     with bound(configuration["host"], configuration["port"]) as listener:
         settings = configuration.settings(address(listener))
-        settings = replace(settings, origin=base_origin(settings.origin))
+        by_path = configuration["owners_by"] == "path"
+        if not by_path:
+            settings = replace(settings, origin=base_origin(settings.origin))
         if ready_file is not None:
             clear(ready_file)
-        ready = Ready(settings.origin, str(database), None, all_owners=True)
-        work = WorkerOptions(data, settings, log, instant.now(), None, database, owners=True)
+        address_of = path_origin_of if by_path else origin_of
+        owner_url = address_of("NAME", settings.origin)
+        ready = Ready(settings.origin, str(database), None, None, owner_url, all_owners=True)
+        work = WorkerOptions(
+            data, settings, log, instant.now(), None, database, owners=True, by_path=by_path
+        )
         announce = partial(_announce, ready, ready_file, as_json=as_json)
         WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:

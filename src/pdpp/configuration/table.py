@@ -121,8 +121,16 @@ SERVING = (
         "owners",
         SWITCH,
         False,
-        "Serve every owner of the database, each at a host name of their own below that of "
-        "public_url: NAME.data.example.org.",
+        "Serve every owner of the database, each at an address of their own, see owners_by.",
+        flag=True,
+    ),
+    Setting(
+        "owners_by",
+        choice("host", "path"),
+        "host",
+        "Where owners are: each at a host name below that of public_url (NAME.data.example.org), "
+        "or each below a path of it (data.example.org/NAME). Browsers keep host names apart from "
+        "each other, and not paths.",
         flag=True,
     ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),

@@ -72,7 +72,8 @@ class OwnerPage:
             route = getattr(http.scope.get("route"), "path", "?")
             problem = explained(failure, self.site.service.store, log, f"page {route}")
         # Not among the readers: it may say that those are busy.
-        return await asyncio.to_thread(error_page, problem)
+        origin = self.site.service.settings.origin
+        return await asyncio.to_thread(error_page, problem, origin)
 
     async def _serve(self, http: Request) -> Response:
         origin = visited_origin(http, self.site.service.settings, self.site.private_host)
@@ -192,8 +193,8 @@ def show_error(request: PageRequest, error: PdppError) -> Response:
     return response
 
 
-def error_page(error: PdppError) -> Response:
-    """Return an error as a page for anyone."""
+def error_page(error: PdppError, origin: str = "") -> Response:
+    """Return an error as a page for anyone, on the server at an address."""
     context = frame_context() | {"message": error.message}
     headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(), **error.headers}
-    return HTMLResponse(render("error.html", context), error.status, headers)
+    return HTMLResponse(render("error.html", context, urlsplit(origin).path), error.status, headers)

@@ -3,7 +3,7 @@
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,15 +63,24 @@ class Cookies:
     mark: str
     browser: str
     secure: bool
+    path: str
+    """Where they are sent to: an owner below a path has cookies of their own."""
 
     @classmethod
     def of_origin(cls, origin: str) -> "Cookies":
         """Return the cookies of a public address."""
         parts = urlsplit(origin)
+        before, after = "", f"_{parts.port or 80}"
         if parts.scheme == "https":
-            return cls("__Host-pdpp_session", "__Host-pdpp_mark", "__Host-pdpp_browser", True)
-        port = parts.port or 80
-        return cls(f"pdpp_session_{port}", f"pdpp_mark_{port}", f"pdpp_browser_{port}", False)
+            # Browsers take names of the second kind for the whole host only.
+            before, after = "__Secure-" if parts.path else "__Host-", ""
+        return cls(
+            session=f"{before}pdpp_session{after}",
+            mark=f"{before}pdpp_mark{after}",
+            browser=f"{before}pdpp_browser{after}",
+            secure=parts.scheme == "https",
+            path=parts.path or "/",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +185,13 @@ class PageRequest:
         }
         csp = policy(targets, own, calls=calls)
         headers = {**SECURITY_HEADERS, "Content-Security-Policy": csp}
-        response = HTMLResponse(render(template, shared | context), status, headers)
+        response = HTMLResponse(self._render(template, shared | context), status, headers)
         if self.session is None:
             self._set(response, self.cookies.mark, self.mark)
         return response
+
+    def _render(self, template: str, context: Mapping[str, Any]) -> str:
+        return render(template, context, urlsplit(self.origin).path)
 
     def go(self, location: str) -> Response:
         """Send the browser elsewhere with a plain GET."""
@@ -191,21 +203,25 @@ class PageRequest:
         if browser is not None:
             life = self.site.owner.lifetimes.browser // SECOND
             self._set(response, self.cookies.browser, browser, max_age=life)
-        response.delete_cookie(self.cookies.mark, secure=self.cookies.secure, httponly=True)
+        self._delete(response, self.cookies.mark)
         return response
 
     def end(self) -> Response:
         """Send the browser to the login without its session."""
         response = self.go("/login")
-        response.delete_cookie(self.cookies.session, secure=self.cookies.secure, httponly=True)
+        self._delete(response, self.cookies.session)
         return response
+
+    def _delete(self, response: Response, name: str) -> None:
+        cookies = self.cookies
+        response.delete_cookie(name, cookies.path, secure=cookies.secure, httponly=True)
 
     def _set(self, response: Response, name: str, value: str, max_age: int | None = None) -> None:
         response.set_cookie(
             name,
             value,
             max_age=max_age,
-            path="/",
+            path=self.cookies.path,
             secure=self.cookies.secure,
             httponly=True,
             samesite="lax",

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +23,36 @@ _MEDIA_TYPES = {".css": "text/css"}
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 _AROUND = re.compile(rb"\s*([{};,])\s*")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+_OWN_ADDRESS = re.compile(r'\b(href|action|src)="/(?!/)')
+_ADDRESS = re.compile(r'\b(href|action|src)="\{\{ (.+?) \}\}')
+"""Addresses in templates: those that are written there, and those that are put in."""
+
+_prefix: ContextVar[str] = ContextVar("prefix", default="")
+"""The prefix of the page that is being made; macros of other templates see no context."""
 
 
-def render(name: str, context: Mapping[str, Any]) -> str:
-    """Return a page; a name that the template uses and nobody gave is an error."""
-    return _environment().get_template(name).render(context)
+def render(name: str, context: Mapping[str, Any], prefix: str = "") -> str:
+    """Return a page; a name that the template uses and nobody gave is an error.
+
+    ``prefix`` is the path below which the server is, where it shares a host name with others.
+    """
+    before = _prefix.set(prefix)
+    try:
+        return _environment().get_template(name).render(context)
+    finally:
+        _prefix.reset(before)
+
+
+def placed(address: str) -> str:
+    """Return an address of ours as a browser has to ask for it; others stay as they are."""
+    is_ours = not address or (address.startswith("/") and not address.startswith("//"))
+    return _prefix.get() + address if is_ours else address
+
+
+def _with_prefix(source: str) -> str:
+    """Return a template whose addresses are below the prefix of the server."""
+    source = _ADDRESS.sub(r'\1="{{ (\2) | placed }}', source)
+    return _OWN_ADDRESS.sub(r'\1="{{ prefix() }}/', source)
 
 
 @cache
@@ -36,7 +62,10 @@ def _environment() -> "Environment":
 
     # Pages are held to a size, of which the indents of their templates would be a tenth. Values
     # are put in later and keep theirs.
-    sources = {path.name: _INDENT.sub("", path.read_text("utf-8")) for path in _FOLDER.iterdir()}
+    sources = {
+        path.name: _with_prefix(_INDENT.sub("", path.read_text("utf-8")))
+        for path in _FOLDER.iterdir()
+    }
     environment = Environment(
         loader=DictLoader(sources),
         autoescape=True,
@@ -45,10 +74,13 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["asset"] = asset_path
+    # Called, because a filter of a constant would be worked out once for all pages.
+    environment.globals["prefix"] = _prefix.get
     environment.globals["script"] = script
     environment.globals["icon"] = _brand
     environment.filters["number"] = "{:,}".format
     environment.filters["counted"] = counted
+    environment.filters["placed"] = placed
     environment.filters["size"] = size_in_words
     return environment
 

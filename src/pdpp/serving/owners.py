@@ -1,4 +1,4 @@
-"""Many owners behind one port: each at a host name of their own, with an application of their own.
+"""Many owners behind one port: each at a host name or a path, with an application of their own.
 
 What an owner has (store, keys, limits, jobs, receipts) belongs to that owner's application alone;
 they share the process and the connections to the database, which are told whose they are each time
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import orjson
 from starlette.applications import Starlette
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from pdpp.app import make_app
 from pdpp.model.errors import NotFound
@@ -33,6 +33,7 @@ MOST_APPLICATIONS = 32
 _HEALTH = "/healthz"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """What can stand in a host name; others have no address."""
+_WELL_KNOWN = re.compile(r"/\.well-known/oauth-(authorization-server|protected-resource)(?=/)")
 
 OpenOwner = Callable[[str], Store | None]
 """Opens the store of an owner, None where there is none of that name."""
@@ -52,9 +53,16 @@ class OwnerApplications:
     """Answers each request with the application of the owner whose host it asks for."""
 
     def __init__(
-        self, open_owner: OpenOwner, settings: Settings, data: Path, most: int = MOST_APPLICATIONS
+        self,
+        open_owner: OpenOwner,
+        settings: Settings,
+        data: Path,
+        most: int = MOST_APPLICATIONS,
+        *,
+        by_path: bool = False,
     ) -> None:
         self._open_owner = open_owner
+        self._by_path = by_path
         self._settings = settings
         self._data = data
         self._most = most
@@ -66,16 +74,26 @@ class OwnerApplications:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        name = owner_in(headers_of(scope).get("host", ""), self._settings.origin)
+        name, owned_scope, owned_send = self._addressed(scope, send)
         owner = None if name is None else await self._application(name)
         if owner is None:
             await _answer(send, scope["path"])
             return
         owner.requests += 1
         try:
-            await owner.app(scope, receive, send)
+            await owner.app(owned_scope, receive, owned_send)
         finally:
             owner.requests -= 1
+
+    def _addressed(self, scope: Scope, send: Send) -> tuple[str | None, Scope, Send]:
+        """Return whom a request is for, as that owner's application sees it and answers."""
+        if not self._by_path:
+            host = headers_of(scope).get("host", "")
+            return owner_in(host, self._settings.origin), scope, send
+        owned = owner_below(scope)
+        if owned is None:
+            return None, scope, send
+        return owned[0], owned[1], _placing(send, f"/{owned[0]}")
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -112,7 +130,8 @@ class OwnerApplications:
         # Uploads and imports of one owner are not those of another.
         folder = self._data / "owners" / name
         make_folder(folder)
-        settings = replace(self._settings, origin=origin_of(name, self._settings.origin))
+        address = path_origin_of if self._by_path else origin_of
+        settings = replace(self._settings, origin=address(name, self._settings.origin))
         return store, make_app(store, replace(settings, public=True), data=folder)
 
     async def _make_room(self) -> None:
@@ -154,6 +173,53 @@ def owner_in(host: str, origin: str) -> str | None:
     """Return the owner whose host a request asks for, None where it is nobody's."""
     name, _, rest = host.lower().partition(".")
     return name if rest == urlsplit(origin).netloc and _NAME.match(name) else None
+
+
+def path_origin_of(name: str, origin: str) -> str:
+    """Return the address of an owner below a path of the server."""
+    return f"{origin}/{name}"
+
+
+def owner_below(scope: Scope) -> tuple[str, Scope] | None:
+    """Return the owner below whose path a request is, and the request as seen from there.
+
+    Metadata is asked for with the path after the well-known name (RFC 8414, RFC 9728).
+    """
+    path: str = scope["path"]
+    raw: bytes = scope.get("raw_path") or path.encode()
+    known = _WELL_KNOWN.match(path)
+    start = "" if known is None else known[0]
+    name = path[len(start) + 1 :].partition("/")[0]
+    before = f"{start}/{name}"
+    # As it was written: an encoded name would be another path to whatever stands in front.
+    if not _NAME.match(name) or not raw.startswith(before.encode()):
+        return None
+    rest = path[len(before) :]
+    raw_rest = raw[len(before) :]
+    if rest and not rest.startswith("/"):
+        return None
+    return name, {
+        **scope,
+        "path": start + rest or "/",
+        "raw_path": start.encode() + raw_rest or b"/",
+    }
+
+
+def _placing(send: Send, prefix: str) -> Send:
+    """Return what sends answers whose redirects stay below a path."""
+
+    async def placing(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [_placed_header(name, value, prefix) for name, value in message["headers"]]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return placing
+
+
+def _placed_header(name: bytes, value: bytes, prefix: str) -> tuple[bytes, bytes]:
+    is_own = name == b"location" and value.startswith(b"/") and not value.startswith(b"//")
+    return (name, prefix.encode() + value) if is_own else (name, value)
 
 
 async def _answer(send: Send, path: str) -> None:

@@ -47,6 +47,8 @@ class WorkerOptions:
     """The address of the database: given to workers through a pipe, never as an argument."""
     owners: bool = False
     """Whether every owner of the database is served."""
+    by_path: bool = False
+    """Whether owners have paths below one host name instead of host names."""
 
 
 class WorkerPool:
@@ -123,7 +125,7 @@ class WorkerPool:
 def _application(work: WorkerOptions, share: Share) -> Iterator[ASGIApp]:
     if work.owners and work.database is not None:
         with open_owners(work.database, work.data) as open_owner:
-            yield OwnerApplications(open_owner, work.settings, work.data)
+            yield OwnerApplications(open_owner, work.settings, work.data, by_path=work.by_path)
         return
     with open_store(work.data, key=work.key, database=work.database) as store:
         yield make_app(store, work.settings, instant.now, share, data=work.data)

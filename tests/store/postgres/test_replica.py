@@ -168,7 +168,7 @@ def test_a_client_may_tolerate_less_than_the_server(served: Served) -> None:
 @pytest.mark.parametrize("lag", ["-1", "1.5", "soon", "3601", "99999999999", "²", ""])
 def test_a_lag_that_is_none_is_refused(served: Served, lag: str) -> None:
     client = served.server.client(served.approved.token)
-    answer = client.get(PAGE, headers={"PDPP-Max-Lag": lag.encode()})
+    answer = client.get(PAGE, headers={b"PDPP-Max-Lag": lag.encode()})
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == "PDPP-Max-Lag"
 

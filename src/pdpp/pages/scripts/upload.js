@@ -7,6 +7,8 @@ if (area && form) {
   const bar = document.getElementById("upload-bar");
   const stop = document.getElementById("upload-cancel");
   const token = form.elements.token.value;
+  const uploads = form.getAttribute("action");
+  const root = uploads.slice(0, -"/import/uploads".length);
   let cancelled = false;
   let current = null;
   const say = (text) => { state.textContent = text; };
@@ -48,13 +50,13 @@ if (area && form) {
     for (const [name, file] of files) { body.append("name", name); body.append("size", file.size); }
     const total = files.reduce((sum, [, file]) => sum + file.size, 0);
     try {
-      const begun = await again(() => call("POST", "/import/uploads", body));
+      const begun = await again(() => call("POST", uploads, body));
       let before = 0;
       for (const [number, [name, file]] of files.entries()) {
         let offset = begun.offsets[number];
         do {
           const piece = file.slice(offset, offset + begun.chunk);
-          const address = `/import/uploads/${begun.id}/${number}?offset=${offset}`;
+          const address = `${uploads}/${begun.id}/${number}?offset=${offset}`;
           const show = (loaded) => {
             bar.value = total ? (before + offset + loaded) / total : 1;
             say(`${name}: ${size(before + offset + loaded)} of ${size(total)}`);
@@ -64,7 +66,7 @@ if (area && form) {
         before += file.size;
       }
       say("All here. Looking at what it is.");
-      location.assign(begun.page);
+      location.assign(root + begun.page);
     } catch (problem) {
       bar.hidden = stop.hidden = true;
       say(`${problem.message} What arrived is kept: drop the same files again to go on.`);
