@@ -64,9 +64,13 @@ _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 class Application(Starlette):
     """The routes and our own middleware: each route answers its own errors."""
 
-    def __init__(self, router: TreeRouter, middleware: Sequence[Middleware]) -> None:
+    def __init__(
+        self, router: TreeRouter, middleware: Sequence[Middleware], service: Service, meter: Meter
+    ) -> None:
         super().__init__(middleware=middleware)
         self.router = router
+        self.service = service
+        self.meter = meter
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return what requests go to, without what the framework would put around it."""
@@ -84,7 +88,7 @@ def make_app(
     fetcher: DocumentFetcher | None = None,
     data: Path | None = None,
     encoder: LazyEncoder | None = None,
-) -> Starlette:
+) -> Application:
     """Put the ASGI application together over an open store."""
     service = _service(store, settings or Settings(), clock)
     if encoder is None and data is not None:
@@ -107,7 +111,7 @@ def make_app(
     ]
     meter.expect(route.path for route in routes if isinstance(route, HttpRoute))
     router = TreeRouter(routes, UnknownPage(site, NoSuchRoute(service)), _lifespan(service, data))
-    return Application(router, [Middleware(Observer, meter=meter)])
+    return Application(router, [Middleware(Observer, meter=meter)], service, meter)
 
 
 def make_local_api(store: Store, gate: Gate, data: Path) -> tuple[ASGIApp, Service]:

@@ -149,9 +149,8 @@ def test_each_owner_has_metadata_at_the_places_of_the_standards(owners: Owners) 
     owners.add("anna", a="Rain")
     prefix, issuer = owners.path("anna"), owners.url + owners.path("anna")
     with owners.browser() as client:
-        places = (f"/.well-known/oauth-authorization-server{prefix}",)
-        places += (f"{prefix}/.well-known/oauth-authorization-server",)
-        for place in places:
+        known = "/.well-known/oauth-authorization-server"
+        for place in (known + prefix, prefix + known):
             document = client.get(place).json()
             assert document["issuer"] == issuer
             assert document["token_endpoint"] == f"{issuer}/oauth/token"

@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "Choose your passphrase; make and revoke tokens of your own.",
         ),
         "config": ("pdpp.cli.config:config", "See the settings of a server and their origin."),
+        "fleet": ("pdpp.cli.fleet:fleet", "List the processes that serve a database."),
         "jobs": ("pdpp.cli.jobs:jobs", "See background jobs, and cancel them."),
         "search": ("pdpp.cli.meaning:search", "Turn on search by meaning, stream by stream."),
         "receipts": ("pdpp.cli.receipts:receipts", "See what each client read."),

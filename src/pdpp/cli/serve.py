@@ -34,6 +34,7 @@ from pdpp.private import write_file
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import has_store, open_store, store_key
 from pdpp.serving.database import refuse_database
+from pdpp.serving.fleet import heartbeat
 from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, tune_process
 from pdpp.watch.logs import LogOptions, configure_logging
 
@@ -196,9 +197,11 @@ def serve(
             ready = Ready(url, place, tokens, begin_setup(store.vault), owner_url)
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
-                server = AnnouncedServer(configure(make_app(store, settings, data=data)), announce)
+                app = make_app(store, settings, data=data)
+                server = AnnouncedServer(configure(app), announce)
                 tune_process()
-                server.run([listener])
+                with heartbeat(store.fleet, lambda: [app]):
+                    server.run([listener])
         if configuration["workers"] > 1:
             from pdpp.serving.workers import WorkerOptions, WorkerPool
 

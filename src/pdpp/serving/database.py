@@ -1,7 +1,7 @@
 """The database that a store may be in instead of its folder: how it is named, shown and opened."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
 from pdpp.model.errors import StoreError
+from pdpp.store.fleet import Fleet
 from pdpp.store.port import Store
 from pdpp.store.tables.moving import MOVE_SETTING
 
@@ -66,24 +67,56 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
 
 
 @contextmanager
-def open_owners(database: DatabaseAddress, folder: Path) -> Iterator[Callable[[str], Store | None]]:
+def open_owners(database: DatabaseAddress, folder: Path) -> Iterator["OwnerStores"]:
     """Yield what opens the store of any owner there is, on connections that all of them share."""
     with explained(database):
-        from pdpp.store.postgres.database import known_owner, prepare
-        from pdpp.store.postgres.store import PostgresStore
+        from pdpp.store.postgres.database import prepare
 
         prepare(database.url)
         connections = connections_to(database)
-
-        def open_owner(name: str) -> Store | None:
-            if known_owner(connections, name) is None:
-                return None
-            store = PostgresStore(database.url, folder, owner=name, connections=connections)
-            refuse_unfinished(store)
-            return store
-
         try:
-            yield open_owner
+            yield OwnerStores(database, folder, connections)
+        finally:
+            connections.close()
+
+
+class OwnerStores:
+    """Opens the store of any owner there is, on connections that all of them share."""
+
+    def __init__(
+        self, database: DatabaseAddress, folder: Path, connections: "WorkerConnections"
+    ) -> None:
+        from pdpp.store.postgres.fleet import PostgresFleet
+
+        self._database = database
+        self._folder = folder
+        self._connections = connections
+        self.fleet: Fleet = PostgresFleet(connections)
+
+    def __call__(self, name: str) -> Store | None:
+        """Return the store of an owner, None where there is none of that name."""
+        from pdpp.store.postgres.database import known_owner
+        from pdpp.store.postgres.store import PostgresStore
+
+        if known_owner(self._connections, name) is None:
+            return None
+        url, connections = self._database.url, self._connections
+        store = PostgresStore(url, self._folder, owner=name, connections=connections)
+        refuse_unfinished(store)
+        return store
+
+
+@contextmanager
+def open_fleet(database: DatabaseAddress) -> Iterator[Fleet]:
+    """Open what the workers of a database tell of themselves; no owner is needed for it."""
+    with explained(database):
+        from pdpp.store.postgres.database import prepare
+        from pdpp.store.postgres.fleet import PostgresFleet
+
+        prepare(database.url)
+        connections = connections_to(database)
+        try:
+            yield PostgresFleet(connections)
         finally:
             connections.close()
 

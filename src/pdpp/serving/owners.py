@@ -19,10 +19,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 
-from pdpp.app import make_app
+from pdpp.app import Application, make_app
 from pdpp.model.errors import NotFound
 from pdpp.private import make_folder
 from pdpp.service.headers import headers_of
@@ -44,7 +43,7 @@ class OwnerApplication:
     """The application of one owner, and how many requests it is answering."""
 
     store: Store
-    app: Starlette
+    app: Application
     lifespan: AbstractAsyncContextManager[object]
     requests: int = 0
 
@@ -123,7 +122,11 @@ class OwnerApplications:
         owner = self._running[name] = OwnerApplication(store, app, lifespan)
         return owner
 
-    def _make(self, name: str) -> tuple[Store, Starlette] | None:
+    def running(self) -> list[Application]:
+        """Return the applications of the owners who are open now."""
+        return [owner.app for owner in list(self._running.values())]
+
+    def _make(self, name: str) -> tuple[Store, Application] | None:
         store = self._open_owner(name)
         if store is None:
             return None

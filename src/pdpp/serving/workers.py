@@ -24,6 +24,7 @@ from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.database import open_owners
+from pdpp.serving.fleet import heartbeat
 from pdpp.serving.owners import OwnerApplications
 from pdpp.serving.process import STOP_SECONDS, AnnouncedServer, configure, tune_process
 from pdpp.watch.logs import LogOptions, configure_logging
@@ -125,10 +126,14 @@ class WorkerPool:
 def _application(work: WorkerOptions, share: Share) -> Iterator[ASGIApp]:
     if work.owners and work.database is not None:
         with open_owners(work.database, work.data) as open_owner:
-            yield OwnerApplications(open_owner, work.settings, work.data, by_path=work.by_path)
+            owners = OwnerApplications(open_owner, work.settings, work.data, by_path=work.by_path)
+            with heartbeat(open_owner.fleet, owners.running):
+                yield owners
         return
     with open_store(work.data, key=work.key, database=work.database) as store:
-        yield make_app(store, work.settings, instant.now, share, data=work.data)
+        app = make_app(store, work.settings, instant.now, share, data=work.data)
+        with heartbeat(store.fleet, lambda: [app]):
+            yield app
 
 
 def answer(

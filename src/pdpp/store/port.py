@@ -18,6 +18,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
 
 if TYPE_CHECKING:
+    from pdpp.store.fleet import Fleet
     from pdpp.store.jobs import JobStore
     from pdpp.store.limits import SharedLimits
     from pdpp.store.meaning import MeaningStore
@@ -229,6 +230,11 @@ class Store(Protocol):
     @property
     def notices(self) -> "ChangeNotices | None":
         """Return what tells of the work that others add; None where one has to look for it."""
+        ...
+
+    @property
+    def fleet(self) -> "Fleet | None":
+        """Return where the workers of a database tell of themselves; None for a folder."""
         ...
 
     def catalogue(self) -> Catalogue: ...

@@ -1,8 +1,9 @@
 """The exposition: measurements as the text that Prometheus reads."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from pdpp.store.fleet import WorkerReport
 from pdpp.store.replica import ReplicaUse
 from pdpp.watch.meter import BOUNDS, Meter, Timed
 
@@ -80,6 +81,32 @@ def replica_lines(use: ReplicaUse | None) -> Iterator[str]:
     if use.lag is not None:
         meaning = "How far the replica was behind at most, at the last read of this worker."
         yield from single("pdpp_replica_lag_seconds", "gauge", meaning, use.lag)
+
+
+def worker_lines(workers: Sequence[WorkerReport], now: int, late: int) -> Iterator[str]:
+    """Yield the numbers of every worker of a fleet, by its name."""
+    kinds: tuple[tuple[str, str, str, Callable[[WorkerReport], float]], ...] = (
+        (
+            "pdpp_worker_up",
+            "gauge",
+            "Whether it told of itself lately.",
+            lambda w: now - w.seen_at <= late,
+        ),
+        (
+            "pdpp_worker_ready",
+            "gauge",
+            "Whether all its parts do their work.",
+            lambda w: not w.failing,
+        ),
+        ("pdpp_worker_requests_total", "counter", "Requests it answered.", lambda w: w.requests),
+        ("pdpp_worker_failures_total", "counter", "Of these, failures.", lambda w: w.failures),
+        ("pdpp_worker_requests_in_flight", "gauge", "Requests it answers.", lambda w: w.in_flight),
+        ("pdpp_worker_owners", "gauge", "Owners it has open.", lambda w: w.owners),
+        ("pdpp_worker_memory_bytes", "gauge", "Memory it takes.", lambda w: w.memory_bytes),
+    )
+    for name, kind, meaning, value in kinds:
+        samples = (("", {"worker": worker.name}, value(worker)) for worker in workers)
+        yield from family(name, kind, meaning, samples)
 
 
 def _labels(labels: Mapping[str, str]) -> str:

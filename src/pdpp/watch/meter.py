@@ -26,6 +26,7 @@ _MICROSECONDS = _BUCKETS + _AFTER_BUCKETS
 _ROUTE = _MICROSECONDS + 1
 _METHOD_PLACE = {name: number * len(STATUSES) for number, name in enumerate(METHODS)}
 _STATUS_PLACE = {status: number for number, status in enumerate(STATUSES)}
+_FIRST_FAILURE = 500
 _OTHER_METHOD, _FAILED = _METHOD_PLACE[OTHER], _STATUS_PLACE[500]
 
 WORDS = _HEAD + _MOST_ROUTES * _ROUTE
@@ -47,6 +48,14 @@ class Answered(NamedTuple):
     method: str
     status: int
     times: int
+
+
+class OwnCounts(NamedTuple):
+    """What one process alone did: requests that ended, failures of ours, and requests under way."""
+
+    requests: int
+    failures: int
+    in_flight: int
 
 
 class Timed(NamedTuple):
@@ -127,6 +136,18 @@ class Meter:
     def in_flight(self) -> int:
         """Return how many requests wait for their answer."""
         return max(0, self._sum(_BEGUN) - self._ended(self._all))
+
+    def own(self) -> OwnCounts:
+        """Return what this process alone did."""
+        words, ended = self._words, self._ended(self._words)
+        failed = [at for status, at in _STATUS_PLACE.items() if status >= _FIRST_FAILURE]
+        failures = sum(
+            words[place + kind + at]
+            for place in self._places.values()
+            for kind in _METHOD_PLACE.values()
+            for at in failed
+        )
+        return OwnCounts(ended, failures, max(0, words[_BEGUN] - ended))
 
     def _ended(self, words: memoryview) -> int:
         """Return how many requests are done, by the buckets they fell into."""

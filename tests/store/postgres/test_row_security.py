@@ -102,4 +102,4 @@ def test_every_table_has_its_wall(nobody: "psycopg.Connection[Any]") -> None:
         " AND NOT (c.relrowsecurity AND c.relforcerowsecurity)",
         (schema.SCHEMA,),
     ).fetchall()
-    assert sorted(name for (name,) in rows) == ["about", "owner_name"]
+    assert sorted(name for (name,) in rows) == ["about", "owner_name", "worker"]

@@ -132,6 +132,12 @@ def _own_tables() -> Iterator[str]:
     )
     # A session has to find its owner before it is anybody's: names are all that is found here.
     yield f"GRANT SELECT, INSERT ON owner_name TO {ROLE}"
+    # What workers tell of themselves: it is of no owner and names none.
+    yield (
+        'CREATE TABLE worker (name TEXT COLLATE "C" PRIMARY KEY, version TEXT NOT NULL,'
+        " started_at BIGINT NOT NULL, seen_at BIGINT NOT NULL, told TEXT NOT NULL)"
+    )
+    yield f"GRANT SELECT, INSERT, UPDATE, DELETE ON worker TO {ROLE}"
     yield "CREATE TABLE owner (id BIGINT PRIMARY KEY, changes BIGINT NOT NULL DEFAULT 0)"
     yield from _walled("owner", "id")
     yield (

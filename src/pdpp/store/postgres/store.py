@@ -10,6 +10,7 @@ from pdpp.encryption.files import PLAIN
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, PdppError
 from pdpp.private import make_folder
+from pdpp.store.fleet import Fleet
 from pdpp.store.limits import SharedLimits
 from pdpp.store.notices import ChangeNotices
 from pdpp.store.port import Deadline
@@ -17,6 +18,7 @@ from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
+from pdpp.store.postgres.fleet import PostgresFleet
 from pdpp.store.postgres.jobs import PostgresJobs
 from pdpp.store.postgres.limits import PostgresLimits
 from pdpp.store.postgres.notices import OwnerNotices
@@ -91,6 +93,11 @@ class PostgresStore(TableStore):
         """Return how this process uses its replica; None where it has none."""
         replica = self._database.connections.replica
         return None if replica is None else replica.use()
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """Return where the workers of the database tell of themselves."""
+        return PostgresFleet(self._database.connections)
 
     def recent_state(self) -> object:
         """Return a value that soon differs after a write; no question while notices come."""

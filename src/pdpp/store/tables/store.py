@@ -13,6 +13,7 @@ from pdpp.store.batch import Line, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.fleet import Fleet
 from pdpp.store.limits import SharedLimits
 from pdpp.store.notices import ChangeNotices
 from pdpp.store.port import (
@@ -99,6 +100,11 @@ class TableStore:
     def state(self) -> object:
         """Return a value that differs after any write."""
         return self._db.state()
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """Return that one folder has no fleet."""
+        return None
 
     def recent_state(self) -> object:
         """Return a value that soon differs after a write, for who looks again anyway."""
