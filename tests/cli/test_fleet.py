@@ -18,7 +18,7 @@ from pdpp.configuration.database import DatabaseAddress
 from pdpp.model.instant import SECOND
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.fleet import heartbeat, make_report
-from pdpp.store.fleet import LATE_SECONDS, WorkerReport
+from pdpp.store.fleet import LATE_SECONDS, Fleet, WorkerReport
 from pdpp.store.port import Store
 from pdpp.store.postgres.schema import SCHEMA
 
@@ -126,6 +126,8 @@ def test_a_beat_that_fails_is_followed_by_another(
     assert fleet is not None
     reports: list[WorkerReport] = []
 
+    real: Fleet = fleet
+
     class Breaking:
         """A fleet that fails at first."""
 
@@ -133,10 +135,10 @@ def test_a_beat_that_fails_is_followed_by_another(
             reports.append(report)
             if len(reports) < 3:
                 raise psycopg.OperationalError("no route")
-            fleet.report(report)
+            real.report(report)
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(fleet, name)
+            return getattr(real, name)
 
     with heartbeat(Breaking(), list, seconds=0.01):
         until(lambda: len(reports) > 3)

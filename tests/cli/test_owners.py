@@ -11,13 +11,28 @@ import psycopg
 import pytest
 from tests.cli.shell import DECLARATION, pdpp_here, serving
 from tests.postgres_server import server_url
-from tests.serving import UNENCRYPTED, UNLIMITED, Running, approve, owner, plant, running
+from tests.serving import (
+    UNENCRYPTED,
+    UNLIMITED,
+    Running,
+    approve,
+    keep,
+    owner,
+    plant,
+    put,
+    running,
+)
 
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.database import open_owners
 from pdpp.serving.owners import OwnerApplications, origin_of, owner_in
+from pdpp.store.jobs import JobOrder
+from pdpp.store.port import PageQuery, RecordPage
+from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.schema import SCHEMA
+from pdpp.store.tables.store import TableStore
+from pdpp.store.vault import Token
 
 ORIGIN = "https://data.example"
 CHANGING = re.compile(r'"next_changes_since":"[^"]*"|"request_id":"[^"]*"')
@@ -32,6 +47,20 @@ PATHS = (
     "/.well-known/oauth-authorization-server",
     "/login",
     "/v1/streams/entries/records/hidden",
+    "/v1/streams/entries/records/a",
+    "/v1/streams/entries/records/a/field-window?field=text&q=rain",
+    "/v1/streams/entries/aggregate?metric=count",
+    "/v1/streams/entries/aggregate?metric=count&group_by=title",
+    "/v1/search?q=rian",
+    "/v1/search?q=mor*",
+    "/v1/search/hybrid?q=secret+rain&limit=1",
+    "/v1/streams/moods/records",
+    "/v1/blobs/" + "0" * 64,
+    "/v1/jobs",
+    "/metrics",
+    "/agents",
+    "/r/cin_diary/entries/hidden",
+    "/v1/openapi.json",
 )
 
 
@@ -92,6 +121,64 @@ def test_another_owner_changes_no_byte(owners: Owners) -> None:
         )
     assert owners.answers("anna", anna) == before
     assert owners.client("many-9999").get("/v1/streams").status_code == 401
+
+
+def test_whatever_another_owner_does_changes_no_byte(owners: Owners) -> None:
+    """Two worlds of one owner: in the second, another owner keeps, changes and removes things."""
+    anna = owners.add("anna", a="Rain in the morning", b="Snow")
+    before = owners.answers("anna", anna)
+    bert = owners.add("bert", a="Rain of another", hidden="secret rain")
+    deeds = (
+        lambda store: put(store, "cin_diary", "entries", {"id": "a", "title": "Rain changed"}),
+        lambda store: put(store, "cin_diary", "moods", {"id": "m", "mood": "rian"}),
+        lambda store: store.connect("cin_diary", "diary", "Another name"),
+        lambda store: store.connect("cin_more", "diary", "More"),
+        lambda store: keep(store, b"secret bytes", "text/plain"),
+        lambda store: store.jobs.add(JobOrder("import")),
+        lambda store: store.remove_connection("cin_diary"),
+        lambda store: store.vault.keep_token(Token("0" * 64, "owner", "more", 1)),
+    )
+    database = DatabaseAddress(server_url(), owners.name("bert"))
+    with open_store(owners._folder, database=database) as store:
+        for deed in deeds:
+            deed(store)
+            owners.answers("bert", bert)
+            assert owners.answers("anna", anna) == before
+
+
+def test_the_comparison_of_two_worlds_sees_a_reader_of_the_wrong_owner(
+    owners: Owners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row security is told the wrong owner, and so are the statements: both walls have to fall."""
+    anna = owners.add("anna", a="Rain in the morning")
+    before = owners.answers("anna", anna)
+    owners.add("bert", hidden="secret rain")
+    with psycopg.connect(server_url()) as session:
+        asked = f"SELECT id FROM {SCHEMA}.owner_name WHERE name = %s"
+        numbers = [
+            row[0]
+            for name in ("anna", "bert")
+            for row in session.execute(asked, (owners.name(name),))
+        ]
+    page = TableStore.page
+
+    def of_another(self: TableStore, query: PageQuery) -> RecordPage:
+        """Read a page on a session of the other owner."""
+        database = self._db
+        assert isinstance(database, PostgresDatabase)
+        snapshot = database._thread.snapshot
+        assert snapshot is not None
+        assert snapshot.owner == numbers[0]
+        snapshot.set_owner(numbers[1])
+        try:
+            return page(self, query)
+        finally:
+            snapshot.set_owner(numbers[0])
+
+    monkeypatch.setattr(TableStore, "page", of_another)
+    after = owners.answers("anna", anna)
+    assert after != before
+    assert any("hidden" in text for _, text in after)
 
 
 def test_a_token_of_one_owner_opens_nothing_of_another(owners: Owners) -> None:
