@@ -8,6 +8,8 @@ from tests.serving import SetClock, World, living, refused, seeded_store
 from tests.watch.test_readiness import damage
 
 import pdpp
+from pdpp.store.replica import ReplicaUse
+from pdpp.watch.exposition import replica_lines, worker_lines
 
 SAMPLE = re.compile(
     r'[a-z_]+(\{[a-z]+="(?:[^"\\\n]|\\.)*"(,[a-z]+="(?:[^"\\\n]|\\.)*")*\})? [0-9.e+-]+\Z'
@@ -107,7 +109,9 @@ def test_lines_that_come_in_are_counted_by_what_became_of_them(world: World) -> 
 def test_the_page_about_metrics_names_them_all_and_no_others(world: World) -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "watching.md").read_text()
     told = re.findall(r"`(pdpp_[a-z_]+)`", page)
-    text = world.owner().get("/metrics").text
+    # Those of a server with a replica, and those that the program prints of a fleet.
+    others = [*replica_lines(ReplicaUse(lag=0.5)), *worker_lines([], 0, 0)]
+    text = "\n".join([world.owner().get("/metrics").text, *others])
     assert sorted(told) == sorted(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
 
 
