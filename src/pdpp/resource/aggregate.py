@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from pdpp.model.declaration import Kind
@@ -28,7 +28,8 @@ def aggregate(call: Call) -> AggregationJson:
     granularity, place = _calendar(call, query, reaches)
     reaches, warnings = apply_filters(reaches, call.query.filters)
     query = AggregateQuery(reaches, query.metric, query.field, query.group_by, query.bucket_by)
-    bucket = bucketer(granularity, zone(place)) if granularity is not None else None
+    # A bucket is asked for by where it begins, for its end and again for its name.
+    bucket = cache(bucketer(granularity, zone(place))) if granularity is not None else None
     totals = call.store.aggregate(query, bucket)
     numbers: NumbersJson
     notes: AggregationNotes = {}
