@@ -79,6 +79,10 @@ def test_a_window_and_a_document_say_whether_they_hold_any(
         ({"a": [{"b": "x\u202e"}]}, True),
         ({"a\u2066": 1}, True),
         ([1, None, 2.5], False),
+        (["lines\nand\ttabs\r\n", "C:\\new\\x00"], False),
+        (["back\\\u200b", "n"], True),
+        ({"\\": ("n\x00",)}, True),
+        (["é", {"deep": ["\\n", "\x7f"]}], True),
     ],
 )
 def test_hidden_characters_are_found_however_deep(value: Any, told: bool) -> None:

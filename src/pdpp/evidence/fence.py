@@ -42,14 +42,25 @@ def visible(text: str, *, lines: bool = True) -> str:
 
 def has_hidden(value: object) -> bool:
     """Tell whether a value holds characters a reader cannot see; line breaks and tabs are seen."""
+    if not isinstance(value, str):
+        # An answer holds hundreds of texts; written out at once, most are seen to hide nothing.
+        # What cannot be seen is written with a backslash; breaks and tabs are too, but may stand.
+        written = repr(value).replace("\\n", "").replace("\\t", "")
+        if "\\" not in written and is_plain(written):
+            return False
+    return _holds_hidden(value)
+
+
+def _holds_hidden(value: object) -> bool:
+    """Look into every text of a value."""
     if isinstance(value, str):
         return (
             not is_plain(value)
             and _hidden_in_lines().search(value.replace("\r\n", "\n")) is not None
         )
     if isinstance(value, Mapping):
-        return any(has_hidden(name) or has_hidden(inner) for name, inner in value.items())
-    return isinstance(value, list | tuple) and any(has_hidden(inner) for inner in value)
+        return any(_holds_hidden(name) or _holds_hidden(inner) for name, inner in value.items())
+    return isinstance(value, list | tuple) and any(_holds_hidden(inner) for inner in value)
 
 
 def quote(text: str) -> str:
