@@ -34,7 +34,7 @@ JUDGES := tests/mcp/judges tests/pages/browser tests/hosts
 FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/configuration tests/resource \
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
-	tests/sources/formats/test_every_format.py \
+	tests/openapi/test_schemathesis.py \
 	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
 
 # Without it every worker and every program that a test starts would compile what it imports.

@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from tests.serving import World, grant, living, owner, seeded_store
+from tests.soak import SOAK
 
 from pdpp import demo
 from pdpp.resource.openapi import openapi_document
@@ -65,8 +66,8 @@ def lines(_: SerializationContext, value: Any) -> bytes:
 
 
 few = settings(
-    max_examples=10,
-    derandomize=True,
+    max_examples=50 if SOAK else 6,
+    derandomize=not SOAK,
     database=None,
     deadline=None,
     phases=[Phase.generate],

@@ -17,7 +17,6 @@ from tests.engine import open_store
 from tests.mcp.client import estate
 from tests.mcp.sight import Agent
 from tests.serving import grant
-from tests.soak import SOAK
 from tests.sources.kit import (
     Home,
     check_cuts,
@@ -38,8 +37,7 @@ from pdpp.sources.registry import BUILT_IN, every, load
 from pdpp.sources.source import OwnerChoices, Source
 
 SAMPLES = every_sample()
-MOST_MUTANTS = 60 if SOAK else 20
-"""How many of the documents with one odd value are tried; the rest waits for a soak."""
+MOST_MUTANTS = 60
 
 
 @pytest.fixture(params=SAMPLES)
