@@ -18,7 +18,7 @@ from pdpp.serving.moving import StorePlace, move_store
 from pdpp.store.port import Store
 from pdpp.store.tables import moving as rows_moving
 
-LONG = "A very long day. " * 400
+LONG = "A very long day. " * 600
 ENTRIES = [
     {"id": f"e{number}", "title": f"Day {number}", "text": text, "day": "2026-01-31T08:00:00Z"}
     for number, text in enumerate(["Rain", LONG, "With a \0 inside", None, "Snow and rain"] * 5)

@@ -5,9 +5,11 @@ from types import ModuleType
 import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
+from pdpp.store import cell
 from pdpp.store.port import Store
 from pdpp.store.ranking import leaders, matches, score, unit_score
-from pdpp.store.tables.records import aggregates, predicate
+from pdpp.store.tables import positions
+from pdpp.store.tables.records import aggregates, long_values, predicate
 from pdpp.store.tables.search import index, packing, parts, tending, visible
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
@@ -28,6 +30,9 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (leaders, "_MOST"): 1,
         (matches, "_SAMPLE"): 4,
         (aggregates, "MOST_RANGES"): 1,
+        (cell, "LONG_CHARS"): 3,
+        (long_values, "LONG_CHARS"): 3,
+        (positions, "LONG_CHARS"): 3,
     },
 }
 

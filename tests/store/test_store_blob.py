@@ -3,6 +3,7 @@ import io
 import os
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests.engine import blob_content, damage_blob
@@ -170,3 +171,25 @@ def test_a_field_declared_as_a_blob_later_shows_the_blobs_of_old_records(world: 
     world.put({"a": {"file": blob_id}})
     world.settle(declare(version="2"))
     assert world.store.blob_shown(blob_id, [world.reach()])
+
+
+@pytest.mark.parametrize("size", [20, 3 << 20])
+def test_a_file_that_is_kept_again_while_it_is_collected_is_not_lost(
+    store: Store, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    content = b"again" * (size // 5)
+    kept = keep(store, content)
+    again = Thread(target=keep, args=(store, content))
+    remove = type(store._blobs).remove  # type: ignore[attr-defined]
+
+    def removed_meanwhile(folder: BlobFolder, blob_id: str, before: int) -> bool:
+        # Whoever keeps it either waits for the end of this, or is through before the removal.
+        again.start()
+        again.join(timeout=0.5)
+        return bool(remove(folder, blob_id, before))
+
+    monkeypatch.setattr(type(store._blobs), "remove", removed_meanwhile)  # type: ignore[attr-defined]
+    store.collect_blobs(2**62)
+    again.join()
+    assert store.blob(kept.blob_id) == kept
+    assert blob_content(store, kept) == content

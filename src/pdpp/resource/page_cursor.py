@@ -13,6 +13,7 @@ from typing import Any
 
 from pdpp.model.decimals import digits_of
 from pdpp.resource.call import Call
+from pdpp.store.cell import text_cell
 from pdpp.store.numbers import read_data
 from pdpp.store.port import PagePosition
 from pdpp.store.scope import Reach
@@ -54,10 +55,12 @@ def _value_now(
     """Return the text that a record is sorted by now, if the caller still sees it."""
     for reach in reaches:
         name = sort or reach.default_sort()
-        record = call.store.record_at(reach, position)
-        if record is not None and name is not None:
+        if name is None:
+            continue
+        record = call.store.record_at(reach, position, frozenset({name}))
+        if record is not None:
             value = read_data(record.data).get(name)
-            return value if isinstance(value, str) else None
+            return text_cell(value) if isinstance(value, str) else None
     return None
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import orjson
+
 from pdpp.model.errors import InvalidRequest
 from pdpp.receipts.served import of_records
 from pdpp.resource.answers import ListJson, RecordJson, TombstoneJson
@@ -13,7 +15,7 @@ from pdpp.resource.filters import apply_filters
 from pdpp.resource.page_cursor import opened_position, sealed_position
 from pdpp.resource.relation import chosen_relations, expand
 from pdpp.service.runner import leave_loop
-from pdpp.store.port import PagePosition, PageQuery, Record
+from pdpp.store.port import PAGE_BYTES, PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, pick
 
 
@@ -27,23 +29,23 @@ def list_records(call: Call) -> ListJson[RecordJson | TombstoneJson]:
     reaches, warnings = apply_filters(reaches, call.query.filters)
     sort, descending = _order(call, reaches)
     limit = call.query.integer("limit") or 0
-    page = call.store.page(
-        PageQuery(
-            reaches=reaches,
-            limit=limit,
-            sort=sort,
-            descending=descending,
-            after=_position(call, reaches, sort, descending),
-            select=None if relations else select,
-        )
+    query = PageQuery(
+        reaches=reaches,
+        limit=limit,
+        sort=sort,
+        descending=descending,
+        after=_position(call, reaches, sort, descending),
+        select=None if relations else select,
     )
+    page = call.store.page(query)
     leave_loop(sum([len(record[2]) for record in page.records]))
+    if relations:
+        data = _expanded(call, page.records, select, relations)
+        if len(data) < len(page.records):
+            page = call.store.page(query._replace(limit=len(data)))
+    else:
+        data = record_envelopes(page.records)
     call.served.append(partial(of_records, page.records, select))
-    data = (
-        [_answer(call, record, select, relations) for record in page.records]
-        if relations
-        else record_envelopes(page.records)
-    )
     next_cursor = None
     if page.next is not None:
         position = sealed_position(page.next)
@@ -105,17 +107,28 @@ def get_record(call: Call) -> RecordJson:
         raise no_record(call.stream, key)
     leave_loop(len(record.data))
     call.served.append(partial(of_records, (record,), select))
-    return _answer(call, record, select, relations)
-
-
-def _answer(
-    call: Call,
-    record: Record,
-    select: frozenset[str] | None,
-    relations: Mapping[str, int],
-) -> RecordJson:
     if not relations:
         return record_envelope(record)
-    expanded = expand(call, record, relations)
-    data = record.data if select is None else pick(record.data, select)
-    return record_envelope(record._replace(data=data), expanded)
+    return _expanded(call, (record,), select, relations)[0]
+
+
+def _expanded(
+    call: Call,
+    records: Sequence[Record],
+    select: frozenset[str] | None,
+    relations: Mapping[str, int],
+) -> list[RecordJson]:
+    """Return records with their related ones, as many as fit into a page, and at least one."""
+    answers: list[RecordJson] = []
+    total = 0
+    for record in records:
+        served = len(call.served)
+        expanded = expand(call, record, relations)
+        data = record.data if select is None else pick(record.data, select)
+        answer = record_envelope(record._replace(data=data), expanded)
+        total += len(orjson.dumps(answer))
+        if answers and total > PAGE_BYTES:
+            del call.served[served:]  # what the next page will show is served then
+            break
+        answers.append(answer)
+    return answers

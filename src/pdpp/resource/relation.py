@@ -114,14 +114,14 @@ def _having(
     if value is None:
         return None
     single = relation.cardinality is Cardinality.HAS_ONE
-    related = call.store.related(other, relation.foreign_key, value, 1 if single else limit + 1)
-    call.served.append(partial(of_records, related[:limit]))
+    related, more = call.store.related(other, relation.foreign_key, value, 1 if single else limit)
+    call.served.append(partial(of_records, related))
     if single:
         return record_envelope(related[0]) if related else None
     return {
         "object": "list",
-        "data": record_envelopes(related[:limit]),
-        "has_more": len(related) > limit,
+        "data": record_envelopes(related),
+        "has_more": more,
         "limit": limit,
     }
 

@@ -1,5 +1,7 @@
 """Cells: the typed value of a declared scalar, by which records are compared."""
 
+import hashlib
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -13,9 +15,34 @@ CellValue = str | int | float | Decimal | None
 
 _WHOLE = 2.0**53
 
+LONG_CHARS = 8_192
+"""A text with more characters has a short form, in its record's row and where it is compared."""
+
+TEXT_MARK = "\x01"
+"""Stands between the beginning of a long text and its size."""
+
+SHORT_FORM = re.compile(rf"{TEXT_MARK}(e?)(\d+):[0-9a-f]{{64}}\Z")
+"""How the short form of a value ends; an ``e`` says that it is a list with decimals."""
+
+_BEGINNING = 480
+
+
+def text_cell(text: str) -> str:
+    """Return a text as it stands in its record's row, and as it is compared.
+
+    A long one is its beginning, its size in bytes and its digest: equal texts stay equal, and only
+    long ones that begin alike are not sorted by what follows. A text that only looks like such a
+    short form gets one as well, so that it is not taken for one.
+    """
+    if len(text) <= LONG_CHARS and not (TEXT_MARK in text and SHORT_FORM.search(text)):
+        return text
+    encoded = text.encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(encoded).hexdigest()
+    return f"{text[:_BEGINNING]}{TEXT_MARK}{len(encoded)}:{digest}"
+
 
 def _text(value: Any) -> CellValue:
-    return value if isinstance(value, str) else None
+    return text_cell(value) if isinstance(value, str) else None
 
 
 def _moment(value: Any) -> CellValue:

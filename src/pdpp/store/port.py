@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pdpp.store.vault import Vault
 
 
+PAGE_BYTES = 4 << 20
+"""A page ends before it has more bytes of what it shows; a longer record is a page by itself."""
+
+
 class Record(NamedTuple):
     """A record as a reach shows it: ``data`` is the JSON of the visible fields only.
 
@@ -77,10 +81,20 @@ class PageQuery(NamedTuple):
 
 
 class RecordPage(NamedTuple):
-    """Records in order, and where to go on when there are more."""
+    """Records in order, as many as were asked for or as fit; and where to go on if there are more.
+
+    A page ends at ``PAGE_BYTES``.
+    """
 
     records: tuple[Record, ...]
     next: PagePosition | None
+
+
+class RelatedPage(NamedTuple):
+    """The first of some related records, and whether there are more."""
+
+    records: tuple[Record, ...]
+    more: bool
 
 
 class ChangePosition(NamedTuple):
@@ -104,7 +118,10 @@ class ChangeQuery:
 
 @dataclass(frozen=True, slots=True)
 class ChangePage:
-    """Changes in order of version, the place of the last one, and whether more follow."""
+    """Changes in order of version, the place of the last one, and whether more follow.
+
+    A page ends at ``PAGE_BYTES``.
+    """
 
     changes: tuple[Record | Tombstone, ...]
     last: ChangePosition
@@ -281,8 +298,10 @@ class Store(Protocol):
         """Return the record that a reach shows under an id."""
         ...
 
-    def record_at(self, reach: Reach, position: PagePosition) -> Record | None:
-        """Return the record that a position is at, if the reach shows it."""
+    def record_at(
+        self, reach: Reach, position: PagePosition, select: frozenset[str]
+    ) -> Record | None:
+        """Return some fields of the record that a position is at, if the reach shows it."""
         ...
 
     def cited(self, reach: Reach, id: str) -> Record | None:
@@ -292,9 +311,7 @@ class Store(Protocol):
         """
         ...
 
-    def related(
-        self, reach: Reach, field: str, value: str | int, limit: int
-    ) -> tuple[Record, ...]: ...
+    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage: ...
     def changes(self, query: ChangeQuery) -> ChangePage: ...
     def latest_version(self, reach: Reach) -> int: ...
     def latest_trace(self, reach: Reach) -> int:

@@ -2,7 +2,7 @@
 
 The two sides differ in keys, emission times, the order of insertion, earlier and later lives of
 records, hidden fields with what is declared of them, hidden records, streams and connections, and
-in how many there are of each.
+in how many there are of each, and how long a hidden text is.
 """
 
 import hashlib
@@ -379,6 +379,9 @@ class Side:
         """Return a value of a hidden field; a file is one of its own, or one that is shown too."""
         if kind == "blob" and self.chance.random() < 0.4:
             return reference(self.chance.choice(self.secrets), self.chance.choice(MEDIA))
+        if kind == "text" and self.chance.random() < 0.03:
+            # Of megabytes a test would be no other, only slower: what is long stands elsewhere.
+            return self.chance.choice(WORDS) * self.chance.choice((50, 900))
         return value(self.chance, name if kind == "text" else "", kind)
 
     @property

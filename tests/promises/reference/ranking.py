@@ -4,6 +4,7 @@ What a question means (its words, stems, weights, days) follows from the questio
 tables. What matches and how well follows from the rows that are given, and from nothing else.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,14 @@ _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
 _NEARNESS_PART = 0.5
 _LENT = (0.7, 0.5)
+_DEMAND = re.compile(
+    r"""(?:^|\s)(?:
+        [+-]?"[^"]*\w[^"]*"     # words between quotes stand together, or must not
+        | [+-]\w               # a word that must be there, or must not
+        | (?:from|with):"?\w   # whose it is
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -74,6 +83,7 @@ def ranked(
 ) -> dict[str, Any]:
     """Return the hits of a question in their order; ``meeting`` are the ids that filters allow."""
     everything = params.get("match") == "all"
+    demanding = demands(text, everything=everything)
     question = parse_question(text, date.fromisoformat(today), everything=everything)
     rows = [one for feed in feeds for one in _candidates(feed) if _in_days(one, question)]
     asked, question = question, question.read_as_words(_empty_moments(rows, question))
@@ -107,10 +117,10 @@ def ranked(
     by_time = params.get("sort") == "time"
     by_words = {id(one): one.value for one in rows}
     if not by_time and (len(units) > 1 or question.answer is not None):
-        allowed = _refined(rows, allowed, question, norm, meeting)
+        allowed = _refined(rows, allowed, question, norm, meeting, demanding)
     if not by_time and mode != "search":
         meant = _without_actors(question.text, units, rows)
-        allowed = _by_meaning(rows, allowed, by_words, question, meant, mode, meeting)
+        allowed = _by_meaning(rows, allowed, by_words, meant, mode, meeting, demanding)
     if by_time:
         for one in allowed:
             one.value = 0.0
@@ -326,6 +336,7 @@ def _refined(
     question: Question,
     norm: float,
     meeting: Mapping[int, set[str]],
+    demanding: bool,
 ) -> list[Candidate]:
     """Let rows have a part of what their visible neighbours in a conversation say."""
     pairs: set[tuple[int, int, int]] = set()
@@ -344,7 +355,7 @@ def _refined(
         more = sum((a - b) / norm for a, b in zip(raised[at], own[at], strict=True))
         one.value += more
         allowed = one.row.id in meeting[id(one.feed)]
-        if more > 0 and one not in hits and not _demands(question) and allowed:
+        if more > 0 and one not in hits and not demanding and allowed:
             found.append(one)
     for one in found:
         texts = [text[:4_000] for text in one.texts.values()]
@@ -354,16 +365,12 @@ def _refined(
     return found
 
 
-def _demands(question: Question) -> bool:
-    """Tell whether a question says what must be there."""
-    return bool(
-        question.everything
-        or question.phrases
-        or question.excluded
-        or question.excluded_phrases
-        or question.actors
-        or any(word.required for word in question.words)
-    )
+def demands(text: str, *, everything: bool) -> bool:
+    """Tell whether a question says what must be there or must not, as its asker wrote it.
+
+    So a neighbour in a conversation, or a text that is only near in meaning, is no hit by itself.
+    """
+    return everything or _DEMAND.search(text) is not None
 
 
 def texts_of_meaning(feed: Feed, row: Row) -> list[tuple[str, str]]:
@@ -383,10 +390,10 @@ def _by_meaning(
     rows: Sequence[Candidate],
     hits: Sequence[Candidate],
     by_words: Mapping[int, float],
-    question: Question,
     text: str,
     mode: str,
     meeting: Mapping[int, set[str]],
+    demanding: bool,
 ) -> list[Candidate]:
     """Order rows by how near their shown texts are: these alone, or beside their words."""
     near = {
@@ -395,11 +402,11 @@ def _by_meaning(
     }
     nearby = [one for one in rows if near[id(one)] > 0 and one.row.id in meeting[id(one.feed)]]
     if mode == "semantic":
-        kept = [one for one in nearby if one in hits] if _demands(question) else nearby
+        kept = [one for one in nearby if one in hits] if demanding else nearby
         for one in kept:
             one.value = near[id(one)]
         return kept
-    more = [one for one in nearby if one not in hits and not _demands(question)]
+    more = [one for one in nearby if one not in hits and not demanding]
     for one in more:
         one.value = by_words[id(one)]
     at_of = {id(one): at for at, one in enumerate(rows)}

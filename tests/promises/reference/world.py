@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from pdpp.model import instant
+from pdpp.store import cell
 
 Data = dict[str, Any]
 Place = tuple[str, str]
@@ -202,7 +203,7 @@ class _Caller:
                 deleted = instant.to_text(last.at if self.exact else day)
                 gone.append(Gone(id, when, deleted, last.at, number))
             else:
-                digest = hashlib.sha256(canonical(visible)).hexdigest()[:16]
+                digest = hashlib.sha256(canonical(shortened(visible))).hexdigest()[:16]
                 rows.append(Row(id, visible, digest, when, last.at, number))
         return rows, gone
 
@@ -214,6 +215,30 @@ class _Caller:
         if not self.allowed.holds(instant.parse(moment) if isinstance(moment, str) else None):
             return None
         return {name: value for name, value in data.items() if name in self.allowed.fields}
+
+
+def shortened(visible: Data) -> Data:
+    """Return data as its version is made of: a long value counts by its size and its digest.
+
+    What becomes of a value follows from the value alone, never from others beside it.
+    """
+    short: Data = {}
+    for name, value in visible.items():
+        text = (
+            value.encode() if isinstance(value, str) else canonical(value).replace(b"{ ", b"{", 1)
+        )
+        long = len(value) if isinstance(value, str) else len(text)
+        short[name] = value
+        if isinstance(value, str | list | dict) and long > cell.LONG_CHARS:
+            begun = value[:480] if isinstance(value, str) else ""
+            exact = "e" if not isinstance(value, str) and _has_decimal(value) else ""
+            short[name] = f"{begun}\x01{exact}{len(text)}:{hashlib.sha256(text).hexdigest()}"
+    return short
+
+
+def _has_decimal(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, Decimal) or any(map(_has_decimal, inner))
 
 
 def canonical(data: Any) -> bytes:

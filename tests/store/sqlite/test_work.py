@@ -17,6 +17,7 @@ from pdpp.store.numbers import read_data
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.tables.positions import cells_of, indexed
+from pdpp.store.tables.records.long_values import split
 
 pytestmark = pytest.mark.embedded("about the file of the embedded engine")
 
@@ -85,7 +86,7 @@ def test_fractions_and_odd_texts_are_found_again_by_their_value(tmp_path: Path) 
         record = world.store.record(world.reach(), key)
         assert record is not None
         assert read_data(record.data) == data
-        assert record.version == digest_of(record.data)
+        assert record.version == digest_of(parts.plain if (parts := split(data)) else record.data)
     assert world.put(dict.fromkeys(records)).deleted == len(records)
     assert cells_in(tmp_path) == {}
     world.store.close()

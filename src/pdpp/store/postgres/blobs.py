@@ -6,6 +6,8 @@ Workers on several machines then need no shared file system for ordinary attachm
 import hashlib
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -14,7 +16,7 @@ from pdpp.encryption.files import PLAIN
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.store.blobs import CHUNK
 from pdpp.store.postgres.database import PostgresDatabase
-from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.blob_folder import BlobFolder, ReceivedBlob
 from pdpp.store.tables.records.predicate import OWNER
 
 MOST_IN_DATABASE = 1 << 20
@@ -60,19 +62,24 @@ class PostgresBlobs(BlobFolder):
         size = self._database.reader.run(_SIZE, (OWNER, blob_id)).get
         return None if size is None else int(size)
 
-    def keep_pieces(self, pieces: Iterator[bytes], limit: int) -> tuple[str, int]:
-        """Store what comes in pieces; return the name it got and its size."""
+    @contextmanager
+    def received(self, pieces: Iterator[bytes], limit: int) -> Iterator[ReceivedBlob]:
+        """Take what comes in pieces; it is stored when it is settled."""
         content = bytearray()
         for piece in pieces:
             content += piece
             if len(content) > limit:
                 raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
             if len(content) > MOST_IN_DATABASE:
-                return super().keep_pieces(chain([bytes(content)], pieces), limit)
+                with super().received(chain([bytes(content)], pieces), limit) as large:
+                    yield large
+                return
         blob_id = hashlib.sha256(content).hexdigest()
+        yield ReceivedBlob(blob_id, len(content), partial(self._keep, blob_id, bytes(content)))
+
+    def _keep(self, blob_id: str, content: bytes) -> None:
         with self._database.brief() as db:
-            db.run(_KEEP, (blob_id, bytes(content)))
-        return blob_id, len(content)
+            db.run(_KEEP, (blob_id, content))
 
     def sweep(self, before: int) -> int:
         """Remove what killed uploads left behind, if nothing was written to it since a moment."""

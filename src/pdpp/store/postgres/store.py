@@ -127,9 +127,12 @@ class PostgresStore(TableStore):
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""
         db = self._db.reader
-        size = "SELECT coalesce(sum(octet_length(data)), 0) FROM record WHERE owner = ?"
+        size = (
+            "SELECT (SELECT coalesce(sum(octet_length(data)), 0) FROM record WHERE owner = ?)"
+            " + (SELECT coalesce(sum(octet_length(json)), 0) FROM long_value WHERE owner = ?)"
+        )
         blobs = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
         return {
-            "database": int(db.execute(size, (OWNER,)).get),
+            "database": int(db.execute(size, (OWNER, OWNER)).get),
             "blobs": int(db.execute(blobs, (OWNER,)).get),
         }

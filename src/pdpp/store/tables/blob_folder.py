@@ -4,16 +4,25 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pdpp.encryption.files import PLAIN, DataFiles
 from pdpp.model.errors import BlobNotFound, PayloadTooLarge
 from pdpp.store.blobs import chunks
 
 _UNFINISHED = ".new-"
+
+
+class ReceivedBlob(NamedTuple):
+    """Bytes that were received and are not stored yet; ``settle`` stores them."""
+
+    blob_id: str
+    size: int
+    settle: Callable[[], None]
 
 
 class BlobFolder:
@@ -40,10 +49,13 @@ class BlobFolder:
 
     def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
         """Store everything a stream holds; return the name it got and its size."""
-        return self.keep_pieces(chunks(source), limit)
+        with self.received(chunks(source), limit) as blob:
+            blob.settle()
+            return blob.blob_id, blob.size
 
-    def keep_pieces(self, pieces: Iterator[bytes], limit: int) -> tuple[str, int]:
-        """Store what comes in pieces; return the name it got and its size.
+    @contextmanager
+    def received(self, pieces: Iterator[bytes], limit: int) -> Iterator["ReceivedBlob"]:
+        """Take what comes in pieces; it is stored when it is settled.
 
         Bytes that lie here already, whole, are not written to the disk again.
         """
@@ -63,20 +75,22 @@ class BlobFolder:
                 writer.finish()
                 blob_id = digest.hexdigest()
                 known = self.problem(blob_id, size) is None
-                if known:
-                    os.utime(self.path(blob_id))  # whoever keeps it now means to use it
-                else:
+                if not known:
                     target.flush()
                     os.fsync(target.fileno())
-            if not known:
-                self._settle(Path(name), blob_id)
+            yield ReceivedBlob(blob_id, size, partial(self._settle, Path(name), blob_id, known))
         finally:
             Path(name).unlink(missing_ok=True)
-        return blob_id, size
 
-    def _settle(self, written: Path, blob_id: str) -> None:
+    def _settle(self, written: Path, blob_id: str, known: bool) -> None:
         """Give a file its name, and see that the name too outlasts a power cut."""
         target = self.path(blob_id)
+        if known:
+            with suppress(FileNotFoundError):  # it was removed since it was looked at
+                os.utime(target)  # whoever keeps it now means to use it
+                return
+            with written.open("rb") as received:
+                os.fsync(received.fileno())
         if not target.parent.is_dir():
             target.parent.mkdir(exist_ok=True, mode=0o700)
             sync_folder(self._folder)

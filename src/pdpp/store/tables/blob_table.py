@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from pdpp.store.blobs import Blob, BlobUse, media_type_of
+from pdpp.store.blobs import Blob, BlobUse, chunks, media_type_of
 from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.blob_folder import BlobFolder
@@ -23,11 +23,14 @@ class BlobTable:
 
     def keep(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
         """Store a file; the same bytes are kept once."""
-        blob_id, size = self._folder.keep(source, limit)
-        known = self.find(blob_id)
-        if known is not None:
-            return known
-        with self._db.writing() as db:
+        # The lock of the database keeps collecting away between the bytes and their row: without
+        # it the same bytes, unused until now, could be removed after they were looked for.
+        with (
+            self._folder.received(chunks(source), limit) as received,
+            self._db.writing() as db,
+        ):
+            received.settle()
+            blob_id, size = received.blob_id, received.size
             db.execute(
                 "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
                 (OWNER, blob_id, media_type, size),
@@ -78,7 +81,9 @@ class BlobTable:
         for reach in reaches:
             for field in filter(reach.opens_blob, reach.names()):
                 number = self._used_by(blob_id, reach, field)
-                record = None if number is None else records.by_number(reach, number)
+                record = (
+                    None if number is None else records.by_number(reach, number, frozenset({field}))
+                )
                 if record is not None:
                     media_type = media_type_of(read_data(record.data)[field])
                     return BlobUse(reach, record.id, field, media_type)

@@ -13,6 +13,7 @@ from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.records.stamps import MOVED
 from pdpp.store.tables.search.entry import Indexed, entry_of
@@ -293,7 +294,7 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> li
     records, cells, exact, blobs = [], [], [], []
     words: list[Indexed] = []
     for number, surrogate, data in rows:
-        record = read_data(data)
+        record = read_data(whole_data(db, feed.id, surrogate, data))
         values = cells_in(record)
         time = values[feed.cells[consent][0]] if consent is not None else None
         records.append((orjson.dumps(values).decode(), time, number))

@@ -1,15 +1,28 @@
 """Integrity: what is wrong with rows and blobs, found by a look at all of them."""
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
+import orjson
+
+from pdpp.store.numbers import read_data
 from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.records.long_values import (
+    LONG_FIELDS,
+    has_long_values,
+    long_members,
+    long_name,
+)
 from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.write.fieldsets import UNKNOWN
 
 
 def row_problems(db: TableReader, blobs: BlobFolder, *, words: bool = True) -> Iterator[str]:
     """Yield what is wrong with what the tables say."""
     yield from _of_counts(db)
+    yield from _of_long_values(db)
     if words:
         yield from _of_words(db)
     yield from _of_blobs(db, blobs)
@@ -25,6 +38,40 @@ def _of_counts(db: TableReader) -> Iterator[str]:
     for connection_id, stream, kept, actual in rows:
         if kept != actual:
             yield f"{connection_id}/{stream} counts {kept} records and holds {actual}"
+
+
+def _of_long_values(db: TableReader) -> Iterator[str]:
+    """Look for each long value that a record names, and for those that none names."""
+    sets: list[Any] = db.execute(
+        "SELECT id, fields FROM field_set WHERE owner = ?", (OWNER,)
+    ).fetchall()
+    numbers = [id for id, fields in sets if LONG_FIELDS in orjson.loads(fields)]
+    names = "SELECT name FROM long_value WHERE owner = ? AND feed = ? AND surrogate = ?"
+    lacking: Counter[int] = Counter()
+    known: Counter[int] = Counter()
+    for feed, surrogate, data in db.execute(
+        "SELECT feed, surrogate, data FROM record WHERE owner = ?"
+        " AND field_set IN (SELECT value FROM json_each(?))",
+        (OWNER, orjson.dumps([UNKNOWN, *numbers]).decode()),
+    ):
+        if has_long_values(data):
+            wanted = {long_name(name) for name in long_members(read_data(data))}
+            stored = {name for (name,) in db.execute(names, (OWNER, feed, surrogate))}
+            lacking[feed] += len(wanted - stored)
+            known[feed] += len(wanted & stored)
+    kept = dict(_rows(db, "SELECT feed, count(*) FROM long_value WHERE owner = ? GROUP BY feed"))
+    for id, connection_id, stream in _rows(
+        db, "SELECT id, connection_id, stream FROM feed WHERE owner = ?"
+    ):
+        if lacking[id]:
+            yield f"{connection_id}/{stream} lacks {lacking[id]} of the long values of its records"
+        if kept.get(id, 0) > known[id]:
+            yield f"{connection_id}/{stream} holds long values that no record names"
+
+
+def _rows(db: TableReader, sql: str) -> list[Any]:
+    rows: list[Any] = db.execute(sql, (OWNER,)).fetchall()
+    return rows
 
 
 def _of_words(db: TableReader) -> Iterator[str]:

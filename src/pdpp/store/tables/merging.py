@@ -18,6 +18,7 @@ from pdpp.store.scope import Reach
 from pdpp.store.tables import connections
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import last_visible
 from pdpp.store.tables.write.fieldsets import FieldSets
@@ -110,7 +111,8 @@ def _move(
     for row in rows:
         there = known.get(row.key)
         if there is None or _emission(target, there) < _emission(source, row):
-            arriving.keep(row.key, _emission(source, row), read_data(row.data), bytes(row.data))
+            data = whole_data(db, source.id, row.surrogate, row.data)
+            arriving.keep(row.key, _emission(source, row), read_data(data), data)
         leaving.drop(row.key, now)
     result = BatchWriter(db, arriving, field_sets, now).write()
     BatchWriter(db, leaving, field_sets, now).write()

@@ -21,6 +21,8 @@ MOVE_SETTING = "move"
 """The setting of a store into which a move has begun and not ended."""
 
 PIECE = 2_000
+_FEW = 16
+"""So many rows are a piece where each may have megabytes."""
 _STATE = "SELECT value FROM setting WHERE owner = ? AND name = ?"
 _KEEP = "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)"
 _FORGET = "DELETE FROM setting WHERE owner = ? AND name = ?"
@@ -35,6 +37,11 @@ class MovedTable(NamedTuple):
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
+
+    @property
+    def piece(self) -> int:
+        """Return how many rows are moved at once."""
+        return _FEW if self.name == "long_value" else PIECE
 
     def key_in(self, row: Row) -> list[Any]:
         """Return the key of a row."""
@@ -134,12 +141,12 @@ def _move_table(
     tell: Tell,
 ) -> None:
     while True:
-        rows = source.rows(table, after, PIECE)
+        rows = source.rows(table, after, table.piece)
         if rows:
             after = table.key_in(rows[-1])
             target.add(table, rows, place.after(after))
             tell(len(rows))
-        if len(rows) < PIECE or not table.key:
+        if len(rows) < table.piece or not table.key:
             return
 
 
@@ -174,9 +181,9 @@ def digest(side: MovingSide, table: MovedTable) -> tuple[int, int]:
 def _all(side: MovingSide, table: MovedTable) -> Iterator[Row]:
     after: Sequence[Any] | None = None
     while True:
-        rows = side.rows(table, after, PIECE)
+        rows = side.rows(table, after, table.piece)
         yield from rows
-        if len(rows) < PIECE or not table.key:
+        if len(rows) < table.piece or not table.key:
             return
         after = table.key_in(rows[-1])
 

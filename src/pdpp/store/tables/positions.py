@@ -11,7 +11,7 @@ from typing import Any
 
 from pdpp.model.declaration import Kind
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import CellValue, converter_of
+from pdpp.store.cell import LONG_CHARS, TEXT_MARK, CellValue, converter_of, text_cell
 from pdpp.store.scope import Reach
 
 
@@ -71,8 +71,10 @@ def cells_of(
     def cells(data: Mapping[str, Any]) -> list[CellValue]:
         values: list[Any] = list(map(data.get, names))
         for position in texts:
-            if type(values[position]) is not str:
+            if type(text := values[position]) is not str:
                 values[position] = None
+            elif len(text) > LONG_CHARS or TEXT_MARK in text:
+                values[position] = text_cell(text)
         for position, convert in others:
             if (value := values[position]) is not None:
                 values[position] = convert(value)

@@ -1,6 +1,6 @@
 """What a store does on tables, whichever database has them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
@@ -27,6 +27,7 @@ from pdpp.store.port import (
     PageQuery,
     Record,
     RecordPage,
+    RelatedPage,
     SearchQuery,
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
@@ -40,6 +41,7 @@ from pdpp.store.tables.jobs import TableJobs
 from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records.aggregates import Aggregator, Bucket
 from pdpp.store.tables.records.changes import ChangeReader
+from pdpp.store.tables.records.long_values import read_long_values
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.projection import Projector
 from pdpp.store.tables.records.reader import RecordReader
@@ -182,7 +184,13 @@ class TableStore:
 
     def _new_projector(self, reach: Reach) -> Projector:
         keys = GrantKeys(self.secret(), reach.grant_id)
-        return Projector(reach, self._field_set, FeedSeal(keys, *reach.feed.address))
+        seal = FeedSeal(keys, *reach.feed.address)
+        return Projector(reach, self._field_set, seal, self._long_values)
+
+    def _long_values(
+        self, feed: int, surrogates: Sequence[int], names: Collection[str]
+    ) -> Mapping[tuple[int, str], bytes]:
+        return read_long_values(self._db.reader, feed, surrogates, names, self._db.count_bytes)
 
     def _changes(self) -> ChangeReader:
         return ChangeReader(self._db.reader, self._projector, self._db.count_bytes)
@@ -201,11 +209,13 @@ class TableStore:
         """Return the record that a reach shows under an id."""
         return self._records().record(reach, id, select)
 
-    def record_at(self, reach: Reach, position: PagePosition) -> Record | None:
-        """Return the record that a position is at, if the reach shows it."""
+    def record_at(
+        self, reach: Reach, position: PagePosition, select: frozenset[str]
+    ) -> Record | None:
+        """Return some fields of the record that a position is at, if the reach shows it."""
         if reach.connection_id != position.connection_id:
             return None
-        return self._records().by_surrogate(reach, position.surrogate)
+        return self._records().by_surrogate(reach, position.surrogate, select)
 
     def cited(self, reach: Reach, id: str) -> Record | None:
         """Return the record that the owner or any grant saw under an id."""
@@ -231,7 +241,7 @@ class TableStore:
                 return surrogate
         return None
 
-    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
+    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage:
         """Return the first records whose field has a value."""
         return self._records().related(reach, field, value, limit)
 

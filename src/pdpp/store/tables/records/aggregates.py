@@ -9,9 +9,11 @@ from pdpp.model.declaration import Kind
 from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_of
+from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
+from pdpp.store.tables.records.long_values import long_value, whole_data
 from pdpp.store.tables.records.predicate import (
     ABSENT,
     OWNER,
@@ -45,13 +47,26 @@ class Aggregator:
         groups: dict[CellValue, GroupTotal] = {}
         for reach in query.reaches:
             rows = self._rows(reach, query, bucket)
-            group_of, value_in = _shown(reach, query.group_by), _shown(reach, query.field)
+            group_of, value_in = (
+                self._shown(reach, field) for field in (query.group_by, query.field)
+            )
             for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
                 tally = groups.setdefault(group_of(group), GroupTotal())
                 _add(tally, count, total, value_in(least), value_in(most))
                 if query.metric == "count_distinct" and distinct is not None:
                     tally.distinct.add(value_in(distinct))
         return groups
+
+    def _shown(self, reach: Reach, field: str | None) -> Callable[[CellValue], CellValue]:
+        """Return what makes a value of a field as it is shown of what the engine said."""
+        if field is None:
+            return _plain
+        kind = reach.stream.fields[field].kind
+        if kind is Kind.TEXT:
+            return lambda value: whole_cell(self._db, reach, field, value)
+        if kind is not Kind.NUMBER:
+            return _plain
+        return lambda value: number_of(value) if isinstance(value, str) else _plain(value)
 
     def _rows(
         self, reach: Reach, query: AggregateQuery, bucket: Bucket | None
@@ -191,11 +206,26 @@ def _bucketed(
         yield (name, *rest)
 
 
-def _shown(reach: Reach, field: str | None) -> Callable[[CellValue], CellValue]:
-    """Return what makes a value of a field as it is shown of what the engine said."""
-    if field is None or reach.stream.fields[field].kind is not Kind.NUMBER:
-        return _plain
-    return lambda value: number_of(value) if isinstance(value, str) else _plain(value)
+def whole_cell(db: TableReader, reach: Reach, field: str, value: CellValue) -> CellValue:
+    """Return the text that a cell is of: a long one is read from a record that holds it.
+
+    It need not be one that the reach shows: a digest of all of the text is part of the cell.
+    """
+    place = cell_position(reach, field)
+    if place is None or long_value(value) is None:
+        return value
+    row = next(
+        db.execute(
+            "SELECT r.surrogate, r.data FROM cell w CROSS JOIN record r ON r.id = w.record"
+            " WHERE w.owner = ? AND w.feed = ? AND w.field = ? AND w.value = ? LIMIT 1",
+            (OWNER, reach.feed.id, place, value),
+        ),
+        None,
+    )
+    if row is None:
+        return value
+    text: CellValue = read_data(whole_data(db, reach.feed.id, *row)).get(field)
+    return text
 
 
 def _plain(value: CellValue) -> CellValue:

@@ -13,7 +13,14 @@ import orjson
 
 from pdpp.model.errors import InvalidCursor
 from pdpp.model.grant import Interval
-from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
+from pdpp.store.port import (
+    PAGE_BYTES,
+    ChangePage,
+    ChangePosition,
+    ChangeQuery,
+    Record,
+    Tombstone,
+)
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import (
@@ -61,11 +68,13 @@ class ChangeReader:
             ways.append(self._gone(query))
         changes: list[Record | Tombstone] = []
         last: _Place | None = None
+        total = 0
         # Each way is in order by itself, so a page takes from each only what it shows.
         for place, change in merge(*ways, key=lambda change: change[0]):
             if place == last:
                 continue  # several fields of one record changed in one write
-            if len(changes) == query.limit:
+            total += len(change.data) if isinstance(change, Record) else 0
+            if len(changes) == query.limit or (changes and total > PAGE_BYTES):
                 return ChangePage(tuple(changes), self._position(query, last), True)
             changes.append(change)
             last = place

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from pdpp.model.declaration import TIMES, Kind
+from pdpp.store.cell import text_cell
 from pdpp.store.number_key import Number, near, number_key
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
@@ -138,6 +139,8 @@ def _condition(reach: Reach, condition: Condition) -> Sql:
         if place is not None:
             return _compared(reach, place, value, "r", condition)
         bound = number_key(bound)
+    elif isinstance(bound, str):
+        bound = text_cell(bound)
     return value + Sql(f"{_OPERATORS[condition.operator]} ?", (bound,))
 
 
@@ -175,7 +178,10 @@ def _cell_condition(reach: Reach, condition: Condition) -> Sql:
     place = cell_position(reach, condition.field)
     if condition.kind is Kind.NUMBER and place is not None:
         return _compared(reach, place, Sql("w.value"), "w", condition)
-    return Sql(f"w.value {_OPERATORS[condition.operator]} ?", (condition.value,))
+    bound = condition.value
+    if isinstance(bound, str):
+        bound = text_cell(bound)
+    return Sql(f"w.value {_OPERATORS[condition.operator]} ?", (bound,))
 
 
 def selective_span(db: TableReader, reach: Reach) -> CellRange | None:

@@ -1,13 +1,24 @@
 """Projection: what a reach shows of a record as it is stored."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from pdpp.model.instant import DAY
+from pdpp.store.numbers import read_data, write_data
 from pdpp.store.port import Record
 from pdpp.store.pseudonym import FeedSeal
-from pdpp.store.scope import Reach
+from pdpp.store.scope import Reach, digest_of
+from pdpp.store.tables.records.long_values import (
+    LONG_FIELDS,
+    LongValue,
+    ReadLongValues,
+    has_long_values,
+    joined,
+    long_members,
+    lost_value,
+)
 from pdpp.store.tables.records.stamps import last_visible
 
 COLUMNS = "r.surrogate, r.key, r.data, r.digest, r.field_set, r.created, r.emitted, r.stamps"
@@ -18,6 +29,7 @@ Row = tuple[Any, ...]
 CountBytes = Callable[[int], None]
 
 _SURROGATE, _KEY, _DATA = 1, 2, 3
+_DATA_OF = itemgetter(Record._fields.index("data"))
 _SEALED_PART = slice(6, 22)
 """A part of a pseudonym that differs from record to record and opens nothing."""
 _record: Callable[[tuple[Reach, str, bytes, int, str]], Record] = partial(tuple.__new__, Record)
@@ -53,40 +65,56 @@ class Projector:
         reach: Reach,
         field_sets: FieldSetOf,
         seal: FeedSeal,
+        read_long_values: ReadLongValues,
         select: frozenset[str] | None = None,
     ) -> None:
         self._reach = reach
         self._field_sets = field_sets
+        self._read_long_values = read_long_values
         self.seal = seal
         self._select = select
         self._shows_key = reach.shows_key
         self._shows_emission = reach.shows_emission
         self._plain: dict[int, bool] = {}
         self._names: dict[int, frozenset[str] | None] = {}
+        self._has_short: dict[int, bool] = {}
 
     def selecting(self, select: frozenset[str] | None) -> "Projector":
         """Return a projector that shows only the fields that were asked for."""
-        return (
-            self if select is None else Projector(self._reach, self._field_sets, self.seal, select)
-        )
+        if select is None:
+            return self
+        return Projector(self._reach, self._field_sets, self.seal, self._read_long_values, select)
 
     def record(self, row: Row) -> Record:
         """Build one record."""
         return self.records((row,))[0]
 
-    def records(self, rows: Iterable[Row]) -> list[Record]:
-        """Build a record from each row."""
+    def records(self, rows: Iterable[Row], most_bytes: int | None = None) -> list[Record]:
+        """Build a record from each row, or from as many as have so many bytes; at least from one.
+
+        Only what is shown is counted: where a page ends must not tell the size of what is hidden.
+        """
         reach, plain = self._reach, self._plain
+        short: list[_ShortRecord] = []
         if not self._shows_key or not self._shows_emission:
             rows = list(rows)
             ids = self._ids(rows)
-            return [self._adapted(id, *row[_DATA:]) for id, row in zip(ids, rows, strict=True)]
-        return [
-            _record((reach, key, data, emitted, digest))
-            if stamps is None and plain.get(field_set)
-            else self._adapted(key, data, digest, field_set, created, emitted, stamps)
-            for _, _, key, data, digest, field_set, created, emitted, stamps in rows
-        ]
+            records = [
+                self._adapted(short, id, row[_SURROGATE], *row[_DATA:])
+                for id, row in zip(ids, rows, strict=True)
+            ]
+        else:
+            records = [
+                _record((reach, key, data, emitted, digest))
+                if stamps is None and plain.get(field_set)
+                else self._adapted(
+                    short, key, surrogate, data, digest, field_set, created, emitted, stamps
+                )
+                for _, surrogate, key, data, digest, field_set, created, emitted, stamps in rows
+            ]
+        if short:
+            records = self._filled(records, short, most_bytes)
+        return records if most_bytes is None else within(records, most_bytes)
 
     def _ids(self, rows: Sequence[Row]) -> Sequence[str]:
         """Return what the records of rows are called under the reach."""
@@ -96,7 +124,9 @@ class Projector:
 
     def _adapted(
         self,
+        short: list["_ShortRecord"],
         id: str,
+        surrogate: int,
         data: bytes,
         digest: str,
         field_set: int,
@@ -109,14 +139,51 @@ class Projector:
         if plain is None:
             plain = self._learn(field_set)
         reach = self._reach
-        if not plain:
+        selected: Mapping[str, Any] | None = None
+        if not plain and self._has_short[field_set] and has_long_values(data):
+            selected, data, digest = self._project_short(data, digest)
+        elif not plain:
             data, digest = reach.project(data, digest, self._names[field_set], self._select)
         if stamps is not None:
             created, emitted = last_visible(reach, created, emitted, stamps)
         # Where the event time is hidden, the moment of the write would tell it of live data: the
         # day of the write is all that is shown.
         shown_at = emitted if self._shows_emission else created - created % DAY
-        return _record((reach, id, data, shown_at, digest))
+        record = _record((reach, id, data, shown_at, digest))
+        if selected and (members := long_members(selected)):
+            short.append(_ShortRecord(record, surrogate, selected, members))
+        return record
+
+    def _project_short(self, data: bytes, digest: str) -> tuple[Mapping[str, Any], bytes, str]:
+        """Return what is shown of data with long members in their short form, and its version."""
+        fields, select = self._reach.fields, self._select
+        shown: Mapping[str, Any] = read_data(data)
+        if fields is not None and not shown.keys() <= fields:
+            shown = {name: value for name, value in shown.items() if name in fields}
+            digest = digest_of(write_data(shown))
+        if select is not None:
+            shown = {name: value for name, value in shown.items() if name in select}
+        return shown, write_data(shown), digest
+
+    def _filled(
+        self, records: list[Record], short: Sequence["_ShortRecord"], most_bytes: int | None
+    ) -> list[Record]:
+        """Return records with the long members that they show, read for all of them at once."""
+        short_of = {id(part.record): part for part in short}
+        if most_bytes is not None:
+            sizes = [
+                len(record.data) + (part.size if (part := short_of.get(id(record))) else 0)
+                for record in records
+            ]
+            records = records[: fitting(sizes, most_bytes)]
+        parts = [part for record in records if (part := short_of.get(id(record)))]
+        names = {name for part in parts for name in part.members}
+        feed, surrogates = self._reach.feed.id, [part.surrogate for part in parts]
+        values = self._read_long_values(feed, surrogates, names) if parts else {}
+        return [
+            part.filled(values) if (part := short_of.get(id(record))) else record
+            for record in records
+        ]
 
     def id(self, surrogate: int, key: str) -> str:
         """Return what a record is called under the reach."""
@@ -131,12 +198,59 @@ class Projector:
         return self.seal.seal(version ^ surrogate)[_SEALED_PART]
 
     def _learn(self, field_set: int) -> bool:
-        """Look at a field set for the first time; tell whether its records are shown whole."""
+        """Look at a field set for the first time; tell whether its records are shown whole.
+
+        Whether values of theirs are long is noted too; of a set that is not known each record has
+        to be looked at.
+        """
         names = self._names[field_set] = self._field_sets(field_set)
+        self._has_short[field_set] = names is None or LONG_FIELDS in names
         wanted = (self._reach.fields, self._select)
-        plain = all(fields is None or (names is not None and names <= fields) for fields in wanted)
-        self._plain[field_set] = plain
+        plain = self._plain[field_set] = not self._has_short[field_set] and all(
+            fields is None or (names is not None and names <= fields) for fields in wanted
+        )
         return plain
+
+
+class _ShortRecord(NamedTuple):
+    """A record of which long members are shown, and what it shows in their short form."""
+
+    record: Record
+    surrogate: int
+    shown: Mapping[str, Any]
+    members: Mapping[str, LongValue]
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes the long members have."""
+        return sum(member.size for member in self.members.values())
+
+    def filled(self, values: Mapping[tuple[int, str], bytes]) -> Record:
+        """Return the record with its long members."""
+        try:
+            own = {name: values[self.surrogate, name] for name in self.members}
+        except KeyError:
+            raise lost_value() from None
+        exact = any(member.exact for member in self.members.values())
+        return self.record._replace(data=joined(self.shown, own, exact=exact))
+
+
+def fitting(sizes: Iterable[int], most_bytes: int) -> int:
+    """Return how many of some records fit into so many bytes, at least one."""
+    count = total = 0
+    for size in sizes:
+        total += size
+        if count and total > most_bytes:
+            break
+        count += 1
+    return count
+
+
+def within(records: list[Record], most_bytes: int) -> list[Record]:
+    """Return the first records that fit into so many bytes, at least one."""
+    if sum(map(len, map(_DATA_OF, records))) <= most_bytes:
+        return records
+    return records[: fitting(map(len, map(_DATA_OF, records)), most_bytes)]
 
 
 Projectors = Callable[[Reach, frozenset[str] | None], Projector]

@@ -8,9 +8,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.store.cell import CellValue
+from pdpp.store.cell import CellValue, text_cell
 from pdpp.store.number_key import number_key, number_of
-from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
+from pdpp.store.port import (
+    PAGE_BYTES,
+    PagePosition,
+    PageQuery,
+    Record,
+    RecordPage,
+    RelatedPage,
+)
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
@@ -72,9 +79,9 @@ class RecordReader:
         projector = self._projector(reach, select)
         return self._one(reach, projector, Sql("AND r.surrogate = ?", (surrogate,)))
 
-    def by_number(self, reach: Reach, number: int) -> Record | None:
-        """Return one record by its number, if the reach shows it."""
-        return self._one(reach, self._projector(reach, None), Sql("AND r.id = ?", (number,)))
+    def by_number(self, reach: Reach, number: int, select: frozenset[str]) -> Record | None:
+        """Return some fields of one record by its number, if the reach shows it."""
+        return self._one(reach, self._projector(reach, select), Sql("AND r.id = ?", (number,)))
 
     def _one(self, reach: Reach, projector: Projector, condition: Sql) -> Record | None:
         # Only a request's own conditions change it: without any it is made once for a grant.
@@ -89,9 +96,12 @@ class RecordReader:
             return self._merged(query)
         (reach,) = query.reaches
         rows = self._walk(reach, query)
-        records = self._projector(reach, query.select).records(rows[: query.limit])
-        more = len(rows) > query.limit
-        return RecordPage(tuple(records), _position(reach, rows[query.limit - 1]) if more else None)
+        projector = self._projector(reach, query.select)
+        records = projector.records(rows[: query.limit], PAGE_BYTES)
+        more = len(rows) > len(records)
+        return RecordPage(
+            tuple(records), _position(reach, rows[len(records) - 1]) if more else None
+        )
 
     def _merged(self, query: PageQuery) -> RecordPage:
         """Return one page from several reaches."""
@@ -99,11 +109,16 @@ class RecordReader:
         exact = any(isinstance(row[0], Decimal) for _, rows in walks for row in rows)
         ways = [_beside(reach, rows) for reach, rows in walks]
         rows = list(islice(merge(*ways, key=_rank(query.descending, exact)), query.limit + 1))
-        page_rows = rows[: query.limit]
-        records = tuple(
-            [self._projector(reach, query.select).record(row) for reach, row in page_rows]
-        )
-        return RecordPage(records, _position(*page_rows[-1]) if len(rows) > query.limit else None)
+        records: list[Record] = []
+        total = 0
+        for reach, row in rows[: query.limit]:
+            record = self._projector(reach, query.select).record(row)
+            total += len(record.data)
+            if records and total > PAGE_BYTES:
+                break
+            records.append(record)
+        more = len(rows) > len(records)
+        return RecordPage(tuple(records), _position(*rows[len(records) - 1]) if more else None)
 
     def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
         """Return the rows of one reach that follow the position, in the order of the query.
@@ -205,21 +220,22 @@ class RecordReader:
         text = f"{sql.text} ORDER BY {direction} LIMIT ?"
         return fetched(self._db.execute(text, (*sql.values, query.limit + 1)), self._count)
 
-    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
+    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage:
         """Return the first records whose field has a value, by time where that is visible."""
         place = cell_position(reach, field)
         if place is None:
-            return ()
+            return RelatedPage((), more=False)
         order = "r.time, r.surrogate" if reach.shows_time else "r.surrogate"
         sql = (
             Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
             + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
-            + Sql("AND w.value = ?", (value,))
+            + Sql("AND w.value = ?", (text_cell(value) if isinstance(value, str) else value,))
             + limits_where(reach)
-            + Sql(f"ORDER BY {order} LIMIT ?", (limit,))
+            + Sql(f"ORDER BY {order} LIMIT ?", (limit + 1,))
         )
-        rows = self._db.execute(sql.text, sql.values)
-        return tuple(self._projector(reach, None).records(rows))
+        rows = fetched(self._db.execute(sql.text, sql.values), self._count)
+        records = self._projector(reach, None).records(rows[:limit], PAGE_BYTES)
+        return RelatedPage(tuple(records), more=len(rows) > len(records))
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
@@ -278,7 +294,12 @@ class RecordReader:
 
 
 def _position(reach: Reach, row: Row) -> PagePosition:
-    return PagePosition(row[0], reach.connection_id, row[1])
+    value = row[0]
+    if type(value) is float:
+        # As its key would tell it: whether keys were asked for depends on hidden records, and the
+        # length of a cursor would tell 1.0 from 1.
+        value = number_of(number_key(value))
+    return PagePosition(value, reach.connection_id, row[1])
 
 
 def _last_surrogate(position: PagePosition) -> int:

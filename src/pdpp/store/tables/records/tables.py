@@ -107,6 +107,17 @@ CREATE UNIQUE INDEX record_surrogate ON record (owner, feed, surrogate);
 CREATE INDEX record_once ON record (owner, feed, version, surrogate) WHERE stamps IS NULL;
 CREATE INDEX record_edited ON record (owner, feed, version, surrogate) WHERE stamps IS NOT NULL;
 
+-- The JSON of each member of a record that is too long to be read with its row, which holds a short
+-- form of it. Not a table without rowid: there the search for a row reads the values beside it.
+CREATE TABLE long_value (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  surrogate INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  json BLOB NOT NULL,
+  PRIMARY KEY (owner, feed, surrogate, name)
+);
+
 -- For each record that was written more than once: when each of its fields changed last, under the
 -- name of the field; when it was first written, under x'00'; and when it was moved in time, under
 -- x'01'. A page of changes reads the rows of visible fields only.

@@ -68,7 +68,7 @@ def _places(
     return [
         _Place(number, hashed(str(name)), time_of[number], record.surrogate)
         for number, record in read.of(numbers).items()
-        if (name := record.data.get(reach.stream.thread_field or "")) is not None
+        if (name := record.get(reach.stream.thread_field or "")) is not None
     ]
 
 

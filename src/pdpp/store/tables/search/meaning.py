@@ -11,6 +11,7 @@ from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed, indexed
+from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER, records_where
 
 if TYPE_CHECKING:
@@ -38,13 +39,14 @@ class TableMeaning:
         with self._db.reading(None):
             for feed in wanted:
                 rows: list[Any] = self._db.reader.execute(
-                    "SELECT r.id, r.data FROM record r WHERE r.owner = ? AND r.feed = ?"
-                    " AND NOT EXISTS (SELECT 1 FROM meaning m WHERE m.feed = r.feed"
-                    " AND m.record = r.id AND m.place = ?) LIMIT ?",
+                    "SELECT r.id, r.surrogate, r.data FROM record r"
+                    " WHERE r.owner = ? AND r.feed = ? AND NOT EXISTS"
+                    " (SELECT 1 FROM meaning m WHERE m.feed = r.feed AND m.record = r.id"
+                    " AND m.place = ?) LIMIT ?",
                     (OWNER, feed.id, _NO_FIELD, most),
                 ).fetchall()
                 if rows:
-                    return [_texts(feed, number, data) for number, data in rows]
+                    return [_texts(self._db.reader, feed, *row) for row in rows]
         return []
 
     def progress(self) -> tuple[int, int]:
@@ -136,8 +138,10 @@ def _places(feed: IndexedFeed) -> dict[str, int]:
     }
 
 
-def _texts(feed: IndexedFeed, number: int, data: bytes) -> PendingTexts:
-    record = read_data(data)
+def _texts(
+    db: TableReader, feed: IndexedFeed, number: int, surrogate: int, data: bytes
+) -> PendingTexts:
+    record = read_data(whole_data(db, feed.id, surrogate, data))
     values = {name: record.get(name) for name in _places(feed)}
     texts = {name: text for name, text in values.items() if isinstance(text, str) and text.strip()}
     return PendingTexts(feed.id, number, texts)
@@ -145,10 +149,12 @@ def _texts(feed: IndexedFeed, number: int, data: bytes) -> PendingTexts:
 
 def _current(db: TableReader, feed: IndexedFeed, item: PendingTexts) -> PendingTexts | None:
     row: Any = next(
-        db.execute("SELECT data FROM record WHERE id = ? AND feed = ?", (item.record, feed.id)),
+        db.execute(
+            "SELECT surrogate, data FROM record WHERE id = ? AND feed = ?", (item.record, feed.id)
+        ),
         None,
     )
-    return None if row is None else _texts(feed, item.record, row[0])
+    return None if row is None else _texts(db, feed, item.record, *row)
 
 
 def remove(db: TableConnection, feed: int, numbers: Sequence[int]) -> None:

@@ -1,6 +1,7 @@
 """The data of records that a search looks into: read once, however often it is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,18 +9,33 @@ import numpy as np
 from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.records.long_values import (
+    has_long_values,
+    long_value,
+    lost_value,
+    read_long_values,
+    read_member,
+)
 from pdpp.store.tables.records.projection import LARGE_BYTES, CountBytes
 
 
 class RecordData(NamedTuple):
-    """What is stored of one record."""
+    """What is stored of one record; long members are read when they are asked for."""
 
     surrogate: int
-    data: Mapping[str, Any]
+    row: Mapping[str, Any]
+    read_long: Callable[[str], Any] | None
+
+    def get(self, name: str) -> Any:
+        """Return the value of a field."""
+        value = self.row.get(name)
+        if self.read_long is None or long_value(value) is None:
+            return value
+        return self.read_long(name)
 
     def searched_texts(self, reach: Reach) -> tuple[str, ...]:
         """Return the texts that a reach may search."""
-        values = (self.data.get(name) for name in reach.searched_fields())
+        values = map(self.get, reach.searched_fields())
         return tuple(value for value in values if isinstance(value, str))
 
 
@@ -30,6 +46,7 @@ class RecordsRead:
         self._db = db
         self._count = count
         self._known: dict[int, RecordData] = {}
+        self._values: dict[tuple[int, str], Any] = {}
 
     def of(self, numbers: Sequence[int]) -> dict[int, RecordData]:
         """Return the records with some numbers, as far as there are any."""
@@ -37,16 +54,27 @@ class RecordsRead:
         unread = [number for number in numbers if number not in known]
         if unread:
             rows = self._db.execute(
-                "SELECT r.id, r.surrogate, r.data FROM carray(?) AS c"
+                "SELECT r.id, r.feed, r.surrogate, r.data FROM carray(?) AS c"
                 " CROSS JOIN record r ON r.id = c.value",
                 (self._db.array(np.array(unread, dtype=np.int64)),),
             )
-            for number, surrogate, data in rows:
+            for number, feed, surrogate, data in rows:
                 if len(data) > LARGE_BYTES:
                     self._count(len(data))
-                known[number] = RecordData(surrogate, read_data(data))
+                read = partial(self._read, feed, surrogate) if has_long_values(data) else None
+                known[number] = RecordData(surrogate, read_data(data), read)
         return {number: known[number] for number in numbers if number in known}
+
+    def _read(self, feed: int, surrogate: int, name: str) -> Any:
+        """Return a long member; it is kept, because a search looks at a text several times."""
+        if (surrogate, name) not in self._values:
+            values = read_long_values(self._db, feed, [surrogate], [name], self._count)
+            if (surrogate, name) not in values:
+                raise lost_value()
+            self._values[surrogate, name] = read_member(values[surrogate, name])
+        return self._values[surrogate, name]
 
     def forget(self) -> None:
         """Give up what was read, where so much is read that it must not be kept."""
         self._known.clear()
+        self._values.clear()

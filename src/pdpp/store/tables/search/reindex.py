@@ -13,6 +13,7 @@ import numpy as np
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search import index, packing
 from pdpp.store.tables.search.blocks import Longs
@@ -55,7 +56,7 @@ def _entries(db: TableReader, feed: IndexedFeed, numbers: Longs) -> list[Indexed
     ).fetchall()
     entry = entry_of(feed)
     return [
-        Indexed(number, surrogate, entry(read_data(data), time))
+        Indexed(number, surrogate, entry(read_data(whole_data(db, feed.id, surrogate, data)), time))
         for number, surrogate, time, data in rows
     ]
 

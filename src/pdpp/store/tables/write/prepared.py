@@ -14,6 +14,7 @@ from pdpp.store.number_key import number_key
 from pdpp.store.numbers import is_exact, read_data
 from pdpp.store.scope import digest_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
 from pdpp.store.tables.search.entry import Entry, entry_of
 from pdpp.store.tables.write.pack import data_of, head_of, pack_record
 
@@ -83,6 +84,7 @@ class PreparedBatch:
         self.fractions: list[Fraction] = []
         self.uses: list[Use] = []
         self.exact: list[ExactCell] = []
+        self.long_values: dict[int, Mapping[str, bytes]] = {}
         self.field_sets: list[tuple[str, ...]] = []
         self._passed: set[int] = set()
         self._field_set_of: dict[tuple[str, ...], int] = {}
@@ -109,11 +111,15 @@ class PreparedBatch:
         of, draw = self._surrogate_of, self._random.__next__
         for key, emitted, data, text in records:
             number = len(packs)
-            field_set = self._field_set_of.get(names := tuple(data))
-            if field_set is None:
-                field_set = self._new_field_set(names)
             if text is None:
                 text = canonical(data)
+            names, digest = tuple(data), None
+            if may_be_split(text) and (parts := split(data)) is not None:
+                self.long_values[number] = parts.values
+                names, digest, text = (*names, LONG_FIELDS), digest_of(parts.plain), parts.text
+            field_set = self._field_set_of.get(names)
+            if field_set is None:
+                field_set = self._new_field_set(names)
             cells = cells_of(data)
             moment = None if time_place is None else cells[time_place]
             time = moment if isinstance(moment, int) else None
@@ -124,7 +130,8 @@ class PreparedBatch:
             turns[key] = number
             surrogate = draw() if of is None else of(self.feed, key)
             self.surrogates.append(surrogate)
-            head = (number, field_set, key, surrogate, emitted, time, digest_of(text), cells)
+            digest = digest or digest_of(text)
+            head = (number, field_set, key, surrogate, emitted, time, digest, cells)
             packs.append(pack_record(head, text))
             if counted:
                 self._count_cells(number, cells, data, text)
@@ -140,6 +147,10 @@ class PreparedBatch:
                 self.fractions.append(Fraction(turn, place, value))
         if is_exact(text):
             self.exact += [ExactCell(turn, *cell) for cell in exact_cells(self.feed, data)]
+
+    def whole_text(self, turn: int) -> bytes:
+        """Return the canonical JSON of a record, with its long members."""
+        return whole_text(data_of(self.packs[turn]), self.long_values.get(turn, {}))
 
     def give_surrogate(self, turn: int, surrogate: int) -> None:
         """Let a record be the one that had its key before."""
@@ -188,8 +199,8 @@ class PreparedBatch:
     def lines(self) -> Iterator[Line]:
         """Yield the lines that the batch were made from, one for each key."""
         for key, turn in self.turn_of_key.items():
-            pack = self.packs[turn]
-            yield Line(turn, key, head_of(pack).emitted, read_data(data_of(pack)))
+            emitted = head_of(self.packs[turn]).emitted
+            yield Line(turn, key, emitted, read_data(self.whole_text(turn)))
         for number, (key, emitted) in enumerate(self.gone.items(), self.turns):
             yield Line(number, key, emitted, None)
 

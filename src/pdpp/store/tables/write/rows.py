@@ -9,6 +9,7 @@ import orjson
 from pdpp.store.cell import CellValue
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records.long_values import stored_rows
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.search.entry import Indexed
 from pdpp.store.tables.write.pack import NEW_RECORDS, head_of
@@ -53,6 +54,8 @@ class BatchRows:
     blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
     exact: list[tuple[Any, ...]] = field(default_factory=list)
     exact_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    long_values: list[tuple[Any, ...]] = field(default_factory=list)
+    long_values_gone: list[tuple[Any, ...]] = field(default_factory=list)
     records_gone: list[tuple[int]] = field(default_factory=list)
 
     def add_cell(self, place: int, value: CellValue, surrogate: int, number: int) -> None:
@@ -76,6 +79,7 @@ class BatchRows:
         fresh = batch.fresh()
         if fresh.records:
             self._insert(db, field_sets, fresh, batch.surrogates)
+            self._take_long_values(batch, fresh.turns)
             self.words += [
                 Indexed(self.first + turn, batch.surrogates[turn], entry)
                 for turn, entry in zip(fresh.turns, fresh.entries, strict=False)
@@ -87,11 +91,20 @@ class BatchRows:
             ("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", self.exact),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
+            ("INSERT INTO long_value VALUES (?, ?, ?, ?, ?)", self.long_values),
         ):
             if rows:
                 db.executemany(sql, rows)
         if self.feed.lexical:
             self._index(db)
+
+    def _take_long_values(self, batch: PreparedBatch, turns: Sequence[int]) -> None:
+        """Take the long members of new records."""
+        if not batch.long_values:
+            return
+        for turn in turns:
+            if values := batch.long_values.get(turn):
+                self.long_values += stored_rows(self.feed.id, batch.surrogates[turn], values)
 
     def _index(self, db: TableConnection) -> None:
         """Bring the word index up to date."""
@@ -126,6 +139,11 @@ class BatchRows:
                 "DELETE FROM blob_use WHERE owner = ? AND blob_id = ? AND feed = ? AND field = ?"
                 " AND record = ?",
                 self.blobs_gone,
+            ),
+            (
+                "DELETE FROM long_value WHERE owner = ? AND feed = ? AND surrogate = ?"
+                " AND name = ?",
+                self.long_values_gone,
             ),
         ):
             if rows:

@@ -13,6 +13,13 @@ from pdpp.store.cell import CellValue
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.numbering import record_number
+from pdpp.store.tables.records.long_values import (
+    has_long_values,
+    long_members,
+    row_keys,
+    stored_rows,
+    whole_data,
+)
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import Stamps
 from pdpp.store.tables.search.entry import Indexed, bare_entry_of
@@ -40,6 +47,7 @@ class _Stored(NamedTuple):
     time: int | None
     cells: str
     data: bytes
+    """With long members in their short form."""
 
 
 class BatchWriter:
@@ -95,7 +103,7 @@ class BatchWriter:
         names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
         if not names:
             return False
-        before, after = read_data(old.data), read_data(text)
+        before, after = read_data(old.data), read_data(text)  # no time is a long value
         for name in names:
             stored, new = (_moment(data.get(name)) for data in (before, after))
             if stored is not None and (new is None or new < stored):
@@ -136,7 +144,7 @@ class BatchWriter:
     def _update(self, turn: int, old: "_Stored") -> None:
         pack = self._batch.packs[turn]
         head, text = head_of(pack), data_of(pack)
-        before, after = read_data(old.data), read_data(text)
+        before, after = self._whole(old), read_data(self._batch.whole_text(turn))
         stamps = Stamps.parse(old.stamps)
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
         changed = frozenset(_changed(before, after))
@@ -150,6 +158,7 @@ class BatchWriter:
         self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
         self._swap_cells(old, head.cells)
         self._swap_exact(old, before, after)
+        self._swap_long_values(old, turn)
         self._drop_words(old, before)
         if self._feed.lexical:
             entry = self._batch.entries[turn]
@@ -158,13 +167,14 @@ class BatchWriter:
         self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
     def _remove(self, old: "_Stored", emitted: int) -> None:
-        before = read_data(old.data)
+        before = self._whole(old)
         self._work.records_gone.append((old.number,))
         if old.stamps is not None:
             edits = set(Stamps.parse(old.stamps).edits(old.created))
             self._swap_edits(old.surrogate, edits, set())
         self._swap_cells(old, None)
         self._swap_exact(old, before, {})
+        self._swap_long_values(old, None)
         self._drop_words(old, before)
         self._swap_blobs(old.number, blobs_of(self._feed, before), ())
         self._leave_ghost(old, emitted)
@@ -197,6 +207,22 @@ class BatchWriter:
             self._work.exact_gone.append((*feed, place, old.surrogate))
         for place, key in exact_cells(self._feed, after):
             self._work.exact.append((*feed, place, old.surrogate, key))
+
+    def _whole(self, old: "_Stored") -> Mapping[str, Any]:
+        """Return the data of a stored record with its long members."""
+        data = whole_data(self._db, self._feed.id, old.surrogate, old.data)
+        whole: Mapping[str, Any] = read_data(data)
+        return whole
+
+    def _swap_long_values(self, old: "_Stored", turn: int | None) -> None:
+        """Keep the long members of a record's new state in place of those of its old one."""
+        feed, surrogate = self._feed.id, old.surrogate
+        if has_long_values(old.data):
+            names = long_members(read_data(old.data))
+            self._work.long_values_gone += row_keys(feed, surrogate, names)
+        values = None if turn is None else self._batch.long_values.get(turn)
+        if values is not None:
+            self._work.long_values += stored_rows(feed, surrogate, values)
 
     def _drop_words(self, old: "_Stored", before: Mapping[str, Any]) -> None:
         if self._feed.lexical:
