@@ -7,6 +7,9 @@ import pytest
 from tests.pages.house import MAIL, PASSPHRASE, House, Reader, Sheet, housed
 from tests.serving import refused
 
+from pdpp.jobs.importing import import_order
+from pdpp.store.jobs import JobLease, JobProgress, JobStatus
+
 
 @pytest.fixture(scope="module")
 def changing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
@@ -46,7 +49,7 @@ def test_an_account_is_renamed_and_agents_see_the_name(changing: House) -> None:
     for name in ("", " ", "x" * 121):
         again = change(reader.get("/accounts/cin_photos"), "rename", name=name)
         assert again.status == 400
-        assert "A name has 1 to 120 characters." in again.text
+        assert "Write a name of 1 to 120 characters." in again.text
 
 
 def test_nothing_is_changed_without_the_passphrase(changing: House) -> None:
@@ -84,6 +87,23 @@ def test_an_account_is_removed_when_its_name_is_typed(changing: House) -> None:
     assert "mail" not in reader.get("/accounts").text
     assert reader.get("/accounts/cin_work").status == 404
     refused(agent.get("/v1/streams"), 403, "grant_revoked")
+
+
+def test_while_an_import_runs_no_account_goes_away(changing: House) -> None:
+    """It would go on writing into an account that is no longer there."""
+    store, reader = changing.store, changing.owner()
+    jobs = store.jobs
+    running = jobs.begin(import_order(changing.folder / "notes.zip"), JobLease("test", 1 << 60))
+    page = reader.get("/accounts/cin_bank/remove")
+    answer = change(page, "remove", typed="Banco Azul")
+    assert answer.status == 409
+    assert "An import is running. Wait until it ends, or cancel it first." in answer.text
+    assert "cin_bank" in store.catalogue().connections
+    jobs.finish(running.id, "test", JobStatus.CANCELLED, JobProgress(), None)
+    assert change(page, "remove", typed="Banco Azul").location == "/accounts"
+    gone = change(page, "remove", typed="Banco Azul")
+    assert gone.status == 404
+    assert "does not exist, or it was removed" in gone.text
 
 
 def test_an_account_becomes_part_of_another(tmp_path: Path) -> None:

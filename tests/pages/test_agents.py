@@ -81,6 +81,20 @@ def test_a_grant_is_revoked_at_once(house: House, owner: Reader) -> None:
     assert page_of(owner, client_id).tree.css_first("button.danger") is None
 
 
+def test_a_page_that_was_open_while_another_revoked_does_no_harm(
+    house: House, owner: Reader
+) -> None:
+    client_id, token = connect(house, owner, "Twice revoked")
+    open_tab, other_tab = page_of(owner, client_id), page_of(owner, client_id)
+    button = open_tab.tree.css_first("section.approval button.danger")
+    assert button is not None
+    what = str(button.attributes["value"])
+    first = revoke(other_tab, what).follow().text
+    late = revoke(open_tab, what)
+    assert late.follow().text == first
+    refused(house.world.server.client(token).get("/v1/streams"), 403, "grant_revoked")
+
+
 def test_one_account_of_a_package_is_revoked_alone(house: House, owner: Reader) -> None:
     client_id, token = connect(house, owner, "Parted one", "cin_bank", "cin_notes")
     values = [
