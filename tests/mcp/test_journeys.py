@@ -58,9 +58,9 @@ def test_a_fact_across_sources_is_found_in_one_search(agent: Agent) -> None:
 def test_search_results_are_paged_to_the_end_each_hit_once(
     agent: Agent, demo: Estate, demo_token: str
 ) -> None:
-    first = agent.call("search", {"query": "window", "limit": 20})
+    first = agent.call("search", {"query": "bread", "limit": 20})
     found = [id for page in follow_all(agent, first) for id in page.ids]
-    expected = [hit["id"] for hit in rows(demo, demo_token, "/v1/search", q="window")]
+    expected = [hit["id"] for hit in rows(demo, demo_token, "/v1/search", q="bread")]
     assert found == expected
     assert len(set(found)) == len(found) > 40
 
@@ -354,9 +354,9 @@ def test_an_ambiguous_stream_is_narrowed_to_one_connection(packaged: Agent) -> N
 def test_a_package_is_searched_to_the_end_each_hit_once(
     packaged: Agent, demo: Estate, demo_token: str
 ) -> None:
-    first = packaged.call("search", {"query": "window", "limit": 20})
+    first = packaged.call("search", {"query": "renovation", "limit": 20})
     found = [id for page in follow_all(packaged, first) for id in page.ids]
-    expected = [hit["id"] for hit in rows(demo, demo_token, "/v1/search", q="window")]
+    expected = [hit["id"] for hit in rows(demo, demo_token, "/v1/search", q="renovation")]
     assert sorted(found) == sorted(expected)
     assert len({id.partition("/")[0] for id in found}) > 2
     assert len(found) > 40
