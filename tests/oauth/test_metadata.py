@@ -112,5 +112,5 @@ def test_documents_are_offered_only_where_they_can_be_fetched(tmp_path: Path) ->
         assert told["registration_endpoint"] == f"{closed.url}/oauth/register"
         party = Party(published.client_id, "v" * 43, "http://localhost/callback")
         answer = closed.http.post("/oauth/par", data=closed.request(party))
-        assert "register first" in oauth_error(answer, "invalid_client", answer.status_code)
+        assert "Register first" in oauth_error(answer, "invalid_client", answer.status_code)
         assert published.asked == []
