@@ -147,10 +147,24 @@ def test_the_index_is_put_together_while_somebody_writes_on_and_on(tmp_path: Pat
     store = library_store(tmp_path)
     house = Housekeeping(store, UNLIMITED, instant.now)
     looks = []
-    for number in range(8):
+    for number in range(26):
         put(store, "home", "authors", {"id": f"n{number}", "name": "Nell"})
         looks.append(house.wants_tending())
-    assert looks == [False, False, False, True] * 2
+    assert looks == [*[False] * 12, True] * 2
+    store.close()
+
+
+def test_what_is_written_while_the_index_is_put_together_waits_for_the_next_time(
+    tmp_path: Path,
+) -> None:
+    store = library_store(tmp_path)
+    while store.tend():
+        pass
+    before = store.newest_block()
+    put(store, "home", "authors", {"id": "a3", "name": "Cleo"})
+    assert store.newest_block() > before
+    assert not store.tend(before)
+    assert store.tend()
     store.close()
 
 

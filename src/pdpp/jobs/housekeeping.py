@@ -17,8 +17,10 @@ PRUNE, SWEEP, COLLECT, TEND = "prune", "sweep", "collect", "tend"
 _LOOK_SECONDS = 2.0
 _PAUSE_SECONDS = 0.02
 """Between two pieces of work, so that requests that write get their turn."""
-_MOST_PUT_OFF = 3
-"""At how many looks in a row the index waits for the writers to pause."""
+_MOST_PUT_OFF = 12
+"""At how many looks in a row the index waits for the writers to pause. Searches remember what they
+read of it meanwhile. Put together while records come in, it takes as much processor time as writing
+them, and the writers wait for it."""
 
 _HOUR_SECONDS = 3_600.0
 _DAY_SECONDS = 86_400.0
@@ -114,11 +116,20 @@ class Housekeeping:
         return tuple(self._store.latest_version(reach) for reach in reaches)
 
     def tend(self, context: JobContext) -> Json:
-        """Put the index together, a bounded piece at a time."""
-        pieces = 0
-        while self._store.tend():
-            pieces += 1
-            context.progress(pieces, note="pieces of the index put together")
-            context.check()
-            time.sleep(_PAUSE_SECONDS)
-        return {"pieces": pieces}
+        """Put the index together, a bounded piece at a time.
+
+        While somebody writes, only what there is now: the last blocks of those who write on and on
+        would be put together again after each batch.
+        """
+        pieces, versions = 0, self._versions()
+        newest: int | None = self._store.newest_block()
+        while True:
+            if self._store.tend(newest):
+                pieces += 1
+                context.progress(pieces, note="pieces of the index put together")
+                context.check()
+                time.sleep(_PAUSE_SECONDS)
+            elif newest is None or self._versions() != versions:
+                return {"pieces": pieces}
+            else:
+                newest = None

@@ -46,7 +46,7 @@ def _text(value: Any) -> CellValue:
 
 
 def _moment(value: Any) -> CellValue:
-    return instant.parse(value) if isinstance(value, str) else None
+    return instant.parse(value) if type(value) is str else None
 
 
 def _truth(value: Any) -> CellValue:

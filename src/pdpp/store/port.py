@@ -354,8 +354,15 @@ class Store(Protocol):
         ...
 
     def prune(self, before: int) -> int: ...
-    def tend(self) -> bool:
-        """Do a bounded piece of housekeeping in idle time; tell whether there is more to do."""
+    def newest_block(self) -> int:
+        """Return how far the word index is written."""
+        ...
+
+    def tend(self, up_to: int | None = None) -> bool:
+        """Do a bounded piece of housekeeping in idle time; tell whether there is more to do.
+
+        ``up_to`` leaves what was written to the word index later for another time.
+        """
         ...
 
     def reindex(self) -> bool:

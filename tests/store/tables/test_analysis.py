@@ -48,8 +48,9 @@ def test_a_full_vocabulary_is_begun_anew() -> None:
 def test_a_key_has_the_number_that_it_was_given(keys: set[int], step: int) -> None:
     table = KeyTable(4)
     every = sorted(keys)
-    for number, key in enumerate(every[::step]):
-        table.add(key, number)
+    given = np.array(every[::step], dtype=np.uint64)
+    for start in range(0, len(given), step):
+        table.add(given[start : start + step], start)
     numbers = {key: number for number, key in enumerate(every[::step])}
     looked_up = table.find(np.array(every, dtype=np.uint64)).tolist()
     assert looked_up == [numbers.get(key, -1) for key in every]

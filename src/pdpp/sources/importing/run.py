@@ -58,25 +58,31 @@ class ImportRun:
         self._report.counts["parts"] += 1
         return _Reader(self, part, earlier).run()
 
-    def take(self, finding: Item | Skipped | Unknown, *, growing: bool) -> bool:
-        """Count one thing, gather it where it is an item, and tell whether a batch is gathered.
+    def take_item(self, item: Item) -> bool:
+        """Count and gather one item; tell whether a batch is gathered."""
+        self._writer.add(item)
+        self._count()
+        return self._writer.full
+
+    def take(self, finding: Skipped | Unknown, *, growing: bool) -> None:
+        """Count one thing that is no item.
 
         The end of a part that is ``growing`` may be cut off without anything being wrong.
         """
-        counts = self._report.counts
-        if isinstance(finding, Item):
-            self._writer.add(finding)
-        elif isinstance(finding, Unknown):
+        if isinstance(finding, Unknown):
             self._report.wonder(finding.reason, finding.example)
         elif finding.cut and growing and self._patient:
-            return False
+            return
         else:
             self._report.skip(finding.reason, finding.example)
             self._report.cut |= finding.cut and not growing
+        self._count()
+
+    def _count(self) -> None:
+        counts = self._report.counts
         counts["read"] = read = counts["read"] + 1
         if not read % _TELL_EVERY:
             self._tell()
-        return self._writer.full
 
     def reach(self, name: str, position: PartPosition) -> None:
         """Remember how far a part is, to be noted when everything before it is written."""
@@ -117,11 +123,17 @@ class _Reader:
         units = self._run.units
         try:
             for finding in self._part.findings(self._point):
-                if isinstance(finding, Seen):
+                # Items first and by their type alone: there are a million of them for each other
+                # thing.
+                if type(finding) is Item:
+                    self._take_item(finding)
+                    may_stop = not grows
+                elif isinstance(finding, Seen):
                     if self._items >= self._passed_over:
                         units[finding.kind] += 1
                     continue
-                may_stop = self._take_any(finding) == grows
+                else:
+                    may_stop = self._take_any(finding) == grows
                 if may_stop and stopped():
                     self._reach(done=False)
                     return False
@@ -137,23 +149,27 @@ class _Reader:
         self._whole = False
         self._run.take(skipped, growing=False)
 
-    def _take_any(self, finding: Item | Skipped | Unknown | ResumePoint) -> bool:
-        """Take one finding; return whether it is a resume point."""
+    def _take_any(self, finding: Skipped | Unknown | ResumePoint) -> bool:
+        """Take one finding that is no item; return whether it is a resume point."""
         if isinstance(finding, ResumePoint):
             self._point = finding
             return True
         self._take(finding)
         return False
 
-    def _take(self, finding: Item | Skipped | Unknown) -> None:
+    def _take_item(self, item: Item) -> None:
+        self._items += 1
+        if self._items > self._passed_over and self._run.take_item(item):
+            self._reach(done=False)
+            self._run.flush()
+
+    def _take(self, finding: Skipped | Unknown) -> None:
         self._items += 1
         if self._items <= self._passed_over:
             return
         if isinstance(finding, Skipped) and finding.cut and not self._part.grows:
             self._whole = False
-        if self._run.take(finding, growing=self._part.grows):
-            self._reach(done=False)
-            self._run.flush()
+        self._run.take(finding, growing=self._part.grows)
 
     def _reach(self, *, done: bool) -> None:
         position = position_of(self._part, self._items, self._point, done=done)

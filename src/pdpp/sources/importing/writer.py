@@ -37,9 +37,10 @@ _GROUP_BYTES = 1 << 20
 quarter more, because the processor changes from one long piece of code to another each time; many
 more, and the first ones would not be at hand any more."""
 
-_TURN_SECONDS = 0.0002
+_TURN_SECONDS = 0.00005
 """How long the thread that reads goes on when the one that writes wants the interpreter: far less
-than usual, because the engine stands still meanwhile."""
+than usual, because the engine stands still meanwhile. A batch gives the interpreter away some
+hundred times, for each statement and each long array, and waits that long to have it back."""
 
 OpenIntake = Callable[[Feed], Intake]
 """Begins a batch of one stream."""

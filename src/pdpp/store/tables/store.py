@@ -330,7 +330,13 @@ class TableStore:
             db.execute("DELETE FROM ghost WHERE owner = ? AND version < ?", (OWNER, before))
             return db.changes()
 
-    def tend(self) -> bool:
+    def newest_block(self) -> int:
+        """Return how far the word index is written, for a pass of tending."""
+        from pdpp.store.tables.search import tending
+
+        return tending.newest_block(self._db.reader)
+
+    def tend(self, up_to: int | None = None) -> bool:
         """Merge a bounded piece of the word index; tell whether there may be more to do.
 
         Many small writes leave many small blocks, and every search looks into each of them. When
@@ -338,7 +344,7 @@ class TableStore:
         """
         from pdpp.store.tables.search import tending
 
-        more = tending.tend(self._db)
+        more = tending.tend(self._db, up_to)
         if not more:
             self._db.shed_log()
         return more

@@ -21,6 +21,8 @@ from pdpp.store.ranking.postings import Longs
 from pdpp.store.tables.search.vocabulary import KEY_BYTES, Vocabulary
 
 _FEW = 16
+_SPARSE = 8
+"""From how many times as many known terms on a field's own are sorted and not looked up."""
 _MOST_CHARS = 1 << 21
 _SPACE = 32
 _MASKS = np.array([(1 << 8 * size) - 1 for size in range(KEY_BYTES + 1)], dtype=np.uint64)
@@ -80,13 +82,27 @@ def _of_field(
     parts = list(zip(groups, spans, strict=True))
     terms = np.concatenate([some.terms[low:high] for some, (low, high) in parts])
     texts = np.concatenate([some.texts[low:high] for some, (low, high) in parts])
-    used = np.zeros(len(vocabulary.names), dtype=bool)
+    ordered, ranks = _ranked(vocabulary, terms)
+    names = list(map(vocabulary.names.__getitem__, ordered.tolist()))
+    return Terms(names, ranks, texts - first)
+
+
+def _ranked(vocabulary: Vocabulary, terms: Longs) -> tuple[Longs, Longs]:
+    """Return the distinct ones of some terms in the order of their names, and the rank of each."""
+    known = len(vocabulary.names)
+    if len(terms) * _SPARSE < known:
+        # A table of the whole vocabulary takes longer to fill than a few terms to sort.
+        distinct, places = np.unique(terms, return_inverse=True)
+        ordered = vocabulary.in_order(distinct)
+        rank_of = np.empty(len(distinct), dtype=np.int64)
+        rank_of[np.searchsorted(distinct, ordered)] = np.arange(len(ordered))
+        return ordered, rank_of[places]
+    used = np.zeros(known, dtype=bool)
     used[terms] = True
     ordered = vocabulary.in_order(np.flatnonzero(used))
-    rank_of = np.empty(len(used), dtype=np.int64)
+    rank_of = np.empty(known, dtype=np.int64)
     rank_of[ordered] = np.arange(len(ordered))
-    names = list(map(vocabulary.names.__getitem__, ordered.tolist()))
-    return Terms(names, rank_of[terms], texts - first)
+    return ordered, rank_of[terms]
 
 
 def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_TermsInTexts]:

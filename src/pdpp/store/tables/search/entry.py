@@ -45,10 +45,16 @@ def entry_of(feed: IndexedFeed) -> EntryOf:
     new = tuple.__new__
 
     def entry(data: Mapping[str, Any], time: int | None) -> Entry:
-        texts = tuple(map(data.get, names))
-        thread = None if conversation is None else _thread_of(data.get(conversation), threads)
+        thread: int | None = None
+        if conversation is not None:
+            name = data.get(conversation)
+            # Most records say in a text which conversation they belong to, and one that was met.
+            thread = threads.get(name) if type(name) is str else None
+            if thread is None:
+                thread = _thread_of(name, threads)
         # Half the time of a call of the class: there is one for each record.
-        return new(Entry, (NO_TIME if time is None else time, thread, texts))
+        moment = NO_TIME if time is None else time
+        return new(Entry, (moment, thread, tuple(map(data.get, names))))
 
     return entry
 

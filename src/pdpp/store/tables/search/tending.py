@@ -29,6 +29,7 @@ _MOST_HALF_EMPTY = 4
 _PAUSE_SECONDS = 0.001
 """A lock that is taken again at once would not go to whoever waits for it."""
 
+_EVERY = (1 << 63) - 1
 _LEAVING = 2
 """What ``spread`` says of a block that is being removed, so that nobody goes on building it."""
 
@@ -53,18 +54,26 @@ class _Abandoned(Exception):
     """What was read has changed since; the work is chosen anew."""
 
 
-def tend(database: TableDatabase) -> bool:
-    """Do one piece of work; tell whether there may be more to do."""
-    return _remove_hidden(database) or _rewrite_some(database)
+def tend(database: TableDatabase, up_to: int | None = None) -> bool:
+    """Do one piece of work; tell whether there may be more to do.
+
+    ``up_to`` is the newest block that is looked at: what is written meanwhile waits for later.
+    """
+    return _remove_hidden(database) or _rewrite_some(database, _EVERY if up_to is None else up_to)
+
+
+def newest_block(db: TableReader) -> int:
+    """Return the number of the newest block."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM word_block").get)
 
 
 # What there is to do
 
 
-def _rewrite_some(database: TableDatabase) -> bool:
+def _rewrite_some(database: TableDatabase, up_to: int) -> bool:
     with database.reading(None):
         db = database.reader
-        work = _small(db) or _stale(db) or _half_empty(db)
+        work = _small(db, up_to) or _stale(db, up_to) or _half_empty(db, up_to)
         if work is None:
             return False
         sources = [
@@ -76,52 +85,55 @@ def _rewrite_some(database: TableDatabase) -> bool:
     return True
 
 
-def _small(db: TableReader) -> _Work | None:
+def _small(db: TableReader, up_to: int) -> _Work | None:
     """Choose the small blocks of one feed, to be spread where they are worth it."""
     row: Any = next(
         db.execute(
             "SELECT b.feed, sum(b.size) FROM word_block b LEFT JOIN word_gone g ON g.block = b.id"
-            " WHERE b.owner = ? AND b.feed > 0 AND b.spread = 0 AND b.analyser = ? GROUP BY b.feed"
+            " WHERE b.owner = ? AND b.feed > 0 AND b.spread = 0 AND b.analyser = ? AND b.id <= ?"
+            " GROUP BY b.feed"
             " HAVING sum(b.size) >= ? OR count(*) > 1 OR count(g.block) > 0 LIMIT 1",
-            (OWNER, index.ANALYSER, index.SPREAD_FROM),
+            (OWNER, index.ANALYSER, up_to, index.SPREAD_FROM),
         ),
         None,
     )
     if row is None:
         return None
     feed, size = row
-    ids = index.up_to_one_block(index.blocks_of(db, feed, spread=False))
+    sizes = [row for row in index.blocks_of(db, feed, spread=False) if row[0] <= up_to]
+    ids = index.up_to_one_block(sizes)
     # Somebody else may be building what replaces all of them.
     return _Work(feed, ids, size >= index.SPREAD_FROM) if ids else None
 
 
-def _stale(db: TableReader) -> _Work | None:
+def _stale(db: TableReader, up_to: int) -> _Work | None:
     """Choose a spread block of which records are gone."""
     row: Any = next(
         db.execute(
             "SELECT b.feed, b.id FROM word_gone g JOIN word_block b ON b.id = g.block"
-            " WHERE b.feed > 0 AND b.analyser = ? LIMIT 1",
-            (index.ANALYSER,),
+            " WHERE b.feed > 0 AND b.analyser = ? AND b.id <= ? LIMIT 1",
+            (index.ANALYSER, up_to),
         ),
         None,
     )
     return None if row is None else _Work(row[0], [row[1]], spread=True)
 
 
-def _half_empty(db: TableReader) -> _Work | None:
+def _half_empty(db: TableReader, up_to: int) -> _Work | None:
     """Choose spread blocks of one feed that are far from full."""
     row: Any = next(
         db.execute(
             "SELECT feed FROM word_block WHERE owner = ? AND feed > 0 AND analyser = ?"
-            " AND spread = 1 AND size < ? GROUP BY feed HAVING count(*) >= ? LIMIT 1",
-            (OWNER, index.ANALYSER, index.BLOCK_RECORDS // 2, _MOST_HALF_EMPTY),
+            " AND spread = 1 AND size < ? AND id <= ? GROUP BY feed HAVING count(*) >= ? LIMIT 1",
+            (OWNER, index.ANALYSER, index.BLOCK_RECORDS // 2, up_to, _MOST_HALF_EMPTY),
         ),
         None,
     )
     if row is None:
         return None
     few = index.BLOCK_RECORDS // 2
-    sizes = [(id, size) for id, size in index.blocks_of(db, row[0], spread=True) if size < few]
+    every = index.blocks_of(db, row[0], spread=True)
+    sizes = [(id, size) for id, size in every if size < few and id <= up_to]
     return _Work(row[0], index.up_to_one_block(sizes), spread=True) if sizes else None
 
 

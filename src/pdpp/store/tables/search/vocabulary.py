@@ -24,7 +24,6 @@ _ROOM = 1 << 12
 _NONE = -1
 _GOLDEN = 0x9E3779B97F4A7C15
 """2^64 by the golden ratio: the upper bits of a product with it are spread evenly."""
-_LARGEST_KEY = (1 << 64) - 1
 
 
 class KeyTable:
@@ -53,24 +52,32 @@ class KeyTable:
             clashes, slots = clashes[again], slots[again]
         return numbers
 
-    def add(self, key: int, number: int) -> None:
-        """Give a number to a key that has none."""
-        if 2 * self._count >= len(self._keys):
+    def add(self, keys: Keys, first: int) -> None:
+        """Give numbers from ``first`` on to distinct keys that have none."""
+        while 2 * (self._count + len(keys)) > len(self._keys):
             self._grow()
-        slot = (key * _GOLDEN & _LARGEST_KEY) >> self._shift
-        while self._numbers[slot] != _NONE:
-            slot = slot + 1 & len(self._keys) - 1
-        self._keys[slot], self._numbers[slot] = key, number
-        self._count += 1
+        self._place(keys, np.arange(first, first + len(keys), dtype=np.int32))
+
+    def _place(self, keys: Keys, numbers: NDArray[np.int32]) -> None:
+        self._count += len(keys)
+        slots = (keys * np.uint64(_GOLDEN) >> np.uint64(self._shift)).astype(np.int64)
+        while len(keys):
+            free = self._numbers[slots] == _NONE
+            # Of several keys that met in a free slot the last one written has it; the others see
+            # that and go on to the next slot, with those that found it taken.
+            self._keys[slots[free]] = keys[free]
+            self._numbers[slots[free]] = numbers[free]
+            left = self._numbers[slots] != numbers
+            keys, numbers, slots = keys[left], numbers[left], slots[left] + 1 & len(self._keys) - 1
 
     def _grow(self) -> None:
-        larger = KeyTable(2 * len(self._keys))
         used = np.flatnonzero(self._numbers != _NONE)
-        pairs = zip(self._keys[used].tolist(), self._numbers[used].tolist(), strict=True)
-        for key, number in pairs:
-            larger.add(key, number)
-        self._count, self._shift = larger._count, larger._shift
-        self._keys, self._numbers = larger._keys, larger._numbers
+        keys, numbers = self._keys[used], self._numbers[used]
+        room = 2 * len(self._keys)
+        self._count, self._shift = 0, 65 - room.bit_length()
+        self._keys = np.zeros(room, dtype=np.uint64)
+        self._numbers = np.full(room, _NONE, dtype=np.int32)
+        self._place(keys, numbers)
 
 
 class Vocabulary:
@@ -109,9 +116,8 @@ class Vocabulary:
         if len(missing):
             met = np.unique(keys[missing])
             words: list[str] = met.astype("<u8").view("S8").astype("U8").tolist()
-            for key, word in zip(met.tolist(), words, strict=True):
-                self._keys.add(key, len(self._words))
-                self._words.append(word)
+            self._keys.add(met, len(self._words))
+            self._words += words
             self._learn(words)
             numbers[missing] = self._keys.find(keys[missing])
         return numbers
