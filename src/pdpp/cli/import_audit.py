@@ -23,7 +23,7 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
     audits, unknown = [], []
     for path in paths:
         discovery = discover(path, choices, sources)
-        unknown += discovery.unknown
+        unknown += discovery.left_out
         audits += [audit(export, instant.now()) for export in discovery.exports]
     lines = [line for audit in audits for line in audit.lines()]
     lines += [f"Not known: {words}" for words in unknown]

@@ -44,6 +44,7 @@ from pdpp.sources.importing.task import (
 )
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.importing.writer import short_turns
+from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import OwnerChoices, Source
 from pdpp.sources.table.own import OwnTable, own_export, own_sources
@@ -89,10 +90,11 @@ class PreparedImport(NamedTuple):
 
 
 class PreparedImports(NamedTuple):
-    """The exports that some paths hold, and words for what none of the sources knows."""
+    """The exports that some paths hold, words for what no source knows, and what is damaged."""
 
     imports: list[PreparedImport]
     unknown: list[str]
+    refused: list[Skipped]
 
 
 def prepare_all(
@@ -103,15 +105,21 @@ def prepare_all(
     sources, broken = usable_sources(choice.source, own_sources(state.plans()))
     imports: list[PreparedImport] = []
     unknown: list[str] = []
+    refused: list[Skipped] = []
     for path in paths:
         discovery = discover(path, choices, sources)
         unknown += _unknown_words(path, discovery, choice, sources)
+        refused += discovery.refused
         for export in discovery.exports:
             task = _task(store, state, export.tree, export.export, choice)
             imports.append(PreparedImport(task, choices, None))
     if not imports:
-        raise ImportRefused("; ".join([*unknown, *broken]))
-    return PreparedImports(imports, unknown)
+        raise ImportRefused("; ".join([*unknown, *map(_refused_words, refused), *broken]))
+    return PreparedImports(imports, unknown, refused)
+
+
+def _refused_words(refused: Skipped) -> str:
+    return f"{refused.example} ({refused.reason})"
 
 
 def _unknown_words(
@@ -214,7 +222,8 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
         if ends[-1] == INTERRUPTED:
             break
     if options.as_json:
-        show({"imports": documents, "not_known": prepared.unknown}, (), as_json=True)
+        left_out = [*prepared.unknown, *map(_refused_words, prepared.refused)]
+        show({"imports": documents, "not_known": left_out}, (), as_json=True)
     return ends
 
 
@@ -226,6 +235,11 @@ def overview(prepared: PreparedImports) -> list[str]:
         state = "new" if task.destination.is_new else task.destination.reason
         name = task.tree.path.name
         rows.append((name, task.export.source.label, task.destination.display_name, state))
+    for refused in prepared.refused:
+        damaged, _, problem = refused.example.partition(": ")
+        rows.append(
+            (damaged, "", "", f"{refused.reason}: {problem}" if problem else refused.reason)
+        )
     lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
     return [*lines, *(visible(f"Not known: {words}", lines=False) for words in prepared.unknown)]
 

@@ -146,7 +146,7 @@ def _bring_all(
         ends = [bring(prepare(store, state, Path(path), choice), options) for path in paths]
     else:
         prepared = prepare_all(store, state, [Path(path) for path in paths], choice)
-        single = len(prepared.imports) == 1 and not prepared.unknown
+        single = len(prepared.imports) == 1 and not prepared.unknown and not prepared.refused
         ends = [bring(prepared.imports[0], options)] if single else bring_all(prepared, options)
     if INTERRUPTED in ends:
         click.get_current_context().exit(_INTERRUPTED)

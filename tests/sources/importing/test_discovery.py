@@ -192,3 +192,33 @@ def test_several_paths_are_shown_in_a_table_and_asked_about_once(tmp_path: Path)
     assert keys == ["calendar_ics", "contacts_vcard"]
     [unknown] = document["not_known"]
     assert unknown.startswith("odd.bin is not known")
+
+
+def test_a_damaged_zip_stands_in_the_table_once_and_in_no_report(tmp_path: Path) -> None:
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    (folder / "nora.ics").write_bytes(ics.calendar(ics.CHOIR))
+    (folder / "people.vcf").write_bytes(vcard.book(vcard.plain("Ana")))
+    whole = zipped(tmp_path / "whole.zip", {"Takeout/Mail/All mail.mbox": MBOX * 50})
+    (folder / "takeout-1.zip").write_bytes(whole.read_bytes()[:-60])
+    ended = pdpp_here("import", folder, "--yes", data=tmp_path / "home")
+    [row] = [line for line in (ended.out + ended.err).splitlines() if "takeout-1.zip" in line]
+    assert row.startswith("takeout-1.zip")
+    assert "an archive that cannot be read" in row
+    assert ended.out.count("complete") == 2
+    document = json.loads(
+        pdpp_here("import", folder, "--yes", "--json", data=tmp_path / "home").out
+    )
+    [left_out] = document["not_known"]
+    assert left_out.startswith("takeout-1.zip")
+    for report in document["imports"]:
+        assert "takeout-1" not in json.dumps(report["files"]) + json.dumps(report["skipped"])
+
+
+def test_a_folder_of_nothing_but_a_damaged_zip_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    whole = zipped(tmp_path / "whole.zip", {"Takeout/Mail/All mail.mbox": MBOX * 50})
+    (tmp_path / "in" / "takeout-1.zip").write_bytes(whole.read_bytes()[:-60])
+    problem = pdpp_here("import", tmp_path / "in", "--yes", data=tmp_path / "home").failed()
+    assert "takeout-1.zip" in problem
+    assert "an archive that cannot be read" in problem

@@ -57,7 +57,7 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     except (PdppError, OSError) as problem:
         words = problem.message if isinstance(problem, PdppError) else str(problem)
         return ImportPlan((), (), one_line(words, 2 * _LONGEST))
-    return ImportPlan(planned, [one_line(words, 2 * _LONGEST) for words in discovery.unknown])
+    return ImportPlan(planned, [one_line(words, 2 * _LONGEST) for words in discovery.left_out])
 
 
 def _planned(candidate: FoundExport, root: Path, destination: Destination) -> PlannedImport:

@@ -13,8 +13,9 @@ from pdpp.sources.importing.recognition import (
     refused_words,
     unknown_words,
 )
+from pdpp.sources.item import Skipped
 from pdpp.sources.reading.guard import SURPRISES
-from pdpp.sources.reading.nested import expand, is_archive
+from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, expand, is_archive
 from pdpp.sources.reading.tree import FileEntry, Tree, TreeLimits, open_tree
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
@@ -39,6 +40,13 @@ class Discovery:
 
     exports: list[FoundExport] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    refused: list[Skipped] = field(default_factory=list)
+    """What cannot be read and belongs to none of the exports, or to several."""
+
+    @property
+    def left_out(self) -> list[str]:
+        """Return words for everything that is in none of the exports."""
+        return [*self.unknown, *(f"{skip.example} ({skip.reason})" for skip in self.refused)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +74,27 @@ def discover(path: Path, choices: OwnerChoices, sources: Sequence[Source]) -> Di
     if not tree.entries:
         raise ImportRefused(f"{path.name} holds no file that can be read{refused_words(tree)}")
     discovery = Discovery()
+    if tree.kind == "folder":
+        tree = _without_damaged(tree, discovery)
     for site in _sites(tree):
         _look(site, choices, sources, discovery)
     return discovery
+
+
+def _without_damaged(tree: Tree, discovery: Discovery) -> Tree:
+    """Return a folder without the archives that cannot be read, which are told for themselves.
+
+    Such an archive may have been an export of its own; it belongs to none of those beside it.
+    """
+    damaged = [refused for refused in tree.refused if refused.reason == UNREADABLE_ARCHIVE]
+    if not damaged:
+        return tree
+    discovery.refused += damaged
+    # One deeper inside may be an attachment of the export around it, which looks for it there.
+    names = {refused.example.partition(": ")[0] for refused in damaged}
+    entries = tuple(entry for entry in tree.entries if "/" in entry.name or entry.name not in names)
+    others = tuple(refused for refused in tree.refused if refused not in damaged)
+    return Tree(tree.path, tree.kind, entries, others, tree.meter)
 
 
 def _sites(tree: Tree) -> Iterator[Tree]:
@@ -148,9 +174,18 @@ def _look(
     for source in sources:
         claims += _claims(tree, choices, source, refusals)
     kept = _settle(tree, claims)
+    if len(kept) > 1:
+        # In the report of each export it would be told several times.
+        discovery.refused += tree.refused
     for claim in kept:
         others = [other for other in kept if other is not claim]
-        discovery.exports.append(_own_files(claim, others))
+        export = _own_files(claim, others)
+        if len(kept) > 1:
+            own = export.tree
+            export = FoundExport(
+                Tree(own.path, own.kind, own.entries, (), own.meter), export.export
+            )
+        discovery.exports.append(export)
     if not kept:
         words = "; ".join(dict.fromkeys(refusals)) or unknown_words(tree)
         discovery.unknown.append(words)

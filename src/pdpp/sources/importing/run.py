@@ -123,9 +123,8 @@ class _Reader:
         units = self._run.units
         try:
             for finding in self._part.findings(self._point):
-                # Items first and by their type alone: there are a million of them for each other
-                # thing.
-                if type(finding) is Item:
+                # Items first: there are a million of them for each other thing.
+                if isinstance(finding, Item):
                     self._take_item(finding)
                     may_stop = not grows
                 elif isinstance(finding, Seen):

@@ -23,6 +23,8 @@ from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, fi
 DEEPEST = 2
 """So many archives inside one another are opened."""
 
+UNREADABLE_ARCHIVE = "an archive that cannot be read"
+
 _IN_MEMORY = 16 << 20
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
@@ -72,9 +74,7 @@ def _open(entry: FileEntry, limits: TreeLimits, depth: int, expanded: Expanded) 
     try:
         inner = _inner(entry, limits)
     except (DamagedFile, ImportRefused) as problem:
-        expanded.refused.append(
-            Skipped("an archive that cannot be read", f"{entry.name}: {problem}")
-        )
+        expanded.refused.append(Skipped(UNREADABLE_ARCHIVE, f"{entry.name}: {problem}"))
         return
     expanded.entries.extend(inner.entries)
     expanded.refused.extend(inner.refused)
