@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, Served, entry, pdpp, pdpp_here, serving
 from tests.cli.test_demo import in_terminal, read_until
+from tests.sources.kit import stored
+
+from pdpp.serving.data_folder import open_store
 
 ASK = ("grant", "create", "--purpose", "Answer", "--json")
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -171,3 +174,50 @@ def test_your_mail_stands_beside_the_demo_and_an_import_after_a_merge_goes_into_
     assert pdpp_here("demo", "remove", "--yes", "--json", data=data).code == 0
     listed = pdpp_here("connection", "list", "--json", data=data).document["connections"]
     assert [c["connection_id"] for c in listed] == ["cin_whole"]
+
+
+def calendar(path: Path, **events: tuple[str, str]) -> Path:
+    """Write a calendar of events, each with its title and when that was last changed."""
+    entries = "".join(
+        f"BEGIN:VEVENT\nUID:{uid}\nDTSTAMP:20260201T100000Z\nDTSTART:20260202T100000Z\n"
+        f"LAST-MODIFIED:{changed}\nSUMMARY:{title}\nEND:VEVENT\n"
+        for uid, (title, changed) in events.items()
+    )
+    head = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//T//C//EN\nX-WR-CALNAME:Nora\n"
+    path.write_text(f"{head}{entries}END:VCALENDAR\n")
+    return path
+
+
+@pytest.mark.parametrize("into_first", [True, False])
+def test_of_two_overlapping_exports_a_merge_keeps_what_was_changed_last(
+    into_first: bool, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    old, new = "20260201T100000Z", "20260301T100000Z"
+    latest = calendar(tmp_path / "b.ics", one=("Choir at eight", new), two=("Dentist", new))
+    earlier = calendar(tmp_path / "a.ics", one=("Choir", old), three=("Harvest", old))
+    first = pdpp_here("import", latest, "--yes", "--json", data=data).document["connection"]
+    added = ("connection", "add", "calendar_ics", "--name", "Old", "--id", "cin_old")
+    assert pdpp_here(*added, data=data).code == 0
+    # The older export comes in last: what it says of itself counts, and not when it came.
+    where = ("--connection", "cin_old", "--yes", "--json")
+    assert pdpp_here("import", earlier, *where, data=data).document["counts"]["new"] == 2
+    mine = first["connection_id"]
+    reader = grant(data, "reader", "cin_old")
+    source, target = ("cin_old", mine) if into_first else (mine, "cin_old")
+    preview = pdpp_here("connection", "merge", source, target, "--dry-run", data=data).out
+    assert (f"Grant {reader['grant_id']} of reader then opens" in preview) == into_first
+    assert ("may read INTO then also see what is moved: reader" in preview) != into_first
+    done = pdpp("connection", "merge", source, target, "--yes", "--json", data=data)
+    assert done.document["status"] == "merged"
+    with open_store(data) as store:
+        events = [data for (stream, _), data in stored(store).items() if stream == "events"]
+    titles = sorted(event["title"] for event in events)
+    assert titles == ["Choir at eight", "Dentist", "Harvest"]
+    again = pdpp_here("import", latest, "--yes", "--json", data=data).document
+    assert (again["connection"]["connection_id"], again["counts"]["unchanged"]) == (target, 2)
+    renamed = pdpp_here("connection", "rename", target, "Mine", "--json", data=data).document
+    assert renamed["seen_by"] == ["reader"]
+    removed = pdpp_here("connection", "remove", target, "--yes", "--json", data=data).document
+    assert [change["effect"] for change in removed["grants"]] == ["revoked"]
+    assert pdpp_here("connection", "list", "--json", data=data).document["connections"] == []

@@ -23,7 +23,7 @@ from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import last_visible
 from pdpp.store.tables.write.fieldsets import FieldSets
 from pdpp.store.tables.write.prepared import PreparedBatch
-from pdpp.store.tables.write.writer import BatchWriter
+from pdpp.store.tables.write.writer import BatchWriter, is_older
 
 _PIECE = 500
 _MOST_STEPS = 16
@@ -110,7 +110,7 @@ def _move(
     arriving = PreparedBatch(target, lambda _, key: surrogates[key])
     for row in rows:
         there = known.get(row.key)
-        if there is None or _emission(target, there) < _emission(source, row):
+        if there is None or _is_newer(source, row, target, there):
             data = whole_data(db, source.id, row.surrogate, row.data)
             arriving.keep(row.key, _emission(source, row), read_data(data), data)
         leaving.drop(row.key, now)
@@ -123,6 +123,18 @@ def _move(
                 (OWNER, target.id, surrogates[row.key], row.surrogate),
             )
     return result.new + result.changed
+
+
+def _is_newer(source: Feed, row: _Row, target: Feed, there: _Row) -> bool:
+    """Tell whether a record is a later state than the one that the target has.
+
+    What both say of themselves counts first: an old export may have been imported last.
+    """
+    if is_older(source, row.data, there.data):
+        return False
+    if is_older(target, there.data, row.data):
+        return True
+    return _emission(target, there) < _emission(source, row)
 
 
 def _emission(feed: Feed, row: _Row) -> int:

@@ -9,6 +9,7 @@ import orjson
 from pdpp.model import instant
 from pdpp.model.declaration import TIMES
 from pdpp.store.batch import WriteResult, canonical
+from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection
@@ -86,7 +87,9 @@ class BatchWriter:
             new -= 1
             batch.pass_over(turn)
             text = data_of(batch.packs[turn])
-            if bytes(old.data) != text and not (batch.keep_newer and self._is_older(text, old)):
+            if bytes(old.data) != text and not (
+                batch.keep_newer and is_older(self._feed, text, old.data)
+            ):
                 changed += 1
                 self._update(turn, old)
         if new:
@@ -96,19 +99,6 @@ class BatchWriter:
             self._close(new - deleted, batch.turns if new else 0)
         asked = len(batch.turn_of_key) + len(batch.gone)
         return WriteResult(new, changed, asked - new - changed - deleted, deleted)
-
-    def _is_older(self, text: bytes, old: "_Stored") -> bool:
-        """Tell whether a record says itself that it is an earlier state of the stored one."""
-        fields = self._feed.stream.fields
-        names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
-        if not names:
-            return False
-        before, after = read_data(old.data), read_data(text)  # no time is a long value
-        for name in names:
-            stored, new = (_moment(data.get(name)) for data in (before, after))
-            if stored is not None and (new is None or new < stored):
-                return True
-        return False
 
     def _close(self, more: int, turns: int) -> None:
         """Count the records, and go on with the numbers after those that this batch may have."""
@@ -241,6 +231,20 @@ class BatchWriter:
     def _leave_ghost(self, old: "_Stored", emitted: int) -> None:
         ghost = (self._version, old.surrogate, old.key, old.time, emitted)
         self._work.ghosts.append((OWNER, self._feed.id, *ghost))
+
+
+def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
+    """Tell whether a record says itself that it is an earlier state than another one."""
+    fields = feed.stream.fields
+    names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
+    if not names:
+        return False
+    before, after = read_data(other), read_data(text)  # no time is a long value
+    for name in names:
+        stored, new = (_moment(data.get(name)) for data in (before, after))
+        if stored is not None and (new is None or new < stored):
+            return True
+    return False
 
 
 def _moment(value: Any) -> int | None:
