@@ -123,11 +123,12 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
 def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
     """Move everything from one account into another of the same source, and remove the first.
 
-        If both accounts have a record, the one that was emitted last stays. Grants follow: a grant
-    of FROM now opens INTO, with its limits; a grant or package that opens a stream of both is left
-    with the fields, times and records that it opened of either. Citations of FROM still open for
-    you; clients ask for INTO. After an interruption, run the same command again. The next import of
-    FROM's account goes into INTO. A server may be running.
+    If both accounts have a record, the one that was changed last stays, and where the records do
+    not say when, the one that was emitted last. Grants follow: a grant of FROM now opens INTO, with
+    its limits; a grant or package that opens a stream of both is left with the fields, times and
+    records that it opened of either. Citations of FROM still open for you; clients ask for INTO.
+    After an interruption, run the same command again. The next import of FROM's account goes into
+    INTO. A server may be running.
     """
     with open_store(data) as store:
         preview = preview_merge(store, source, target, instant.now())

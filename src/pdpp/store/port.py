@@ -284,7 +284,7 @@ class Store(Protocol):
     def move_some(self, source_id: str, target_id: str) -> MovedPiece:
         """Move a bounded piece of a connection into another one of its source.
 
-        Of records with the same key the one that was emitted last is kept. With the last piece the
+        Of records with the same key the one that was changed last is kept. With the last piece the
         first connection is out of sight, and ``Catalogue.merged`` says where it went.
         """
         ...
