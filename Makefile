@@ -37,6 +37,13 @@ SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tes
 	tests/openapi/test_schemathesis.py \
 	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
 
+MODEL_TEST := tests/promises/test_reference_model.py::test_every_answer_is_what_the_model_says
+# What `make test` runs on PostgreSQL too: the contract of a store, and some of the promises,
+# scenarios and kills. The other engine's own tests, with the comparison of both, run anyway.
+ON_POSTGRES := $(wildcard tests/store/test_*.py) tests/store/tables '$(MODEL_TEST)[0]' \
+	tests/promises/test_strangers_view.py tests/oauth/test_kill.py \
+	tests/mcp/test_scenarios_discovery.py tests/mcp/test_scenarios_evidence.py
+
 # Without it every worker and every program that a test starts would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -44,7 +51,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
-	@echo 'make test       check format, lint, types, imports, then run every test with coverage'
+	@echo 'make test       check format, lint, types, imports, then run every test with coverage; ENGINE=postgres on that engine'
 	@echo 'make test-fast  check lint and types, then run the unit and contract tests, without coverage'
 	@echo 'make bench      measure the server                N=$(N) ENGINE=postgres against bare SQL'
 	@echo 'make quality    measure how well searches find    SETS=a folder of question sets MODEL=1 by meaning too'
@@ -74,11 +81,18 @@ mkdir -p $(dir $(TYPES)); $(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
 	$(1); tests=$$?; wait $$types; typed=$$?; cat $(TYPES); exit $$((tests + typed))
 endef
 
+ifeq ($(ENGINE),postgres)
+# Everything but what is about the embedded engine itself; each test is an owner of its own.
+test: style judges interpreters
+	@$(call beside_types,ENGINE=postgres $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20)
+else
 test: style judges interpreters
 	@rm -rf $(MARKS) && mkdir -p $(MARKS)
 	@$(call beside_types,COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20)
+	ENGINE=postgres COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -q -n $(WORKERS) --dist loadfile $(ON_POSTGRES)
 	@$(PY) -m tests.house.scenarios verify
 	@$(PY) -m tests.counting $(MARKS)
+endif
 
 # Every day: what shows most mistakes in little time. What is left out starts programs, attacks,
 # kills, measures, or looks at pages.
@@ -155,6 +169,7 @@ lock:
 	$(COMPILE) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --constraint requirements/run.txt --group dev \
 		--output-file requirements/dev.txt pyproject.toml
+	@awk '/^[^ ]/ { wanted = /^psycopg/ } wanted' requirements/dev.txt > requirements/postgres.txt
 	$(COMPILE) --group audit --output-file requirements/audit.txt
 
 # A venv whose interpreter has moved away cannot be mended, only made again.

@@ -19,6 +19,7 @@ import psycopg
 
 from bench import measures, world
 from bench.client import get
+from bench.fleet import fleet_rows
 from bench.measures import Bench, growth, ingest_rows, memory_rows, ratio, taking_turns
 from bench.owners import owner_rows
 from bench.postgres_server import running_server
@@ -79,6 +80,7 @@ def _measure(stock: Stock, small: Stock, rounds: int) -> Iterator[Row]:
         yield row if row.unit == "×" else _with_goal(row, _INGEST_GOAL)
     for row in memory_rows(stock, rounds / 2):
         yield _with_goal(row, _MEMORY_GOAL)
+    yield from fleet_rows(stock, rounds / 2)
     with taking_turns(stock, small, rounds) as bench:
         yield from floor_rows(bench)
         yield from growth(bench)

@@ -52,6 +52,16 @@ def copy_store(source: Path, target: Path) -> Path:
     return target
 
 
+def kept_bytes(folder: Path) -> bytes:
+    """Return everything that is kept for a data folder, in files and in the database."""
+    files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    if ENGINE == "postgres":
+        from tests.postgres_server import owned_bytes
+
+        files += owned_bytes(str(folder))
+    return files
+
+
 def program_environment(folder: Path) -> dict[str, str]:
     """Return what tells the program where the store of a data folder is."""
     if ENGINE != "postgres":

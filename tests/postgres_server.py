@@ -40,6 +40,26 @@ def copy_owner(source: str, target: str) -> None:
         session.execute("CALL tests.copy_owner(%s, %s)", (source, target))
 
 
+def owned_bytes(owner: str) -> bytes:
+    """Return every value that the rows of an owner have, one after the other."""
+    with psycopg.connect(server_url(), autocommit=True) as session:
+        named = "SELECT id FROM pdpp.owner_name WHERE name = %s"
+        number = session.execute(named, (owner,)).fetchone()
+        assert number is not None, owner
+        tables = session.execute(
+            "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
+            " WHERE c.relnamespace = 'pdpp'::regnamespace AND c.relkind IN ('r', 'p')"
+            " AND NOT c.relispartition AND a.attname = 'owner'"
+        ).fetchall()
+        rows = [
+            row
+            for (table,) in tables
+            for row in session.execute(f'SELECT * FROM pdpp."{table}" WHERE owner = %s', number)
+        ]
+    values = (value for row in rows for value in row)
+    return b"\n".join(v if isinstance(v, bytes) else str(v).encode() for v in values)
+
+
 _COPY = """
     CREATE SCHEMA IF NOT EXISTS tests;
     CREATE OR REPLACE PROCEDURE tests.copy_owner(source text, target text) LANGUAGE plpgsql AS $$

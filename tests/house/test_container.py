@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,35 @@ def test_every_file_that_is_copied_is_there_and_let_in() -> None:
             for source in rest.split()[:-1]:
                 assert (ROOT / source).exists(), source
                 assert source in allowed, source
+
+
+def test_what_is_copied_is_enough_to_build_the_program(tmp_path: Path) -> None:
+    for name, rest in instructions():
+        if name == "COPY" and not rest.startswith("--from"):
+            for source in rest.split()[:-1]:
+                target = tmp_path / source
+                target.parent.mkdir(parents=True, exist_ok=True)
+                copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+                copy(ROOT / source, target)
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    assert list((tmp_path / "dist").glob("*.whl"))
+
+
+def test_the_image_has_the_driver_of_postgresql() -> None:
+    pinned = (ROOT / "requirements" / "postgres.txt").read_text()
+    in_development = (ROOT / "requirements" / "dev.txt").read_text()
+    names = re.findall(r"^([a-z-]+==[\d.]+)", pinned, re.MULTILINE)
+    assert {name.partition("==")[0] for name in names} == {"psycopg", "psycopg-binary"}
+    assert all(name in in_development for name in names), "tested with another version"
+    installs = [rest for name, rest in instructions() if name == "RUN"]
+    assert any("--no-deps -r requirements/postgres.txt" in rest for rest in installs)
 
 
 @pytest.fixture(scope="module")

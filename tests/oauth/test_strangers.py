@@ -158,7 +158,7 @@ def test_the_bytes_of_what_waits_are_bounded_on_the_disk_too(
         taken += 1
         assert taken < 20
     assert taken > 1
-    kept = "SELECT sum(length(CAST(body AS BLOB))) FROM short_lived_secret"
+    kept = "SELECT sum(octet_length(body)) FROM short_lived_secret"
     assert int(database_of(dance.store).reader.execute(kept).get) < 80_000
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.engine import revoke_package
+from tests.engine import kept_bytes, revoke_package
 from tests.oauth.dance import CALLBACK, Dance, Party, details, oauth_error, query
 
 from pdpp.authz.grant_draft import from_details
@@ -240,7 +240,7 @@ def test_a_token_request_may_name_the_resource_but_never_another_one(
 def test_tokens_and_codes_are_kept_as_hashes(dance: Dance, party: Party, tmp_path: Path) -> None:
     code = dance.code(party)
     tokens = dance.exchange(party, code).json()
-    kept = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
+    kept = kept_bytes(tmp_path / "data")
     assert party.client_id.encode() in kept
     for secret in (code, tokens["access_token"], tokens["refresh_token"], party.verifier):
         assert secret.encode() not in kept

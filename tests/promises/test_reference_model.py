@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.engine import ENGINE
 from tests.promises.cramping import cramp
 from tests.promises.observer import Switch
 from tests.promises.reference.judge import Judge
@@ -18,7 +19,7 @@ from tests.soak import SOAK
 from pdpp.mcp.reading import package
 from pdpp.model import instant
 
-WORLDS = 10_000 if SOAK else 1_000
+WORLDS = 10_000 if SOAK else 1_000 if ENGINE == "sqlite" else 600
 IN_A_TEST, IN_A_STORE = WORLDS // 10, 20
 SURFACES = {
     *("records", "search", "semantic", "hybrid", "aggregate", "window", "record"),

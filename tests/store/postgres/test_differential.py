@@ -12,10 +12,10 @@ from tests.engine import surrogate_by_key
 from tests.postgres_server import server_url
 from tests.soak import SOAK
 from tests.store.questions import ask
-from tests.store.world import RANGES, Clock, World, condition
+from tests.store.world import RANGES, Clock, World, allow, condition
 
 from pdpp.model import instant
-from pdpp.model.grant import Interval
+from pdpp.model.grant import AccessMode, Grant, Interval
 from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.port import (
     ChangePosition,
@@ -28,8 +28,12 @@ from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.vault import ShortLivedSecret, Token
 
-STEPS = 10_000 if SOAK else 400
+STEPS = 200_000 if SOAK else 10_000
+LIVES = 20 if SOAK else 5
+"""How many stores begin empty and live a part of the steps each."""
+MOST_PAGES = 100 if SOAK else 2
 SECRET = bytes(32)
 WORDS = ["apple", "pear", "plum", "Äpfel", "naïve", "東京", "invoice", "meeting", "a\0b"]
 SORTS = (None, "subject", "at", "day", "size", "weight")
@@ -56,6 +60,7 @@ DECIMALS = [
 ]
 
 Read = Callable[[World, Reach], Any]
+Worlds = tuple[World, World]
 
 
 def some_record(rng: random.Random) -> dict[str, Any]:
@@ -109,16 +114,17 @@ def some_read(rng: random.Random) -> Read:
             sort, descending, limit = rng.choice(SORTS), rng.random() < 0.5, rng.randrange(1, 8)
             return lambda world, reach: pages(world.store, reach, sort, descending, limit)
         case 1:
-            tombstones, limit = rng.random() < 0.7, rng.randrange(1, 9)
-            return lambda world, reach: changes(world.store, reach, limit, tombstones)
+            tombstones, limit, since = rng.random() < 0.7, rng.randrange(1, 9), rng.random()
+            asked = (limit, tombstones, since)
+            return lambda world, reach: changes(world.store, reach, *asked)
         case 2:
             words = " ".join(rng.sample(WORDS[:-1], rng.randrange(1, 3)))
             return lambda world, reach: hits(world.store, reach, words)
         case 3:
             metric, field = rng.choice([("sum", "weight"), ("min", "weight"), ("max", "size")])
             group = rng.choice([None, "subject", "thread"])
-            asked = (metric, field, group)
-            return lambda world, reach: totals(world.store, reach, *asked)
+            measured = (metric, field, group)
+            return lambda world, reach: totals(world.store, reach, *measured)
         case 4:
             size = rng.choice([instant.DAY, 7 * instant.DAY, instant.DAY // 24])
             return lambda world, reach: buckets(world.store, reach, size)
@@ -147,17 +153,19 @@ def pages(store: Store, reach: Reach, sort: str | None, descending: bool, limit:
     if sort is not None and not reach.compares(sort):
         sort = None
     seen, after = [], None
-    while True:
+    for _ in range(MOST_PAGES):
         page = store.page(PageQuery((reach,), limit, sort, descending, after))
         seen += [shown(record) for record in page.records]
         after = page.next
         if after is None:
-            return seen
+            break
+    return seen
 
 
-def changes(store: Store, reach: Reach, limit: int, tombstones: bool) -> Any:
-    seen, after, horizon = [], ChangePosition(0, None), store.latest_version(reach)
-    while True:
+def changes(store: Store, reach: Reach, limit: int, tombstones: bool, since: float) -> Any:
+    seen, horizon = [], store.latest_version(reach)
+    after = ChangePosition(int(horizon * since), None)
+    for _ in range(MOST_PAGES):
         page = store.changes(ChangeQuery(reach, limit, after, horizon, tombstones))
         seen += [
             (change.id, change.emitted_at, change.version, getattr(change, "data", None))
@@ -165,7 +173,8 @@ def changes(store: Store, reach: Reach, limit: int, tombstones: bool) -> Any:
         ]
         after = page.last
         if not page.has_more:
-            return seen
+            break
+    return seen
 
 
 def hits(store: Store, reach: Reach, words: str) -> Any:
@@ -212,30 +221,83 @@ def both(folder: Path) -> Iterator[tuple[World, World]]:
         postgres.close()
 
 
-def step(rng: random.Random, worlds: tuple[World, World]) -> None:
-    """Let both do the same, and compare what they say."""
-    worlds[0].clock.now += rng.randrange(1, 5_000_000)
-    kind = rng.random()
-    one: Any
-    other: Any
-    if kind < 0.4:
-        batch = {
-            key: None if rng.random() < 0.15 else some_record(rng)
-            for key in rng.sample(KEYS, rng.randrange(1, 6))
-        }
-        one, other = (world.put(batch) for world in worlds)
-    elif kind < 0.45:
-        one, other = (world.store.tend() for world in worlds)
-    else:
-        reach, read = some_reach(rng), some_read(rng)
-        one, other = (read(world, reach(world)) for world in worlds)
+def some_writing(rng: random.Random, worlds: Worlds) -> int:
+    """Write a batch on both, and compare what they say; return how many steps that was."""
+    batch = {
+        key: None if rng.random() < 0.15 else some_record(rng)
+        for key in rng.sample(KEYS, rng.randrange(1, 6))
+    }
+    one, other = (world.put(batch) for world in worlds)
     assert one == other
+    if rng.random() < 0.1:
+        tended = [world.store.tend() for world in worlds]
+        assert tended[0] == tended[1]
+    return 1
 
 
-@pytest.mark.parametrize("seed", range(20 if SOAK else 1))
+def some_granting(rng: random.Random, worlds: Worlds) -> int:
+    """Approve, revoke or forget on both, and compare what they keep."""
+    now = worlds[0].clock.now
+    grant_id, client_id = f"grt_{rng.randrange(9)}", f"client {rng.randrange(3)}"
+    chosen = rng.random()
+    fields, approved = tuple(rng.sample(FIELDS, 3)), rng.choice([None, True, False])
+    kept = []
+    for world in worlds:
+        vault = world.store.vault
+        answer: bool | int | None = None
+        with vault.transaction() as transaction:
+            if chosen < 0.4 and vault.grant(grant_id) is None:
+                allowed = (allow(world, fields=fields, keys=frozenset(KEYS[:4])),)
+                mode = AccessMode.CONTINUOUS
+                transaction.add_grant(Grant(grant_id, client_id, "why", mode, allowed, now))
+                name = f"{grant_id} {now}"
+                transaction.add_token(Token(name, "client", client_id, now, grant_id=grant_id))
+            elif chosen < 0.6:
+                answer = transaction.revoke_grant(grant_id, now)
+            elif chosen < 0.7:
+                transaction.revoke_client(client_id, now)
+            elif chosen < 0.85:
+                body = {"approved": approved, "grant_id": grant_id}
+                ends = now + instant.DAY
+                transaction.add_secret(
+                    ShortLivedSecret(
+                        str(now), "device", body, now, ends, client_id, address="192.0.2.1"
+                    )
+                )
+            else:
+                answer = transaction.drop_ended_requests(now + 2 * instant.DAY, 5)
+        grants, tokens = list(vault.grants()), list(vault.tokens("client"))
+        secrets = vault.secrets("device", now, 100)
+        kept.append((answer, grants, tokens, secrets, vault.outstanding("192.0.2.1")))
+    assert kept[0] == kept[1]
+    return 1
+
+
+def some_reading(rng: random.Random, worlds: Worlds) -> int:
+    """Ask both a few questions about one moment, each a step."""
+    asked = [(some_reach(rng), some_read(rng)) for _ in range(rng.randrange(1, 16))]
+    answers = []
+    for world in worlds:
+        with world.store.reading():
+            answers.append([read(world, reach(world)) for reach, read in asked])
+    for one, other in zip(*answers, strict=True):
+        assert one == other
+    return len(asked)
+
+
+def live(rng: random.Random, worlds: Worlds, steps: int) -> None:
+    """Let both do the same in so many steps."""
+    done = 0
+    while done < steps:
+        worlds[0].clock.now += rng.randrange(1, 5_000_000)
+        chosen = rng.random()
+        act = some_writing if chosen < 0.5 else some_granting if chosen < 0.65 else some_reading
+        done += act(rng, worlds)
+
+
+@pytest.mark.parametrize("seed", range(LIVES))
 def test_both_engines_answer_alike(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     with both(tmp_path) as worlds:
-        for _ in range(STEPS):
-            step(rng, worlds)
+        live(rng, worlds, STEPS // LIVES)
         assert [world.store.check() for world in worlds] == [[], []]

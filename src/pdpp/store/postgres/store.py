@@ -1,5 +1,6 @@
 """The store in PostgreSQL: one owner's part of a database that many workers share."""
 
+import logging
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -33,6 +34,8 @@ from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.store import TableStore
 from pdpp.store.tables.vault.vault import TableVault
 from pdpp.store.tables.write.prepared import SurrogateOf
+
+log = logging.getLogger("pdpp.store")
 
 
 class PostgresStore(TableStore):
@@ -111,6 +114,13 @@ class PostgresStore(TableStore):
 
     def explain(self, problem: Exception) -> PdppError | None:
         """Return what a failure of the database means to a caller."""
+        if isinstance(problem, psycopg.errors.DiskFull):
+            log.error("the database has no room on its disk: make room there (%s)", problem)
+            return Overloaded(
+                "The database of this server has no room on its disk, and nothing of this request "
+                "was kept. Send the same again once its owner has made room.",
+                headers={"Retry-After": "60"},
+            )
         if isinstance(problem, psycopg.OperationalError):
             return Overloaded(
                 "This server cannot reach its database at the moment, and nothing of this request "
