@@ -37,12 +37,10 @@ SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tes
 	tests/openapi/test_schemathesis.py \
 	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
 
-MODEL_TEST := tests/promises/test_reference_model.py::test_every_answer_is_what_the_model_says
-# What `make test` runs on PostgreSQL too: the contract of a store, and some of the promises,
-# scenarios and kills. The other engine's own tests, with the comparison of both, run anyway.
-ON_POSTGRES := $(wildcard tests/store/test_*.py) tests/store/tables '$(MODEL_TEST)[0]' \
-	tests/promises/test_strangers_view.py tests/oauth/test_kill.py \
-	tests/mcp/test_scenarios_discovery.py tests/mcp/test_scenarios_evidence.py
+# What `make test` runs on PostgreSQL too, a part of the contract of a store. The tests of that engine
+# itself, with the comparison of both engines and the faults, run anyway.
+ON_POSTGRES := $(addprefix tests/store/test_,$(addsuffix .py,text_order vault vault_transaction \
+	catalogue connections))
 
 # Without it every worker and every program that a test starts would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
