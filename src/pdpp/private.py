@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,6 +42,31 @@ def locked_folder(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def locked_file(path: Path, wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the lock of a file; call ``wait`` again and again while somebody else holds it.
+
+    The lock ends with its process, however that ends. It keeps out other threads too.
+    """
+    if os.name == "nt":  # pragma: no cover - there is no such lock
+        yield
+        return
+    import fcntl
+
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                wait()
         yield
     finally:
         os.close(descriptor)

@@ -144,3 +144,39 @@ def test_a_server_goes_on_with_an_import_whose_program_was_killed(
     assert done.status is JobStatus.SUCCEEDED, done.error
     assert held(store) >= NOTES
     store.close()
+
+
+def accounts(store: Store) -> list[str]:
+    return list(store.catalogue().connections)
+
+
+def test_one_export_that_is_imported_by_two_programs_at_once_is_one_account(
+    tmp_path: Path, notes: Path
+) -> None:
+    data = tmp_path / "data"
+    open_store(data).close()
+    command = [sys.executable, "-m", "pdpp", "import", str(notes), "--yes", "--data", str(data)]
+    programs = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    notes_of = [program.communicate(timeout=120)[1] for program in programs]
+    assert [program.returncode for program in programs] == [0, 0, 0], notes_of
+    store = open_store(data)
+    assert len(accounts(store)) == 1
+    assert held(store) == NOTES
+    store.close()
+
+
+def test_one_export_that_was_planned_twice_before_it_was_imported_is_one_account(
+    tmp_path: Path, notes: Path
+) -> None:
+    data = tmp_path / "data"
+    store = open_store(data)
+    runner = JobRunner(store, [import_kind(store, data, Settings())], instant.now)
+    orders = [import_order(notes, new_connection_id=name) for name in ("cin_one", "cin_two")]
+    ended_as = [runner.run_now(order) for order in orders]
+    assert [job.status for job in ended_as] == [JobStatus.SUCCEEDED] * 2
+    assert accounts(store) == ["cin_one"]
+    assert (ended_as[1].result or {})["counts"].get("new", 0) == 0
+    store.close()

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from pdpp.cli.stopping import Stop
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.jobs.context import JobContext
-from pdpp.jobs.import_run import import_callbacks
+from pdpp.jobs.import_run import TURN_SECONDS, import_callbacks
 from pdpp.jobs.importing import IMPORT, import_order
 from pdpp.jobs.kind import JobKind
 from pdpp.jobs.runner import JobRunner
@@ -269,18 +269,36 @@ def _import(prepared: PreparedImport, options: ImportOptions) -> str:
     if prepared.own is not None:
         plan = prepared.own.plan
         task.environment.state.keep_plan(plan.connector_key, plan.as_json())
-    with Progress("Indexing records again:") as progress:
-        declaration = task.settle(progress.tell)
     stop = Stop()
     with stop.listening(), short_turns():
-        _run(prepared, declaration, options, stop)
+        _run(prepared, options, stop)
     if options.mirror and task.report.status != INTERRUPTED:
         _mirror(task, options)
     return INTERRUPTED if stop() else task.report.status
 
 
+def _settle(task: ImportTask) -> Declaration:
+    with Progress("Indexing records again:") as progress:
+        return task.settle(progress.tell)
+
+
+def _waiting(task: ImportTask, stop: Stop) -> Callable[[], None]:
+    """Return what is done while another import of the same source has its turn."""
+    label, told = task.export.source.label, list[str]()
+
+    def wait() -> None:
+        if stop():
+            raise ImportRefused(f"Stopped while another import of {label} was running")
+        if not told:
+            told.append(f"Another import of {label} is running. This one begins when it has ended.")
+            note(told[0])
+        time.sleep(TURN_SECONDS)
+
+    return wait
+
+
 def _run_as_job(
-    prepared: PreparedImport, declaration: Declaration, callbacks: ImportCallbacks
+    prepared: PreparedImport, callbacks: ImportCallbacks, wait: Callable[[], None]
 ) -> None:
     """Import as a job: others see it run, and a server goes on with it if this program is killed.
 
@@ -297,7 +315,8 @@ def _run_as_job(
 
         both = ImportCallbacks(lambda: callbacks.stop() or job.stop(), tell_both)
         try:
-            task.run(declaration, both)
+            with task.turn(wait):
+                task.run(_settle(task), both)
         except Exception as problem:
             problems.append(problem)
             raise
@@ -305,29 +324,33 @@ def _run_as_job(
             context.give_up()
         return task.document()
 
+    destination = task.destination
     order = import_order(
         task.tree.path,
         task.export.source.connector_key,
-        task.destination.connection_id,
+        None if destination.is_new and not destination.reason else destination.connection_id,
         prepared.choices.given,
+        new_connection_id=destination.connection_id,
     )
     JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)
     if problems:
         raise problems[0]
 
 
-def _run(
-    prepared: PreparedImport, declaration: Declaration, options: ImportOptions, stop: Stop
-) -> None:
+def _run(prepared: PreparedImport, options: ImportOptions, stop: Stop) -> None:
     task, every = prepared.task, options.every
+    wait = _waiting(task, stop)
     with Progress("") as progress:
         callbacks = _callbacks(stop, progress)
         if every is None and not options.mirror and prepared.own is None:
-            _run_as_job(prepared, declaration, callbacks)
+            _run_as_job(prepared, callbacks, wait)
             return
         if every is None:
-            task.run(declaration, callbacks, mirror=options.mirror)
+            with task.turn(wait):
+                task.run(_settle(task), callbacks, mirror=options.mirror)
             return
+        with task.turn(wait):  # Its turn ends here, because a watch has no end.
+            declaration = _settle(task)
         if not options.as_json:
             note(f"Watching {task.tree.path}; Ctrl-C ends it.")
         watch(task, declaration, prepared.choices, callbacks, lambda: stop.wait(every))

@@ -1,5 +1,7 @@
 """One import, run as a job."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,23 @@ from pdpp.store.intake import Intake
 from pdpp.store.jobs import Json
 from pdpp.store.port import Store
 
+TURN_SECONDS = 0.1
+"""How long an import waits before it asks again whether it is its turn."""
+
 
 def run_import(store: Store, folder: Path, limits: Settings, context: JobContext) -> Json:
     """Bring in what the parameters name; go on where an earlier run was cut."""
     task = _task(store, ImportState(folder, store.files), limits, context.parameters)
-    declaration = task.settle()
-    with short_turns():
-        task.run(declaration, import_callbacks(context))
+
+    def wait() -> None:
+        context.progress(0, 0, "waiting for another import of the same source")
+        context.check()
+        time.sleep(TURN_SECONDS)
+
+    with task.turn(wait):
+        declaration = task.settle()
+        with short_turns():
+            task.run(declaration, import_callbacks(context))
     return import_result(task, context)
 
 
@@ -59,11 +71,15 @@ def import_result(task: ImportTask, context: JobContext) -> dict[str, Any]:
 def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> ImportTask:
     choices = OwnerChoices(asked.get("settings") or {}, state.recall)
     tree, export = _export(state, choices, asked)
-    connection_id = asked.get("connection_id")
+    connection_id, proposed = asked.get("connection_id"), asked.get("new_connection_id")
+    if proposed in store.catalogue().connections:  # An earlier run of this job has made it.
+        connection_id = proposed
     name = remembered_account(state, tree, export)
     if name is not None:
         export = of_account(export, tree, name)
     destination = find_destination(store, state, tree, export, connection_id)
+    if destination.is_new and proposed and not connection_id:
+        destination = replace(destination, connection_id=proposed)
 
     def intake(feed: Feed) -> Intake:
         now, line_bytes = instant.now(), limits.line_bytes

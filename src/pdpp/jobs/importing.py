@@ -18,16 +18,19 @@ def import_order(
     connection_id: str | None = None,
     settings: Json | None = None,
     within: Path | None = None,
+    new_connection_id: str | None = None,
 ) -> JobOrder:
     """Return the order to bring in an export; the server must be able to read the path.
 
     ``within`` is the folder in which the export was found, beside others or in parts: what a path
-    in it holds is then found again in the same way.
+    in it holds is then found again in the same way. ``new_connection_id`` is for a new account,
+    which is made only if no account turns out to be the same when the import begins.
     """
     parameters = {
         "path": str(path.resolve()),
         "source": source,
         "connection_id": connection_id,
+        "new_connection_id": new_connection_id,
         "settings": dict(settings or {}),
         "within": None if within is None else str(within.resolve()),
     }

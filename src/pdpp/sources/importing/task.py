@@ -1,8 +1,8 @@
 """Import tasks: read one recognised export into one connection, and report what happened."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pdpp
@@ -90,13 +90,31 @@ class ImportTask:
         self.report = ImportReport(_subject(tree, export, destination), now)
         self._seen: SeenRecords = set()
 
+    @contextmanager
+    def turn(self, wait: Callable[[], None]) -> Iterator[None]:
+        """Hold the turn of the source while a new account is filled; call ``wait`` until then.
+
+        An account is known by its records and by the reports of its imports. Of two imports that
+        ran at the same time neither would find the other's, and one export became two accounts.
+        """
+        with ExitStack() as stack:
+            if self.destination.is_new:
+                source = self.export.source.connector_key
+                stack.enter_context(self.environment.state.turn(source, wait))
+                self.look_again()
+            if not self.destination.is_new:
+                stack.close()
+            yield
+
     def look_again(self) -> None:
         """Find the destination anew: what was imported since may be of the same account."""
         if self.destination.is_new and not self.destination.reason:
-            environment = self.environment
+            environment, proposed = self.environment, self.destination.connection_id
             self.destination = find_destination(
                 environment.store, environment.state, self.tree, self.export, None
             )
+            if self.destination.is_new:  # Whoever goes on with this import knows this id.
+                self.destination = replace(self.destination, connection_id=proposed)
             self.report = ImportReport(
                 _subject(self.tree, self.export, self.destination), environment.clock()
             )
