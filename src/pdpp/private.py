@@ -2,9 +2,13 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_LOCK_SECONDS = 0.1
+"""How long whoever waits for a lock rests before asking again."""
 
 
 def make_folder(folder: Path) -> None:
@@ -67,6 +71,7 @@ def locked_file(path: Path, wait: Callable[[], None]) -> Iterator[None]:
                 break
             except BlockingIOError:
                 wait()
+                time.sleep(_LOCK_SECONDS)
         yield
     finally:
         os.close(descriptor)

@@ -1,5 +1,6 @@
 """An import runs in the background as it does in the foreground, and goes on after a cut."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,8 @@ from pdpp.jobs.kind import JobKind
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.service.settings import Settings
+from pdpp.sources.importing.destination import Destination
+from pdpp.sources.importing.state import ImportState
 from pdpp.store.jobs import Job, JobStatus, Json
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -174,9 +177,32 @@ def test_one_export_that_was_planned_twice_before_it_was_imported_is_one_account
     data = tmp_path / "data"
     store = open_store(data)
     runner = JobRunner(store, [import_kind(store, data, Settings())], instant.now)
-    orders = [import_order(notes, new_connection_id=name) for name in ("cin_one", "cin_two")]
+    planned = [Destination(name, "Notes", is_new=True) for name in ("cin_one", "cin_two")]
+    orders = [import_order(notes, destination=destination) for destination in planned]
     ended_as = [runner.run_now(order) for order in orders]
     assert [job.status for job in ended_as] == [JobStatus.SUCCEEDED] * 2
     assert accounts(store) == ["cin_one"]
     assert (ended_as[1].result or {})["counts"].get("new", 0) == 0
+    store.close()
+
+
+def test_an_import_that_waits_for_another_says_so_and_can_be_stopped(
+    tmp_path: Path, notes: Path
+) -> None:
+    data = tmp_path / "data"
+    store = open_store(data)
+    state = ImportState(data, store.files)
+    command = [sys.executable, "-m", "pdpp", "import", str(notes), "--yes", "--data", str(data)]
+    with (
+        state.turn("markdown", lambda: pytest.fail("somebody has the turn")),
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as program,
+    ):
+        assert program.stderr is not None
+        said = next(line for line in program.stderr if "Another import" in line)
+        program.send_signal(signal.SIGINT)
+        rest = program.stderr.read()
+    assert "begins when it has ended" in said
+    assert "Stopped while another import of Markdown notes was running" in rest
+    assert program.returncode not in (0, -signal.SIGINT)
+    assert accounts(store) == []
     store.close()

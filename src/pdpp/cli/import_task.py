@@ -18,7 +18,7 @@ from pdpp.cli.stopping import Stop
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.jobs.context import JobContext
-from pdpp.jobs.import_run import TURN_SECONDS, import_callbacks
+from pdpp.jobs.import_run import import_callbacks
 from pdpp.jobs.importing import IMPORT, import_order
 from pdpp.jobs.kind import JobKind
 from pdpp.jobs.runner import JobRunner
@@ -292,7 +292,6 @@ def _waiting(task: ImportTask, stop: Stop) -> Callable[[], None]:
         if not told:
             told.append(f"Another import of {label} is running. This one begins when it has ended.")
             note(told[0])
-        time.sleep(TURN_SECONDS)
 
     return wait
 
@@ -324,13 +323,11 @@ def _run_as_job(
             context.give_up()
         return task.document()
 
-    destination = task.destination
     order = import_order(
         task.tree.path,
         task.export.source.connector_key,
-        None if destination.is_new and not destination.reason else destination.connection_id,
+        task.destination,
         prepared.choices.given,
-        new_connection_id=destination.connection_id,
     )
     JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)
     if problems:

@@ -1,6 +1,5 @@
 """One import, run as a job."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,6 @@ from pdpp.store.intake import Intake
 from pdpp.store.jobs import Json
 from pdpp.store.port import Store
 
-TURN_SECONDS = 0.1
-"""How long an import waits before it asks again whether it is its turn."""
-
 
 def run_import(store: Store, folder: Path, limits: Settings, context: JobContext) -> Json:
     """Bring in what the parameters name; go on where an earlier run was cut."""
@@ -40,7 +36,6 @@ def run_import(store: Store, folder: Path, limits: Settings, context: JobContext
     def wait() -> None:
         context.progress(0, 0, "waiting for another import of the same source")
         context.check()
-        time.sleep(TURN_SECONDS)
 
     with task.turn(wait):
         declaration = task.settle()

@@ -1,12 +1,16 @@
 """Imports as jobs: an export on the server's own disk is brought in while nobody waits."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pdpp.jobs.context import JobContext
 from pdpp.jobs.kind import JobKind
 from pdpp.service.settings import Settings
 from pdpp.store.jobs import JobOrder, Json
 from pdpp.store.port import Store
+
+if TYPE_CHECKING:
+    from pdpp.sources.importing.destination import Destination
 
 IMPORT = "import"
 AT_ONCE = 4
@@ -15,22 +19,23 @@ AT_ONCE = 4
 def import_order(
     path: Path,
     source: str | None = None,
-    connection_id: str | None = None,
+    destination: "Destination | None" = None,
     settings: Json | None = None,
     within: Path | None = None,
-    new_connection_id: str | None = None,
 ) -> JobOrder:
     """Return the order to bring in an export; the server must be able to read the path.
 
     ``within`` is the folder in which the export was found, beside others or in parts: what a path
-    in it holds is then found again in the same way. ``new_connection_id`` is for a new account,
-    which is made only if no account turns out to be the same when the import begins.
+    in it holds is then found again in the same way. A new account that nobody chose is made only
+    if no account turns out to be the same when the import begins.
     """
+    account = None if destination is None else destination.connection_id
+    proposed = destination is not None and destination.is_proposed
     parameters = {
         "path": str(path.resolve()),
         "source": source,
-        "connection_id": connection_id,
-        "new_connection_id": new_connection_id,
+        "connection_id": None if proposed else account,
+        "new_connection_id": account if proposed else None,
         "settings": dict(settings or {}),
         "within": None if within is None else str(within.resolve()),
     }

@@ -73,8 +73,7 @@ def _planned(candidate: FoundExport, root: Path, destination: Destination) -> Pl
         order=import_order(
             candidate.tree.path,
             candidate.export.source.connector_key,
-            None if destination.is_new else destination.connection_id,
+            destination,
             within=root,
-            new_connection_id=destination.connection_id if destination.is_new else None,
         ),
     )

@@ -51,6 +51,11 @@ class Destination:
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Remarks for the person on how the connection was chosen."""
 
+    @property
+    def is_proposed(self) -> bool:
+        """Tell whether this is a new connection that nobody chose: another may be the same."""
+        return self.is_new and not self.reason
+
 
 def new_connection_id() -> str:
     """Return a random id, which tells nothing about the account."""

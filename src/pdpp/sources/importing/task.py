@@ -108,7 +108,7 @@ class ImportTask:
 
     def look_again(self) -> None:
         """Find the destination anew: what was imported since may be of the same account."""
-        if self.destination.is_new and not self.destination.reason:
+        if self.destination.is_proposed:
             environment, proposed = self.environment, self.destination.connection_id
             self.destination = find_destination(
                 environment.store, environment.state, self.tree, self.export, None
