@@ -101,8 +101,10 @@ def test_a_backup_holds_what_imports_remember(diary: Path, tmp_path: Path) -> No
     state.remember("bank_csv", "a;b", {"date": "a"})
     copy = tmp_path / "copy"
     pdpp_here("backup", copy, data=diary)
-    kept = {path.relative_to(diary) for path in (diary / "imports").rglob("*") if path.is_file()}
+    files = [path for path in (diary / "imports").rglob("*") if path.is_file()]
+    kept = {path.relative_to(diary) for path in files if path.suffix != ".lock"}
     assert len(kept) == 3
+    assert [path for path in copy.rglob("*.lock") if path.parent.name == "turns"] == []
     for name in kept:
         assert (copy / name).read_bytes() == (diary / name).read_bytes()
         assert (copy / name).stat().st_mode & 0o077 == 0
