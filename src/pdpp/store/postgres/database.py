@@ -237,8 +237,9 @@ class PostgresDatabase:
         """Return a value that soon differs after a write; no question while notices come."""
         return self.connections.notices.seen(self.owner) or self.state()
 
-    def shed_log(self) -> None:
+    def shed(self) -> bool:
         """Do nothing: the database cleans up by itself."""
+        return False
 
     def close(self) -> None:
         """Close every connection this object opened."""

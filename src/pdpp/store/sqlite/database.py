@@ -29,6 +29,7 @@ from pdpp.store.sqlite.opening import (
     without_key,
     wrong_key,
 )
+from pdpp.store.sqlite.scrubbing import Scrubber
 from pdpp.store.tables.blob_folder import sync_folder
 from pdpp.store.tables.snapshot import Snapshot
 
@@ -57,6 +58,7 @@ class SqliteDatabase:
         self._lock = threading.RLock()
         self._opened: list[SqliteConnection] = []
         self._opened_lock = threading.Lock()
+        self._scrubber = Scrubber(path)
         try:
             _make_private_folder(path.parent)
             if not path.exists():
@@ -191,8 +193,12 @@ class SqliteDatabase:
         finally:
             db.close()
 
-    def shed_log(self) -> None:
-        """Carry the log of writes over and empty it, unless somebody is reading from it."""
+    def shed(self) -> bool:
+        """Empty the log of writes and overwrite unused space where something was deleted.
+
+        A piece at a time; tell whether there is more to do. In an encrypted file nothing can be
+        read, so that its unused space is left as it is.
+        """
         db = open_connection(self._path, self._key)
         try:
             # A connection learns only by reading that the database has a log.
@@ -201,6 +207,7 @@ class SqliteDatabase:
                 db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             db.close()
+        return self._key is None and self._scrubber.step()
 
     def close(self) -> None:
         """Close every connection this object opened."""

@@ -77,8 +77,11 @@ class TableDatabase(SnapshotSource, Protocol):
     def check_deadline(self) -> None:
         """Raise when this thread's read has used up its time."""
 
-    def shed_log(self) -> None:
-        """Let go of what the engine keeps of writes beside the tables."""
+    def shed(self) -> bool:
+        """Let go of a piece of what is kept beside the rows, such as copies of deleted ones.
+
+        Tell whether there may be more.
+        """
 
     def close(self) -> None:
         """Close every connection."""

@@ -33,7 +33,7 @@ from pdpp.store.port import (
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.replica import ReplicaUse
 from pdpp.store.scope import Reach
-from pdpp.store.tables import connections, feeds, merging, secrets
+from pdpp.store.tables import connections, deletion, feeds, merging, secrets
 from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.blob_table import BlobTable
 from pdpp.store.tables.database import TableDatabase
@@ -328,7 +328,10 @@ class TableStore:
         """Forget what went away before a moment; return how many traces that were."""
         with self._db.writing() as db:
             db.execute("DELETE FROM ghost WHERE owner = ? AND version < ?", (OWNER, before))
-            return db.changes()
+            traces = db.changes()
+            if traces:
+                deletion.mark(db)
+            return traces
 
     def newest_block(self) -> int:
         """Return how far the word index is written, for a pass of tending."""
@@ -340,14 +343,11 @@ class TableStore:
         """Merge a bounded piece of the word index; tell whether there may be more to do.
 
         Many small writes leave many small blocks, and every search looks into each of them. When
-        all is done the log of writes is emptied, which still holds what was deleted.
+        all is done, what was deleted is removed from the log of writes and from unused space.
         """
         from pdpp.store.tables.search import tending
 
-        more = tending.tend(self._db, up_to)
-        if not more:
-            self._db.shed_log()
-        return more
+        return tending.tend(self._db, up_to) or self._db.shed()
 
     def reindex(self) -> bool:
         """Index a bounded piece anew after a change of the analyser; tell whether there was any."""

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from pdpp.store.cell import CellValue
+from pdpp.store.tables import deletion
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import stored_rows
@@ -75,7 +76,9 @@ class BatchRows:
 
         ``field_sets`` are the numbers of the batch's field_sets.
         """
-        self._take_away(db)
+        if self.changed or self.records_gone:
+            self._take_away(db)
+            deletion.mark(db)
         fresh = batch.fresh()
         if fresh.records:
             self._insert(db, field_sets, fresh, batch.surrogates)
