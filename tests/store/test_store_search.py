@@ -275,7 +275,11 @@ def test_a_word_in_a_part_of_a_large_block_is_found_in_all_of_it(
         kept[connection] = {
             f"{number:02}": {
                 "subject": "pear" if number % 2 else "apple" * (number % 9 == 0),
-                "body": "fig " + "apple " * (1 + (number % 20 == 0)) * (number % step == 0),
+                "body": "fig "
+                + "apple " * (1 + (number % 20 == 0)) * (number % step == 0)
+                # One word, but another term in each language, and both of them have bits.
+                + "and this is what we have at the meeting of the house " * (number % 6 == 1)
+                + "und das ist was wir bei dem meeting im haus nicht haben " * (number % 6 == 2),
                 "at": f"2026-0{1 + number // 28}-{1 + number % 28:02}T00:00:00Z",
             }
             for number in range(56)
@@ -290,7 +294,7 @@ def test_a_word_in_a_part_of_a_large_block_is_found_in_all_of_it(
     time = Interval(*limits)
     reaches = [world.reach("c1", time=time), world.reach("c2")]
     seen = [(reach, kept[reach.connection_id]) for reach in reaches]
-    for question in map(ask, ("apple", "apple pear", "apple -pear")):
+    for question in map(ask, ("apple", "apple pear", "apple -pear", "meeting")):
         assert found(world.store, reaches, question, 40) == expected(world, seen, question)
     assert read
 
