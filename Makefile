@@ -168,6 +168,8 @@ lock:
 	$(COMPILE) --constraint requirements/run.txt --group dev \
 		--output-file requirements/dev.txt pyproject.toml
 	@awk '/^[^ ]/ { wanted = /^psycopg/ } wanted' requirements/dev.txt > requirements/postgres.txt
+	@awk '/^[^ ]/ { wanted = /^(hatchling|packaging|pathspec|pluggy|tomlkit|trove-classifiers)==/ } wanted' \
+		requirements/dev.txt > requirements/build.txt
 	$(COMPILE) --group audit --output-file requirements/audit.txt
 
 # A venv whose interpreter has moved away cannot be mended, only made again.

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import httpx
@@ -51,6 +52,10 @@ def test_everything_that_is_installed_is_pinned_or_ours() -> None:
     installs = [rest for name, rest in instructions() if name == "RUN" and "install" in rest]
     assert any("--require-hashes" in rest and "requirements/run.txt" in rest for rest in installs)
     assert not any("apt-get" in rest or "curl" in rest for rest in installs)
+    steps = [step for rest in installs for step in rest.split("&&") if "pip install" in step]
+    assert len(steps) == 4
+    unpinned = [step for step in steps if "--require-hashes" not in step]
+    assert [step.split()[-1] for step in unpinned] == ["/wheels/*.whl"], "only what was built here"
 
 
 def test_every_file_that_is_copied_is_there_and_let_in() -> None:
@@ -81,6 +86,19 @@ def test_what_is_copied_is_enough_to_build_the_program(tmp_path: Path) -> None:
     )
     assert built.returncode == 0, built.stderr
     assert list((tmp_path / "dist").glob("*.whl"))
+
+
+def test_the_image_is_built_with_the_tools_that_are_tried_here() -> None:
+    pinned = (ROOT / "requirements" / "build.txt").read_text()
+    in_development = (ROOT / "requirements" / "dev.txt").read_text()
+    names = re.findall(r"^([a-z-]+)==([\d.]+)", pinned, re.MULTILINE)
+    assert all(f"{name}=={release}" in in_development for name, release in names)
+    needed = {"hatchling"} | {
+        re.split(r"[^a-z-]", line, maxsplit=1)[0]
+        for line in metadata.requires("hatchling") or []
+        if "python_version" not in line
+    }
+    assert {name for name, _ in names} == needed
 
 
 def test_the_image_has_the_driver_of_postgresql() -> None:
