@@ -3,8 +3,10 @@
 import hashlib
 import os
 import shutil
+import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,10 @@ def open_store(
 
         from pdpp.store.postgres.store import PostgresStore
 
-        return PostgresStore(server_url(), folder, clock, surrogate_of, owner=str(folder))
+        store = PostgresStore(server_url(), folder, clock, surrogate_of, owner=str(folder))
+        # A test may forget to close what it opened: files do not mind, but connections are few.
+        weakref.finalize(store, database_of(store).connections.close)
+        return store
     return SqliteStore(folder, clock, surrogate_of, key=key)
 
 
@@ -86,6 +91,55 @@ def surrogate_by_key(feed: Feed, key: str) -> int:
 def database_of(part: object) -> Any:
     """Return the database behind a store or its receipts, for tests that put a fault into it."""
     return part._db  # type: ignore[attr-defined]
+
+
+def make_unreadable(store: Store, folder: Path) -> None:
+    """Let nothing more be read of an open store."""
+    if ENGINE == "postgres":
+        _cut(database_of(store).connections.readers)
+    else:
+        _overwrite(folder / "pdpp.sqlite3")
+
+
+def _cut(part: Any) -> Callable[[], object]:
+    """Close connections of a worker and let no new one be opened; return what opens them."""
+    import psycopg
+
+    def refuse() -> None:
+        raise psycopg.OperationalError("no database here")
+
+    opens: Callable[[], object] = part._open
+    part.close()
+    part._open = refuse
+    return opens
+
+
+def _overwrite(database: Path) -> None:
+    """Overwrite the database and its log with what is none, in their place.
+
+    The engine maps the index of the log into memory: cut under the mapping it would end the whole
+    process, and odd numbers in it would be mapped without end. Zeros have it made anew.
+    """
+    log, index = (database.with_name(f"{database.name}-{end}") for end in ("wal", "shm"))
+    for path in (database, log):
+        with path.open("r+b") as file:
+            file.write(b"no database at all. " * 4_096)
+    with index.open("r+b") as file:
+        file.write(bytes(index.stat().st_size))
+
+
+@contextmanager
+def no_room_for_receipts(store: Store) -> Iterator[None]:
+    """Let no receipt be written for a while."""
+    if ENGINE == "postgres":
+        part = database_of(store).connections.receipts
+        opens = _cut(part)
+        yield
+        part._open = opens
+        return
+    database_of(store.receipts).pragma("max_page_count", 1)
+    yield
+    database_of(store.receipts).pragma("max_page_count", 1_000_000)
 
 
 def blob_file(store: Store, blob: Blob) -> Path:

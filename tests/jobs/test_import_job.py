@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import pdpp_here
+from tests.cli.shell import pdpp_here, started
 from tests.engine import open_store
 
 from pdpp.jobs.context import JobContext
@@ -127,14 +127,12 @@ def test_a_server_goes_on_with_an_import_whose_program_was_killed(
 ) -> None:
     data = tmp_path / "data"
     store = open_store(data)
-    command = [sys.executable, "-m", "pdpp", "import", str(notes), "--yes", "--data", str(data)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not store.jobs.recent(1):
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-    process.kill()
-    process.wait()
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with started("import", notes, "--yes", "--data", data, **silent):
+        deadline = time.monotonic() + 60
+        while not store.jobs.recent(1):
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
     (job,) = store.jobs.recent(1)
     late = [instant.now() + 3_600 * instant.SECOND]
     store.close()
@@ -158,12 +156,13 @@ def test_one_export_that_is_imported_by_two_programs_at_once_is_one_account(
 ) -> None:
     data = tmp_path / "data"
     open_store(data).close()
-    command = [sys.executable, "-m", "pdpp", "import", str(notes), "--yes", "--data", str(data)]
-    programs = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    notes_of = [program.communicate(timeout=120)[1] for program in programs]
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with ExitStack() as stack:
+        programs = [
+            stack.enter_context(started("import", notes, "--yes", "--data", data, **piped))
+            for _ in range(3)
+        ]
+        notes_of = [program.communicate(timeout=120)[1] for program in programs]
     assert [program.returncode for program in programs] == [0, 0, 0], notes_of
     store = open_store(data)
     assert len(accounts(store)) == 1
@@ -192,17 +191,17 @@ def test_an_import_that_waits_for_another_says_so_and_can_be_stopped(
     data = tmp_path / "data"
     store = open_store(data)
     state = ImportState(data, store.files)
-    command = [sys.executable, "-m", "pdpp", "import", str(notes), "--yes", "--data", str(data)]
+    order = ("import", notes, "--yes", "--data", data)
     with (
         state.turn("markdown", lambda: pytest.fail("somebody has the turn")),
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as program,
+        started(*order, stderr=subprocess.PIPE) as program,
     ):
         assert program.stderr is not None
-        said = next(line for line in program.stderr if "Another import" in line)
+        said = next(line for line in program.stderr if b"Another import" in line)
         program.send_signal(signal.SIGINT)
         rest = program.stderr.read()
-    assert "begins when it has ended" in said
-    assert "Stopped while another import of Markdown notes was running" in rest
+    assert b"begins when it has ended" in said
+    assert b"Stopped while another import of Markdown notes was running" in rest
     assert program.returncode not in (0, -signal.SIGINT)
     assert accounts(store) == []
     store.close()

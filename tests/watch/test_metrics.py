@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.engine import make_unreadable
 from tests.serving import SetClock, World, living, refused, seeded_store
-from tests.watch.test_readiness import damage
 
 import pdpp
 from pdpp.store.replica import ReplicaUse
@@ -123,7 +123,7 @@ def test_a_store_that_cannot_be_read_is_told_as_an_error_of_ours(tmp_path: Path)
     with living(seeded_store(tmp_path / "data")) as world:
         client = world.owner()
         assert client.get("/metrics").status_code == 200
-        damage(tmp_path / "data" / "pdpp.sqlite3")
+        make_unreadable(world.store, tmp_path / "data")
         answer = client.get("/metrics")
         assert answer.headers["request-id"].startswith("req_")
         assert answer.json()["error"]["type"] == "api_error"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engine import database_of
+from tests.engine import make_unreadable, no_room_for_receipts
 from tests.serving import DEADLINE, UNLIMITED, World, living, refused, seeded_store
 
 from pdpp.receipts.recorder import ReceiptPolicy
@@ -25,20 +25,6 @@ def wait_for(condition: Callable[[], bool]) -> None:
         threading.Event().wait(0.01)
 
 
-def damage(database: Path) -> None:
-    """Overwrite the database and its log with what is none, in their place.
-
-    The engine maps the index of the log into memory: cut under the mapping it would end the whole
-    process, and odd numbers in it would be mapped without end. Zeros have it made anew.
-    """
-    log, index = (database.with_name(f"{database.name}-{end}") for end in ("wal", "shm"))
-    for path in (database, log):
-        with path.open("r+b") as file:
-            file.write(b"no database at all. " * 4_096)
-    with index.open("r+b") as file:
-        file.write(bytes(index.stat().st_size))
-
-
 def test_a_server_that_reads_its_store_is_ready_for_anyone(tmp_path: Path) -> None:
     with living(seeded_store(tmp_path / "data")) as world:
         answer = ready(world)
@@ -51,7 +37,7 @@ def test_a_server_that_cannot_read_its_store_is_alive_and_not_ready(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with living(seeded_store(tmp_path / "data")) as world:
-        damage(tmp_path / "data" / "pdpp.sqlite3")
+        make_unreadable(world.store, tmp_path / "data")
         answer = ready(world)
         assert answer.status_code == 503
         assert answer.json() == {"status": "not ready", "failing": ["store"]}
@@ -61,14 +47,13 @@ def test_a_server_that_cannot_read_its_store_is_alive_and_not_ready(
 
 def test_a_server_that_cannot_write_receipts_is_not_ready_until_it_can(tmp_path: Path) -> None:
     with living(seeded_store(tmp_path / "data"), QUICK) as world:
-        database_of(world.store.receipts).pragma("max_page_count", 1)
         client = world.client()
 
         def fails() -> bool:
             client.get("/v1/streams/messages/records", params={"limit": 100})
             return ready(world).status_code == 503
 
-        wait_for(fails)
-        assert ready(world).json() == {"status": "not ready", "failing": ["receipts"]}
-        database_of(world.store.receipts).pragma("max_page_count", 1_000_000)
+        with no_room_for_receipts(world.store):
+            wait_for(fails)
+            assert ready(world).json() == {"status": "not ready", "failing": ["receipts"]}
         wait_for(lambda: ready(world).status_code == 200)

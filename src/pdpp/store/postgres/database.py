@@ -325,7 +325,8 @@ def open_session(url: str) -> "psycopg.Connection[Any]":
     raw = psycopg.connect(
         url,
         autocommit=True,
-        application_name="pdpp",
+        # An operator may name the workers with PGAPPNAME or in the address.
+        fallback_application_name="pdpp",
         # A machine that is gone without a word is noticed, and not waited for.
         connect_timeout=_CONNECT_SECONDS,
         tcp_user_timeout=_CONNECT_SECONDS * 1_000,
