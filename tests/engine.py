@@ -5,8 +5,7 @@ import os
 import shutil
 import weakref
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,18 +127,22 @@ def _overwrite(database: Path) -> None:
         file.write(bytes(index.stat().st_size))
 
 
-@contextmanager
-def no_room_for_receipts(store: Store) -> Iterator[None]:
-    """Let no receipt be written for a while."""
+def stop_receipts(store: Store) -> None:
+    """Let no receipt be written from now on: no room in the file, no connection to the database."""
     if ENGINE == "postgres":
-        part = database_of(store).connections.receipts
-        opens = _cut(part)
-        yield
-        part._open = opens
-        return
-    database_of(store.receipts).pragma("max_page_count", 1)
-    yield
-    database_of(store.receipts).pragma("max_page_count", 1_000_000)
+        receipts = database_of(store).connections.receipts
+        receipts.opens_again = _cut(receipts)
+    else:
+        database_of(store.receipts).pragma("max_page_count", 1)
+
+
+def let_receipts(store: Store) -> None:
+    """Let receipts be written again."""
+    if ENGINE == "postgres":
+        receipts = database_of(store).connections.receipts
+        receipts._open = receipts.opens_again
+    else:
+        database_of(store.receipts).pragma("max_page_count", 1_000_000)
 
 
 def blob_file(store: Store, blob: Blob) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engine import database_of, open_store
+from tests.engine import database_of, let_receipts, open_store, stop_receipts
 from tests.receipts.served import QUICK, good, kept
 from tests.resource.library import library_store
 from tests.serving import DEADLINE, UNENCRYPTED, UNLIMITED, World, grant, living, refused
@@ -26,7 +26,6 @@ from pdpp.model import instant
 from pdpp.model.errors import Overloaded, StoreError
 from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
 from pdpp.receipts.served import Served
-from pdpp.store.port import Store
 from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME
 
@@ -119,15 +118,6 @@ def _counts(receipts: list[Receipt]) -> list[int]:
 # Where it cannot be written
 
 
-def full(store: Store) -> None:
-    """Let there be no room for another page of the log."""
-    database_of(store.receipts).pragma("max_page_count", 1)
-
-
-def roomy(store: Store) -> None:
-    database_of(store.receipts).pragma("max_page_count", 1_000_000)
-
-
 SMALL = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02, waiting_bytes=20_000))
 
 
@@ -151,12 +141,12 @@ def test_reads_under_a_grant_stop_when_they_cannot_be_recorded_and_none_is_lost(
         client, owner = world.client(connections=("home",)), world.owner()
         good(client.get(BOOKS))
         wait_for(lambda: count(world) == 1)
-        full(world.store)
+        stop_receipts(world.store)
         answered = read_until_refused(client)
         refused(client.get("/v1/schema"), 503, "overloaded")
         good(owner.get(BOOKS))
         good(owner.get("/v1/streams"))
-        roomy(world.store)
+        let_receipts(world.store)
         wait_for(lambda: client.get(BOOKS).status_code == 200)
     receipts = kept(tmp_path)
     assert sum(receipt.client_id is not None for receipt in receipts) == answered + 2
@@ -177,10 +167,10 @@ def test_a_receipt_that_could_not_be_written_is_written_later_without_another_re
     for _ in range(200):
         recorder.take(reading())
     store.receipts.begin()
-    full(store)
+    stop_receipts(store)
     recorder._thread.start()
     wait_for(lambda: "receipts cannot be written" in caplog.text)
-    roomy(store)
+    let_receipts(store)
     wait_for(lambda: store.receipts.verify().length == 200)
     recorder.close()
     store.close()
@@ -197,7 +187,7 @@ def test_a_server_that_ends_with_unwritten_receipts_says_so_and_leaves_a_gap(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with living(library_store(tmp_path), QUICK) as world:
-        full(world.store)
+        stop_receipts(world.store)
         for _ in range(40):
             good(world.client(connections=("home",)).get(BOOKS))
     assert "could not be written; a gap will be told" in caplog.text
@@ -206,6 +196,7 @@ def test_a_server_that_ends_with_unwritten_receipts_says_so_and_leaves_a_gap(
     assert [receipt.operation for receipt in kept(tmp_path)][-1] == LogEvent.GAP
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 def test_a_server_does_not_start_over_a_log_it_cannot_open(tmp_path: Path) -> None:
     store = library_store(tmp_path)
     (tmp_path / RECEIPTS_NAME).write_bytes(b"something else entirely " * 50)
@@ -237,7 +228,7 @@ from pathlib import Path
 from tests.receipts.served import UNLIMITED
 from tests.serving import living, grant
 from pdpp.receipts.recorder import ReceiptPolicy
-from tests.engine import database_of, open_store
+from tests.engine import database_of, let_receipts, open_store, stop_receipts
 store = open_store(Path(sys.argv[1]))
 settings = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=float(sys.argv[2])))
 with living(store, settings) as world:
@@ -321,6 +312,7 @@ def test_a_read_that_cannot_be_told_is_still_told_of(
     assert "a read could not be told" in caplog.text
 
 
+@pytest.mark.embedded("puts a trigger of the embedded engine into its file")
 def test_a_log_that_cannot_be_trimmed_or_ended_is_still_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

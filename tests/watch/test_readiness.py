@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engine import make_unreadable, no_room_for_receipts
+from tests.engine import let_receipts, make_unreadable, stop_receipts
 from tests.serving import DEADLINE, UNLIMITED, World, living, refused, seeded_store
 
 from pdpp.receipts.recorder import ReceiptPolicy
@@ -53,7 +53,8 @@ def test_a_server_that_cannot_write_receipts_is_not_ready_until_it_can(tmp_path:
             client.get("/v1/streams/messages/records", params={"limit": 100})
             return ready(world).status_code == 503
 
-        with no_room_for_receipts(world.store):
-            wait_for(fails)
-            assert ready(world).json() == {"status": "not ready", "failing": ["receipts"]}
+        stop_receipts(world.store)
+        wait_for(fails)
+        assert ready(world).json() == {"status": "not ready", "failing": ["receipts"]}
+        let_receipts(world.store)
         wait_for(lambda: ready(world).status_code == 200)
