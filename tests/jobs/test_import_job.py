@@ -18,7 +18,6 @@ from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.destination import Destination
-from pdpp.sources.importing.state import ImportState
 from pdpp.store.jobs import Job, JobStatus, Json
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -190,10 +189,9 @@ def test_an_import_that_waits_for_another_says_so_and_can_be_stopped(
 ) -> None:
     data = tmp_path / "data"
     store = open_store(data)
-    state = ImportState(data, store.files)
     order = ("import", notes, "--yes", "--data", data)
     with (
-        state.turn("markdown", lambda: pytest.fail("somebody has the turn")),
+        store.turn("import markdown", lambda: pytest.fail("somebody has the turn")),
         started(*order, stderr=subprocess.PIPE) as program,
     ):
         assert program.stderr is not None

@@ -259,6 +259,13 @@ class Store(Protocol):
         """Return the secret that cursors are signed and ids are sealed with, made once."""
         ...
 
+    def turn(self, work: str, wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold the turn at a kind of work; call ``wait`` again and again while another has it.
+
+        It keeps out every program on this store, wherever it runs, and ends with its program.
+        """
+        ...
+
     def import_secret(self) -> bytes:
         """Return the secret under which importers hash what keys of records are made of."""
         ...

@@ -3,8 +3,8 @@
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import orjson
 
 from pdpp.encryption.files import PLAIN, DataFiles, read_file
 from pdpp.model import instant
-from pdpp.private import locked_file, make_folder, write_file
+from pdpp.private import make_folder, write_file
 from pdpp.sources.importing.positions import PositionLog, convert_lines
 
 _NAME = "imports"
@@ -69,14 +69,6 @@ class ImportState:
             for _, report in self.reports()
             if report.get("connection", {}).get("identity")
         }
-
-    # Turns
-
-    @contextmanager
-    def turn(self, connector_key: str, wait: Callable[[], None]) -> Iterator[None]:
-        """Hold the turn of one source; call ``wait`` while another import has it."""
-        with locked_file(self._folder / "turns" / f"{_digest(connector_key)}.lock", wait):
-            yield
 
     # Positions
 

@@ -100,7 +100,8 @@ class ImportTask:
         with ExitStack() as stack:
             if self.destination.is_new:
                 source = self.export.source.connector_key
-                stack.enter_context(self.environment.state.turn(source, wait))
+                turn = self.environment.store.turn(f"import {source}", wait)
+                stack.enter_context(turn)
                 self.look_again()
             if not self.destination.is_new:
                 stack.close()

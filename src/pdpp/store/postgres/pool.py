@@ -184,6 +184,7 @@ class WorkerConnections:
     """All connections of a worker to one database."""
 
     def __init__(self, open_one: Open, replica: "ReplicaReaders | None" = None) -> None:
+        self.open = open_one
         self.readers = ReaderPool(open_one)
         self.replica = replica
         self.writer = TurnConnection(open_one)

@@ -1,7 +1,7 @@
 """The store in PostgreSQL: one owner's part of a database that many workers share."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from pdpp.store.postgres.notices import OwnerNotices
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
 from pdpp.store.postgres.replica import LagNeed
+from pdpp.store.postgres.turn import database_turn
 from pdpp.store.replica import ReplicaUse
 from pdpp.store.tables.feeds import catalogue_version
 from pdpp.store.tables.integrity import row_problems
@@ -105,6 +106,10 @@ class PostgresStore(TableStore):
     def recent_state(self) -> object:
         """Return a value that soon differs after a write; no question while notices come."""
         return self._database.recent_state()
+
+    def turn(self, work: str, wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold the turn at a kind of work by a lock of the database: workers share no folder."""
+        return database_turn(self._database, work, wait)
 
     def close(self) -> None:
         """Close all connections."""

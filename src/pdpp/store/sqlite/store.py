@@ -1,6 +1,8 @@
 """The embedded store: one SQLite file and a folder of blobs."""
 
+import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import apsw
@@ -10,7 +12,7 @@ from pdpp.encryption.files import data_files
 from pdpp.encryption.key_file import KEY_FILE, read_key_file
 from pdpp.model import instant
 from pdpp.model.errors import PdppError, StoreError
-from pdpp.private import write_file
+from pdpp.private import locked_file, write_file
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.failures import DAMAGED, advice, explain
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
@@ -25,6 +27,8 @@ from pdpp.store.tables.write.prepared import SurrogateOf
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
+_TURNS = Path("imports", "turns")
+"""Where the files are that programs lock for their turn; none is part of a backup."""
 
 
 def _give_functions(db: apsw.Connection) -> None:
@@ -77,6 +81,11 @@ class SqliteStore(TableStore):
         if self._receipts is not None:
             self._receipts.close()
         self._db.close()
+
+    def turn(self, work: str, wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold the turn at a kind of work by the lock of a file: all programs share the folder."""
+        name = hashlib.sha256(work.encode()).hexdigest()[:24]
+        return locked_file(self._folder / _TURNS / f"{name}.lock", wait)
 
     # Care
 
