@@ -71,6 +71,13 @@ def _version_of_everything(real: Any) -> Any:
     return project
 
 
+def _short_of_everything(real: Any) -> Any:
+    def project_short(projector: Any, data: bytes, digest: str) -> Any:
+        return *real(projector, data, digest)[:2], digest
+
+    return project_short
+
+
 def _count_everything(_: Any) -> Any:
     def count(reader: Any, reach: Any) -> int:
         sql = "SELECT record_count FROM feed WHERE id = ?"
@@ -171,6 +178,10 @@ def _modelled(name: str, target: str, make: Make) -> Mutant:
     return Mutant(OUTSIDE, name, ((target, make),), (_MODEL,))
 
 
+_SIZES = (
+    "tests/promises/test_hidden_sizes.py"
+    "::test_long_hidden_fields_change_no_byte_and_cost_next_to_nothing"
+)
 _IDS = "tests/store/test_record_ids.py"
 _MODEL = "tests/promises/test_reference_model.py::test_every_answer_is_what_the_model_says[0]"
 
@@ -323,6 +334,12 @@ MUTANTS = (
         "looks at every hidden record",
         (("pdpp.store.tables.records.predicate:span_where", _without_spans),),
         ("tests/promises/test_work.py",),
+    ),
+    Mutant(
+        OUTSIDE,
+        "gives versions of hidden long values",
+        (("pdpp.store.tables.records.projection:Projector._project_short", _short_of_everything),),
+        (f"{_SIZES}[one record]",),
     ),
     Mutant(
         NARROWER,

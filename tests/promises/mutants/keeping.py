@@ -11,6 +11,7 @@ from tests.promises.mutants.mutant import Mutant
 PAGES = "Pages show nothing twice and miss nothing that stayed"
 KILLED = "Nothing acknowledged is lost, nothing is corrupted"
 MOMENT = "Every answer is of one moment."
+GONE = "Deleted is gone."
 EXPORTED = "What the owner exports comes back equal"
 IMPORTED = "An import tells everything and changes nothing twice."
 TOLD = "No read under a grant is lost in silence, and a log that was touched says so."
@@ -22,6 +23,15 @@ _CHAIN = "tests/store/sqlite/test_receipts.py"
 
 def _before_its_equals(_: Any) -> Any:
     return lambda after: 2**63 - 1
+
+
+def _leaving_deleted_rows(real: Any) -> Any:
+    def connect(database: Any) -> Any:
+        db = real(database)
+        db.pragma("secure_delete", False)
+        return db
+
+    return connect
 
 
 def _one_batch_late(real: Any) -> Any:
@@ -161,5 +171,20 @@ MUTANTS = (
         "takes any seal",
         (("pdpp.store.tables.receipts.chain:is_sealed", lambda real: lambda *_: True),),
         (f"{_CHAIN}::test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed",),
+    ),
+    Mutant(
+        GONE,
+        "leaves the bytes of rows that it deletes",
+        (("pdpp.store.sqlite.database:SqliteDatabase._connect", _leaving_deleted_rows),),
+        ("tests/store/sqlite/test_deletion.py",),
+    ),
+    Mutant(
+        GONE,
+        "leaves copies of deleted rows in unused space",
+        (("pdpp.store.sqlite.scrubbing:Scrubber.step", lambda real: lambda scrubber: False),),
+        (
+            "tests/store/sqlite/test_scrubbing.py"
+            "::test_copies_are_overwritten_after_something_was_deleted",
+        ),
     ),
 )
