@@ -6,8 +6,9 @@ import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,9 @@ from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
 from tests.scheduling import FileScheduling, import_share, order_of
 from tests.soak import SOAK
+
+if TYPE_CHECKING:
+    from pdpp.model.declaration import Declaration
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 
@@ -128,6 +132,28 @@ def slow_hasher() -> Iterator[Callable[[], PasswordHasher]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(owner, "_hasher", lambda: cheap)
         yield real
+
+
+@pytest.fixture(autouse=True, scope="session")
+def parsed_once() -> Iterator[None]:
+    """Parse each declaration that stands in a store once in a process of tests.
+
+    A store does so when it is opened: 16 ms for the demo world, which thousands of tests open.
+    """
+    from pdpp.model.validation import parse_declaration
+    from pdpp.store.tables import feeds
+
+    parsed: dict[bytes, Declaration] = {}
+
+    def parse(document: object) -> "Declaration":
+        content = orjson.dumps(document)
+        if content not in parsed:
+            parsed[content] = parse_declaration(document)
+        return parsed[content]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feeds, "parse_declaration", parse)
+        yield
 
 
 @pytest.fixture

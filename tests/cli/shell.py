@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import httpx
 from tests.engine import program_environment
+from tests.launching.process import PROGRAM, Program
 from tests.serving import UNENCRYPTED
 
 from pdpp.cli.program import run
@@ -102,7 +104,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "pdpp", *map(str, arguments)]
+    return [*PROGRAM, *map(str, arguments)]
 
 
 def pdpp(
@@ -112,17 +114,16 @@ def pdpp(
     env: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run the program to its end."""
-    done = subprocess.run(
-        command(*_placed(arguments, data)),
-        input=stdin,
-        capture_output=True,
-        env=environment(stored(_placed(arguments, data)) | dict(env or {})),
-        timeout=DEADLINE_SECONDS,
-        check=False,
-    )
-    out, err = done.stdout.decode(), done.stderr.decode()
+    where = environment(stored(_placed(arguments, data)) | dict(env or {}))
+    with Program(
+        command(*_placed(arguments, data)), stdin=PIPE, stdout=PIPE, stderr=PIPE, env=where
+    ) as process:
+        try:
+            out, err = (told.decode() for told in process.communicate(stdin, DEADLINE_SECONDS))
+        finally:
+            process.kill()
     assert "Traceback" not in err, err
-    return Ended(done.returncode, out, err)
+    return Ended(process.returncode, out, err)
 
 
 def _placed(arguments: tuple[str | Path, ...], data: Path | None) -> tuple[str | Path, ...]:
@@ -184,7 +185,7 @@ def started(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         where = environment(stored(arguments) | dict(env or {}))
-        process = subprocess.Popen(command(*arguments), env=where, **streams)
+        process = Program(command(*arguments), env=where, **streams)
     finally:
         signal.signal(signal.SIGINT, before)
     with process:

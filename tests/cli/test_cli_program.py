@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli import shell
 from tests.cli.shell import (
     DEADLINE_SECONDS,
     command,
@@ -45,6 +46,12 @@ LEAVES = [
     "check",
     "backup",
 ]
+
+
+@pytest.fixture(autouse=True)
+def launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the program itself: a fork does not show how an interpreter begins."""
+    monkeypatch.setattr(shell, "Program", subprocess.Popen)
 
 
 def test_help_lists_every_command_and_imports_none_of_them() -> None:

@@ -37,6 +37,10 @@ class _Counter:
         self.marks: dict[str, list[int]] = {}
         self._process = os.getpid()
 
+    def follow_fork(self) -> None:
+        """Count for the process that this one has become."""
+        self._process = os.getpid()
+
     def write(self) -> None:
         """Write down what was run so far."""
         if os.getpid() != self._process:
@@ -93,7 +97,7 @@ class _Finder(MetaPathFinder):
     """Finds the program's modules where they are, and gives them the loader above."""
 
     def __init__(self, counter: _Counter) -> None:
-        self._counter = counter
+        self.counter = counter
 
     def find_spec(
         self,
@@ -105,7 +109,7 @@ class _Finder(MetaPathFinder):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
-            spec.loader = _Loader(self._counter, spec.loader.name, spec.loader.path)
+            spec.loader = _Loader(self.counter, spec.loader.name, spec.loader.path)
         return spec
 
 
@@ -123,3 +127,10 @@ def count_imports(folder: Path) -> Callable[[], None]:
 
     os._exit = write_and_exit
     return counter.write
+
+
+def count_this_fork() -> None:
+    """Write down what a fork runs too, where its parent was counted."""
+    for finder in sys.meta_path:
+        if isinstance(finder, _Finder):
+            finder.counter.follow_fork()

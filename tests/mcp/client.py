@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 import httpx
+from tests.launching.process import Program
 from tests.mcp.launch import DEADLINE, META, VERSION, Lines, environment
 from tests.mcp.recorder import Recorder
 from tests.serving import UNLIMITED, World, running
@@ -188,7 +189,7 @@ class StdioWire:
     """Speaks to a real ``pdpp mcp`` process."""
 
     def __init__(self, provider_url: str, cache_root: Path, version: str) -> None:
-        self.process = subprocess.Popen(
+        self.process = Program(
             mcp_command(provider_url, cache_root),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

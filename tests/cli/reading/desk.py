@@ -8,7 +8,6 @@ import re
 import select
 import shlex
 import struct
-import subprocess
 import sys
 import termios
 import time
@@ -20,6 +19,7 @@ from typing import Any
 
 import httpx
 from tests.cli.shell import DEADLINE_SECONDS, Ended, command, environment, pdpp
+from tests.launching.process import Program
 from tests.serving import UNENCRYPTED, World, grant
 
 from pdpp.cli.program import run
@@ -85,7 +85,7 @@ class Desk:
         parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         kept = {k: v for k, v in environment(self.variables).items() if k not in _STEERING}
-        process = subprocess.Popen(
+        process = Program(
             command(*words),
             stdin=child,
             stdout=child,

@@ -1,0 +1,116 @@
+"""The process that forks: ``python -m tests.launching.forker``, with a socket as its stdin.
+
+It forks twice and lets the process between end, so that whoever asked becomes the parent of the
+program and can wait for it. Each fork leaves the loop and runs the program as ``python -m pdpp``
+does, with the interpreter's own way to end.
+"""
+
+import gc
+import io
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+import time
+from importlib import import_module
+from typing import TypedDict
+
+from tests.counting.importing import count_this_fork
+
+from pdpp.cli.program import COMMANDS
+
+_MOST_BYTES = 1 << 20
+
+
+class Request(TypedDict):
+    """What a program is started with, beside its streams."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+
+
+def serve_forks(requests: socket.socket) -> None:
+    """Fork for each request; return in a fork, end where nobody asks any more."""
+    while True:
+        message, streams, _, _ = socket.recv_fds(requests, _MOST_BYTES, 3)
+        if not message:
+            os._exit(0)
+        if _forked(requests):
+            _become(json.loads(message), streams)
+            return
+        for stream in streams:
+            os.close(stream)
+
+
+def _forked(requests: socket.socket) -> bool:
+    """Fork twice; tell the one that goes on as the program, and tell who asked its number."""
+    number_read, number_write = os.pipe()
+    ended_read, ended_write = os.pipe()
+    between = os.fork()
+    if between:
+        os.close(number_write)
+        os.close(ended_read)
+        os.close(ended_write)
+        number = os.read(number_read, 16)
+        os.close(number_read)
+        os.waitpid(between, 0)
+        requests.sendall(number)
+        return False
+    program = os.fork()
+    if program:
+        os.write(number_write, b"%16d" % program)
+        os._exit(0)
+    requests.close()
+    os.close(number_read)
+    os.close(number_write)
+    os.close(ended_write)
+    # Nothing is written: the pipe ends with the process between, and then the parent is the asker.
+    os.read(ended_read, 1)
+    os.close(ended_read)
+    return True
+
+
+def _become(request: Request, streams: list[int]) -> None:
+    """Take the arguments, the environment, the folder and the streams of a request."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    for stream in streams:
+        os.close(stream)
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    os.chdir(request["folder"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc] # noqa: SIM115
+    sys.stdout = sys.__stdout__ = _writer(1)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _writer(2)  # type: ignore[misc]
+    sys.argv[1:] = request["arguments"]
+    count_this_fork()
+
+
+def _writer(number: int) -> io.TextIOWrapper:
+    """Return what the interpreter makes of a stream: errors by the line, output on a terminal."""
+    errors, at_once = ("backslashreplace", True) if number == 2 else ("strict", os.isatty(number))
+    buffered = open(number, "wb", closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(buffered, "utf-8", errors, line_buffering=at_once)
+
+
+def main() -> None:
+    """Import the program, say that it is there, and run it in each fork."""
+    requests = socket.socket(fileno=os.dup(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for place, _ in COMMANDS.values():
+        import_module(place.partition(":")[0])
+    assert len(os.listdir("/proc/self/task")) == 1, "a process with threads must not fork"
+    gc.collect()
+    gc.freeze()
+    requests.sendall(b"%16d" % os.getpid())
+    serve_forks(requests)
+    runpy.run_module("pdpp", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""A forked program is what an interpreter of its own would be."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import DEADLINE_SECONDS, command, environment
+from tests.launching.process import Program
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+
+Told = tuple[int, bytes, bytes]
+
+
+def ended(kind: type[subprocess.Popen[bytes]], words: list[str], folder: Path, **env: str) -> Told:
+    pipe = subprocess.PIPE
+    with kind(
+        command(*words), stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environment(env)
+    ) as process:
+        out, err = process.communicate(b"", DEADLINE_SECONDS)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["no-such-command"], ["grant", "list"], ["config", "--json"]]
+)
+def test_it_says_what_a_launched_one_says(words: list[str], tmp_path: Path) -> None:
+    given = {"PDPP_DATA": "of my own", "PDPP_PORT": "7777"}
+    launched = ended(subprocess.Popen, words, tmp_path, **given)
+    assert ended(Program, words, tmp_path, **given) == launched
+
+
+def test_a_signal_ends_it_and_whoever_started_it_is_told(tmp_path: Path) -> None:
+    words = command("ingest", "-", "--data", tmp_path)
+    with Program(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert forked(process.pid)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(DEADLINE_SECONDS) == -signal.SIGKILL
+
+
+def forked(pid: int) -> bool:
+    """Tell whether a process shows the name of the one that it was forked from."""
+    return b"tests.launching.forker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_what_a_fork_cannot_do_is_started_as_ever(tmp_path: Path) -> None:
+    words = command("ingest", "-", "--data", tmp_path)
+    with Program(words, stdin=subprocess.PIPE, start_new_session=True) as process:
+        assert os.getsid(process.pid) == process.pid
+        assert not forked(process.pid)
+        process.kill()
