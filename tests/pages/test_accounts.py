@@ -1,5 +1,6 @@
 """The accounts pages: names, merges and removals."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from tests.pages.house import MAIL, PASSPHRASE, House, Reader, Sheet, housed
 from tests.serving import refused
 
+from pdpp.evidence.amount import size_in_words
 from pdpp.jobs.importing import import_order
 from pdpp.store.jobs import JobLease, JobProgress, JobStatus
 
@@ -31,7 +33,11 @@ def test_an_account_shows_its_streams_and_who_may_read_it(house: House, owner: R
     owner.get(house.ask(MAIL, name="Mail Reader")).send(action="approve")
     page = owner.get("/accounts/cin_home")
     assert "Letters newest from 29 October 2026, 12:01 UTC 598 records" in page.text
-    assert "37 files, " in page.text
+    sizes = house.world.store.connection_sizes()
+    size = size_in_words(sizes["cin_home"])
+    assert re.search(rf"records, {size} · 37 files, \d", page.text)
+    assert f"records {size}" in " ".join(owner.get("/accounts").text.split())
+    assert f"{size} of records" in owner.get("/accounts/cin_home/remove").text
     assert "Mail Reader" in page.text
     assert page.tree.css_first('a[href="/search?account=cin_home&kind=messages"]') is not None
 

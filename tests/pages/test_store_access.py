@@ -28,6 +28,7 @@ TYPES = {
 
 WITHOUT_RECORDS = {
     "catalogue",
+    "connection_sizes",
     "files",
     "jobs",
     "latest_version",

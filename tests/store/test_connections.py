@@ -11,7 +11,10 @@ from tests.store.world import Data, World, all_records, declare, stream
 from pdpp.authz.selection import Selection
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.service.accounts import merge_connections
+from pdpp.store.batch import canonical
 from pdpp.store.catalogue import new_connection_id
+from pdpp.store.cell import LONG_CHARS
+from pdpp.store.numbers import read_data
 from pdpp.store.port import PageQuery, SearchQuery
 
 
@@ -46,6 +49,34 @@ def test_what_a_connection_holds_is_told_before_it_goes(world: World) -> None:
     assert (held.records, held.blobs, held.blob_bytes) == ({"messages": 5}, 1, 3)
     with pytest.raises(NotFound):
         world.store.connection_contents("nowhere")
+
+
+def size_of(world: World, connection_id: str = "c1") -> int:
+    """Return how long the JSON of all records of a connection is, by reading them."""
+    records = all_records(world.store, world.reach(connection_id))
+    return sum(len(canonical(read_data(record.data))) for record in records)
+
+
+def test_the_size_of_a_connection_follows_every_write(world: World) -> None:
+    world.settle(None, "c1", "c2")
+    long = "long " * LONG_CHARS
+    writes: list[dict[str, Data | None]] = [
+        {"a": {"subject": "kelp"}, "b": {"subject": "é", "body": long}},
+        {"a": {"subject": "kelp"}, "b": {"subject": "é", "body": long + "er", "note": long}},
+        {"a": {"subject": "more kelp", "weight": 1.5}, "c": {"subject": "new"}},
+        {"b": {"subject": "short now"}, "d": {"body": long}},
+        {"a": None, "d": None, "nothing": None},
+    ]
+    for batch in writes:
+        world.put(batch)
+        assert world.store.connection_contents("c1").record_bytes == size_of(world) > 0
+    world.put({"b": {"subject": "short now"}, "e": {"subject": "there"}}, "c2")
+    assert world.store.connection_sizes() == {"c1": size_of(world), "c2": size_of(world, "c2")}
+    merge(world, "c1", "c2")
+    delete_all(world)
+    assert world.store.connection_sizes() == {"c2": size_of(world, "c2")}
+    world.store.remove_connection("c2")
+    assert world.store.connection_sizes() == {}
 
 
 def test_a_removed_connection_is_out_of_sight_at_once_and_then_deleted(world: World) -> None:

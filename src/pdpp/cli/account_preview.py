@@ -7,7 +7,7 @@ import click
 
 from pdpp.authz.account_changes import GrantChange
 from pdpp.cli.output import note, table
-from pdpp.evidence.amount import counted
+from pdpp.evidence.amount import counted, size_in_words
 from pdpp.evidence.fence import visible
 from pdpp.service.accounts import AccountContents
 from pdpp.store.catalogue import Catalogue, Connection
@@ -28,10 +28,11 @@ def contents_lines(contents: AccountContents) -> Iterator[str]:
         [(stream, counted(count, "record")) for stream, count in contents.records.items()],
         indent="  ",
     )
+    yield f"  size of the records: {size_in_words(contents.record_bytes)}"
     if contents.newest is not None:
         yield f"  newest: {contents.newest}"
     if contents.files:
-        size = counted(contents.file_bytes, "byte")
+        size = size_in_words(contents.file_bytes)
         yield f"  {counted(contents.files, 'file')} that no other account uses, {size}"
 
 

@@ -48,11 +48,13 @@ async def show_accounts(request: PageRequest) -> Response:
     accounts = await account_summaries(request.site.reader(), request.dates)
     text = request.http.query_params.get("from", "")
     start = int(text) if text.isdecimal() and text.isascii() and len(text) < 6 else 0
-    occupied = await request.site.read("sizes", request.site.service.store.occupied)
+    store = request.site.service.store
+    occupied = await request.site.read("sizes", store.occupied)
     return request.page(
         "accounts.html",
         accounts=accounts[start : start + _ON_A_PAGE],
         following=start + _ON_A_PAGE if start + _ON_A_PAGE < len(accounts) else None,
+        sizes=await request.site.read("sizes", store.connection_sizes),
         occupied=occupied,
     )
 

@@ -34,7 +34,7 @@ def health(site: Site) -> list[HealthLine]:
         )
     ]
     sizes = ", ".join(
-        f"{part.replace('_', ' ')} {size_in_words(size)}"
+        f"{'files' if part == 'blobs' else part} {size_in_words(size)}"
         for part, size in service.store.occupied().items()
     )
     lines.append(HealthLine("Space on disk", sizes))

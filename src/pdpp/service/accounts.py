@@ -36,6 +36,7 @@ class AccountContentsJson(TypedDict):
     display_name: str
     record_counts: dict[str, Size]
     newest_record_at: str | None
+    record_bytes: Size
     files: Size
     file_bytes: Size
 
@@ -77,6 +78,7 @@ class AccountContents(NamedTuple):
     connection: Connection
     records: Mapping[str, int]
     newest: str | None
+    record_bytes: int
     files: int
     file_bytes: int
 
@@ -88,6 +90,7 @@ class AccountContents(NamedTuple):
             "display_name": self.connection.display_name,
             "record_counts": dict(self.records),
             "newest_record_at": self.newest,
+            "record_bytes": self.record_bytes,
             "files": self.files,
             "file_bytes": self.file_bytes,
         }
@@ -165,7 +168,12 @@ def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> A
     times = [moment for moment in newest_times(store, reaches) if moment is not None]
     newest = max(times, default=None)
     return AccountContents(
-        connection, contents.records, newest, contents.blobs, contents.blob_bytes
+        connection,
+        contents.records,
+        newest,
+        contents.record_bytes,
+        contents.blobs,
+        contents.blob_bytes,
     )
 
 

@@ -180,6 +180,8 @@ class ConnectionContents(NamedTuple):
 
     connection_id: str
     records: Mapping[str, int]
+    record_bytes: int
+    """How long the JSON of all its records is."""
     blobs: int
     blob_bytes: int
 
@@ -278,6 +280,10 @@ class Store(Protocol):
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
     ) -> None: ...
     def connect(self, connection_id: str, connector_key: str, display_name: str) -> None: ...
+
+    def connection_sizes(self) -> Mapping[str, int]:
+        """Return how long the JSON of each connection's records is."""
+        ...
 
     def connection_contents(self, connection_id: str) -> ConnectionContents:
         """Return what is lost when a connection is removed."""

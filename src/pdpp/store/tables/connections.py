@@ -25,7 +25,7 @@ def contents(db: TableReader, connection_id: str) -> ConnectionContents:
     """Return what is lost when a connection is removed."""
     source_of(db, connection_id)
     streams: list[Any] = db.execute(
-        "SELECT stream, record_count FROM feed WHERE owner = ? AND connection_id = ?"
+        "SELECT stream, record_count, record_bytes FROM feed WHERE owner = ? AND connection_id = ?"
         " ORDER BY stream",
         (OWNER, connection_id),
     ).fetchall()
@@ -38,7 +38,18 @@ def contents(db: TableReader, connection_id: str) -> ConnectionContents:
         "  AND f.removed = 0)",
         (OWNER, connection_id, connection_id),
     ).get
-    return ConnectionContents(connection_id, dict(streams), blobs, size)
+    counts = {stream: count for stream, count, _ in streams}
+    return ConnectionContents(connection_id, counts, sum(row[2] for row in streams), blobs, size)
+
+
+def sizes(db: TableReader) -> dict[str, int]:
+    """Return how long the JSON of each connection's records is."""
+    rows: list[Any] = db.execute(
+        "SELECT connection_id, sum(record_bytes) FROM feed WHERE owner = ? AND removed = 0"
+        " GROUP BY connection_id",
+        (OWNER,),
+    ).fetchall()
+    return {connection_id: int(size) for connection_id, size in rows}
 
 
 def rename(db: TableConnection, connection_id: str, display_name: str) -> None:

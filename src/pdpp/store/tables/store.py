@@ -150,6 +150,10 @@ class TableStore:
         with self._db.writing() as db:
             feeds.connect(db, Connection(connection_id, connector_key, display_name))
 
+    def connection_sizes(self) -> Mapping[str, int]:
+        """Return how long the JSON of each connection's records is."""
+        return connections.sizes(self._db.reader)
+
     def connection_contents(self, connection_id: str) -> ConnectionContents:
         """Return what is lost when a connection is removed."""
         return connections.contents(self._db.reader, connection_id)

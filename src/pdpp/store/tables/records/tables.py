@@ -59,7 +59,8 @@ CREATE TABLE merged_record (
 ) WITHOUT ROWID;
 
 -- One stream of one connection. `places` says which field each place of a record's cells and each
--- place of the word index belongs to. A feed that is being removed is in no catalogue.
+-- place of the word index belongs to. `record_bytes` is the length of the JSON of all its records.
+-- A feed that is being removed is in no catalogue.
 CREATE TABLE feed (
   id INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL,
@@ -67,6 +68,7 @@ CREATE TABLE feed (
   stream TEXT NOT NULL,
   places TEXT NOT NULL,
   record_count INTEGER NOT NULL DEFAULT 0,
+  record_bytes INTEGER NOT NULL DEFAULT 0,
   version INTEGER NOT NULL DEFAULT 0,
   next_sequence INTEGER NOT NULL DEFAULT 0,
   removed INTEGER NOT NULL DEFAULT 0,

@@ -200,6 +200,14 @@ class PreparedBatch:
             [row for row in self.exact if row.turn not in passed],
         )
 
+    def fresh_bytes(self) -> int:
+        """Return how long the JSON of all new records is."""
+        packs = enumerate(self.packs)
+        short = sum(len(data_of(pack)) for turn, pack in packs if turn not in self._passed)
+        for turn in self.long_values.keys() - self._passed:
+            short += len(self.whole_text(turn)) - len(data_of(self.packs[turn]))
+        return short
+
     def lines(self) -> Iterator[Line]:
         """Yield the lines that the batch were made from, one for each key."""
         for key, turn in self.turn_of_key.items():

@@ -61,6 +61,7 @@ class BatchWriter:
         self._feed = batch.feed
         self._batch = batch
         self._field_sets = field_sets
+        self._more_bytes = 0
         self._version, first = self._open(now)
         self._work = BatchRows(batch.feed, self._version, first)
 
@@ -94,6 +95,7 @@ class BatchWriter:
                 self._update(turn, old)
         if new:
             self._give_back_surrogates(stored)
+            self._more_bytes += batch.fresh_bytes()
         if new or changed or deleted:
             self._work.apply(self._db, self._field_set_numbers, batch)
             self._close(new - deleted, batch.turns if new else 0)
@@ -103,9 +105,9 @@ class BatchWriter:
     def _close(self, more: int, turns: int) -> None:
         """Count the records, and go on with the numbers after those that this batch may have."""
         self._db.execute(
-            "UPDATE feed SET record_count = record_count + ?, version = ?,"
-            " next_sequence = next_sequence + ? WHERE id = ?",
-            (more, self._version, turns, self._feed.id),
+            "UPDATE feed SET record_count = record_count + ?, record_bytes = record_bytes + ?,"
+            " version = ?, next_sequence = next_sequence + ? WHERE id = ?",
+            (more, self._more_bytes, self._version, turns, self._feed.id),
         )
 
     def _stored(self, keys: Iterable[str]) -> dict[str, "_Stored"]:
@@ -134,7 +136,9 @@ class BatchWriter:
     def _update(self, turn: int, old: "_Stored") -> None:
         pack = self._batch.packs[turn]
         head, text = head_of(pack), data_of(pack)
-        before, after = self._whole(old), read_data(self._batch.whole_text(turn))
+        before, whole = self._whole(old), self._batch.whole_text(turn)
+        after = read_data(whole)
+        self._more_bytes += len(whole)
         stamps = Stamps.parse(old.stamps)
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
         changed = frozenset(_changed(before, after))
@@ -199,8 +203,9 @@ class BatchWriter:
             self._work.exact.append((*feed, place, old.surrogate, key))
 
     def _whole(self, old: "_Stored") -> Mapping[str, Any]:
-        """Return the data of a stored record with its long members."""
+        """Return the data, with its long members, of a stored record that goes or changes."""
         data = whole_data(self._db, self._feed.id, old.surrogate, old.data)
+        self._more_bytes -= len(data)
         whole: Mapping[str, Any] = read_data(data)
         return whole
 
