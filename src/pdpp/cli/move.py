@@ -1,5 +1,6 @@
 """``pdpp move``: a store goes from its file into a database, or back."""
 
+import os
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from pdpp.cli.options import common
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.configuration.database import DatabaseAddress
+from pdpp.configuration.effective import configured_bucket
 from pdpp.configuration.kind import DATABASE
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
@@ -77,7 +79,9 @@ def _target(text: str, owner: str, data: Path) -> StorePlace:
         keep_private(folder)
         return StorePlace(folder)
     try:
-        return StorePlace(data, DatabaseAddress(str(DATABASE.read_text(text)), owner))
+        url = str(DATABASE.read_text(text))
+        bucket = configured_bucket(data, os.environ)
+        return StorePlace(data, DatabaseAddress(url, owner, bucket=bucket))
     except ValueError as problem:
         raise click.UsageError(f"--to: {problem}.") from None
 

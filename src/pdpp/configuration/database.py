@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pdpp.configuration.kind import without_password
+from pdpp.store.bucket import BucketAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class DatabaseAddress:
     """Where a replica is that may answer reads; with its password, too."""
     read_lag_seconds: float = 0.0
     """How far behind it may be for clients that tolerate it."""
+    bucket: BucketAddress | None = None
+    """Where large blobs are, None where they are in the data folder."""
 
     def __str__(self) -> str:
         return without_password(self.url)

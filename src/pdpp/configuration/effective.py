@@ -3,7 +3,7 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -19,6 +19,7 @@ from pdpp.model.errors import Misconfigured
 from pdpp.model.instant import SECOND
 from pdpp.receipts.recorder import ReceiptPolicy
 from pdpp.service.settings import Settings
+from pdpp.store.bucket import BucketAddress
 
 CONFIG_VARIABLE = "PDPP_CONFIG"
 DEFAULT = "default"
@@ -26,6 +27,8 @@ DEFAULT = "default"
 _BURST_SECONDS = 3
 _PARTS = MappingProxyType({"receipts": ReceiptPolicy, "login": GuessPace, "all_logins": GuessPace})
 """Fields of ``Settings`` that are values of several settings each."""
+_OF_BUCKET = ("blobs", "blobs_endpoint", "blobs_region", "blobs_key_id", "blobs_key_secret")
+"""The settings of a bucket, in the order in which its address has them."""
 _OTHER_VARIABLES = frozenset(
     {
         CONFIG_VARIABLE,
@@ -58,9 +61,12 @@ class Configuration:
     def database(self) -> DatabaseAddress | None:
         """Return the database that holds the records, None where a file does."""
         url = self["database"]
+        bucket = _bucket(self)
         if url is None:
+            if bucket is not None:
+                raise Misconfigured("blobs names a bucket, which only a server with database uses")
             return None
-        return DatabaseAddress(url, self["owner"], self["database_read"], self._read_lag())
+        return DatabaseAddress(url, self["owner"], self["database_read"], self._read_lag(), bucket)
 
     def _read_lag(self) -> float:
         """Return how many seconds a replica may be behind, 0 where there is none."""
@@ -128,23 +134,46 @@ def configure(
 def configured_database(folder: Path, environment: Mapping[str, str]) -> DatabaseAddress | None:
     """Return the database that holds the records of a data folder, None where none does.
 
-    Looks at its two settings alone, so that a mistake in another one stops no command but the
-    server.
+    Looks at few settings alone, so that a mistake in another one stops no command but the server.
     """
+    values = _configured(folder, environment, ("database", "owner"))
+    if values["database"] is None:
+        return None
+    bucket = configured_bucket(folder, environment)
+    return DatabaseAddress(values["database"], values["owner"], bucket=bucket)
+
+
+def configured_bucket(folder: Path, environment: Mapping[str, str]) -> BucketAddress | None:
+    """Return the bucket that has the large blobs of a data folder, None where there is none."""
+    return _bucket(_configured(folder, environment, _OF_BUCKET))
+
+
+def _configured(
+    folder: Path, environment: Mapping[str, str], names: Sequence[str]
+) -> dict[str, Any]:
+    """Return some settings, from the environment or the file of a data folder."""
     path = Path(environment.get(CONFIG_VARIABLE) or folder / FILE_NAME).expanduser()
     text = _text(path) if path.is_file() else ""
     document = _document(path, text)
-    values = []
-    for setting in (SETTINGS["database"], SETTINGS["owner"]):
+    values = {}
+    for setting in (SETTINGS[name] for name in names):
         chosen = _from_variable(setting, environment)
         if chosen is not None:
-            values.append(chosen.value)
+            values[setting.name] = chosen.value
         elif setting.name in document:
             where = f"{path}, line {_line(text, setting.name)}"
-            values.append(_read(setting, document[setting.name], where, path.parent))
+            values[setting.name] = _read(setting, document[setting.name], where, path.parent)
         else:
-            values.append(setting.default)
-    return None if values[0] is None else DatabaseAddress(*values)
+            values[setting.name] = setting.default
+    return values
+
+
+def _bucket(values: "Mapping[str, Any] | Configuration") -> BucketAddress | None:
+    address = values["blobs"]
+    if address is None:
+        return None
+    name, _, prefix = address.removeprefix("s3://").partition("/")
+    return BucketAddress(name, prefix, *(values[option] for option in _OF_BUCKET[1:]))
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Chosen]]:

@@ -15,6 +15,7 @@ Value = str | int | float | bool | tuple[str, ...] | Path | None
 
 _FASTEST = 1_000_000
 _LONGEST_NAME = 200
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._-]+)*/?\Z", re.ASCII)
 _SWITCHES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NUMBER = re.compile(r"-?\d{1,18}\Z", re.ASCII)
 _SIZE = re.compile(r"(\d{1,12}) ?([KMGT]iB|B)?\Z", re.ASCII)
@@ -40,6 +41,8 @@ class SettingKind:
     natives: tuple[type, ...] = (str,)
     write: Callable[[Any], str] = json.dumps
     """Spells a value in a way that is TOML and JSON."""
+    secret: bool = False
+    """Whether a value is shown to nobody."""
 
     def read_text(self, text: str) -> Value:
         """Return the value that text from a flag or the environment stands for."""
@@ -66,7 +69,7 @@ class SettingKind:
 
     def refusal(self, given: object) -> str:
         """Say that something is no value of this kind, without repeating a password in it."""
-        quoted = "this" if "@" in str(given) else repr(given)
+        quoted = "this" if self.secret or "@" in str(given) else repr(given)
         return f"{quoted} is not {self.taken}"
 
 
@@ -179,6 +182,22 @@ def without_password(database: str) -> str:
     return urlunsplit((parts.scheme, f"{user}{at}{place}", parts.path, urlencode(options), ""))
 
 
+def _parse_bucket(given: str) -> str:
+    # A key in the address would be in every place that shows it.
+    if not _BUCKET.match(given):
+        raise ValueError
+    return given.rstrip("/")
+
+
+def _parse_endpoint(given: str) -> str:
+    parts = urlsplit(given)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise ValueError
+    if parts.query or parts.fragment or not given.isprintable():
+        raise ValueError
+    return given.rstrip("/")
+
+
 def _parse_networks(given: str | list[Any]) -> tuple[str, ...]:
     names = given.split(",") if isinstance(given, str) else given
     if not all(isinstance(name, str) for name in names):
@@ -224,6 +243,12 @@ DATABASE = SettingKind(
     _parse_database,
     write=lambda database: json.dumps(without_password(database)),
 )
+BUCKET = SettingKind(
+    "a bucket such as s3://name/prefix, without a key in it", "URL", _parse_bucket
+)
+ENDPOINT = SettingKind(
+    "an address such as https://s3.example.org, without a key in it", "URL", _parse_endpoint
+)
 NETWORKS = SettingKind(
     "a list of addresses or networks such as 127.0.0.1, 10.0.0.0/8",
     "NETWORK,…",
@@ -233,4 +258,11 @@ NETWORKS = SettingKind(
 )
 FOLDER = SettingKind("a folder", "DIR", _parse_folder, write=lambda folder: json.dumps(str(folder)))
 NAME = SettingKind("a name of 1 to 200 characters", "NAME", _parse_name)
+SECRET = SettingKind(
+    "a secret of 1 to 200 characters",
+    "SECRET",
+    _parse_name,
+    write=lambda _: json.dumps("(not shown)"),
+    secret=True,
+)
 HOST = SettingKind("the name or address of a network interface", "ADDRESS", _parse_host)

@@ -6,13 +6,16 @@ from types import MappingProxyType
 
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.configuration.kind import (
+    BUCKET,
     DATABASE,
+    ENDPOINT,
     FOLDER,
     HOST,
     NAME,
     NETWORKS,
     ORIGIN,
     RATE,
+    SECRET,
     SIZE,
     SPAN,
     SWITCH,
@@ -132,6 +135,50 @@ SERVING = (
         "or each below a path of it (data.example.org/NAME). Browsers keep host names apart from "
         "each other, and not paths.",
         flag=True,
+    ),
+    Setting(
+        "blobs",
+        BUCKET,
+        None,
+        "The bucket of an S3-compatible object store that has files of more than 1 MiB, for a "
+        "server with a database. Everything in it is sealed with a key from the database. Needs "
+        "the extra s3.",
+        flag=True,
+        unset="a folder in the data folder",
+        sample="s3://my-bucket/pdpp",
+    ),
+    Setting(
+        "blobs_endpoint",
+        ENDPOINT,
+        None,
+        "The address of the object store.",
+        unset="that of AWS, or AWS_ENDPOINT_URL",
+        sample="https://s3.example.org",
+    ),
+    Setting(
+        "blobs_region",
+        NAME,
+        None,
+        "The region of the bucket.",
+        unset="AWS_REGION, or us-east-1",
+        sample="eu-central-1",
+    ),
+    Setting(
+        "blobs_key_id",
+        NAME,
+        None,
+        "The id of the key that opens the bucket.",
+        unset="AWS_ACCESS_KEY_ID, or what the machine is given",
+        sample="AKIA",
+    ),
+    Setting(
+        "blobs_key_secret",
+        SECRET,
+        None,
+        "The secret of that key. Set it in the environment or in this file, which only you can "
+        "read; it is never shown.",
+        unset="AWS_SECRET_ACCESS_KEY, or what the machine is given",
+        sample="secret",
     ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
     Setting(

@@ -14,6 +14,7 @@ from pdpp.store.port import Store
 from pdpp.store.tables.moving import MOVE_SETTING
 
 if TYPE_CHECKING:
+    from pdpp.store.postgres.bucket import Bucket
     from pdpp.store.postgres.pool import WorkerConnections
 
 
@@ -55,7 +56,11 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
         connections = connections_to(database)
         try:
             store = PostgresStore(
-                database.url, folder, owner=database.owner, connections=connections
+                database.url,
+                folder,
+                owner=database.owner,
+                connections=connections,
+                bucket=bucket_of(database),
             )
             try:
                 refuse_unfinished(store)
@@ -91,6 +96,7 @@ class OwnerStores:
         self._database = database
         self._folder = folder
         self._connections = connections
+        self._bucket = bucket_of(database)
         self.fleet: Fleet = PostgresFleet(connections)
 
     def __call__(self, name: str) -> Store | None:
@@ -100,8 +106,13 @@ class OwnerStores:
 
         if known_owner(self._connections, name) is None:
             return None
-        url, connections = self._database.url, self._connections
-        store = PostgresStore(url, self._folder, owner=name, connections=connections)
+        store = PostgresStore(
+            self._database.url,
+            self._folder,
+            owner=name,
+            connections=self._connections,
+            bucket=self._bucket,
+        )
         refuse_unfinished(store)
         return store
 
@@ -126,6 +137,15 @@ def connections_to(database: DatabaseAddress) -> "WorkerConnections":
     from pdpp.store.postgres.database import worker_connections
 
     return worker_connections(database.url, database.replica_url, database.read_lag_seconds)
+
+
+def bucket_of(database: DatabaseAddress) -> "Bucket | None":
+    """Return the bucket with the large blobs of a database, None where they are in a folder."""
+    if database.bucket is None:
+        return None
+    from pdpp.store.postgres.bucket import Bucket
+
+    return Bucket(database.bucket)
 
 
 def refuse_unfinished(store: Store) -> None:

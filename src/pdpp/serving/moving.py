@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.encryption.data_key import DataKey
@@ -12,7 +12,7 @@ from pdpp.encryption.files import data_files
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
-from pdpp.serving.database import explained
+from pdpp.serving.database import bucket_of, explained
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.moved_rows import SqliteSide
 from pdpp.store.sqlite.opening import EXISTING, open_connection
@@ -52,10 +52,11 @@ def move_store(source: StorePlace, target: StorePlace, tell: Callable[[int], Non
 
     with ExitStack() as stack:
         old = stack.enter_context(_opened(source))
-        new = stack.enter_context(_opened(target))
         secret = old.ask(_KNOWN_BY)
         if not secret:
             raise StoreError(f"there is nothing in {source} yet, so there is nothing to move")
+        # The secret is moved too, after the files: those in a bucket are sealed with it already.
+        new = stack.enter_context(_opened(target, bytes(cast(bytes, secret[0][0]))))
         name = blake2b(bytes(str(secret[0][0]), "utf-8"), digest_size=12).hexdigest()
         for (blob_id,) in old.ask(_BLOBS):
             with old.blobs.open(str(blob_id), 0) as content:
@@ -64,7 +65,8 @@ def move_store(source: StorePlace, target: StorePlace, tell: Callable[[int], Non
 
 
 @contextmanager
-def _opened(place: StorePlace) -> Iterator[OpenedSide]:
+def _opened(place: StorePlace, secret: bytes | None = None) -> Iterator[OpenedSide]:
+    """Open one side; ``secret`` is what its store will have, where that has none yet."""
     if place.database is None:
         with _opened_file(place) as side:
             yield side
@@ -76,7 +78,9 @@ def _opened(place: StorePlace) -> Iterator[OpenedSide]:
 
         make_folder(place.folder)
         with closing(PostgresDatabase(place.database.url, place.database.owner)) as database:
-            blobs = PostgresBlobs(database, place.folder / BLOB_FOLDER)
+            known = None if secret is None else lambda: secret
+            bucket = bucket_of(place.database)
+            blobs = PostgresBlobs(database, place.folder / BLOB_FOLDER, bucket, known)
             reader = database.reader
             yield OpenedSide(
                 PostgresSide(database), lambda sql: reader.execute(sql, (OWNER,)).fetchall(), blobs

@@ -1,11 +1,12 @@
-"""Blobs in PostgreSQL: the bytes of small ones in the database, of large ones in a folder.
+"""Blobs in PostgreSQL: the bytes of small ones in the database, of large ones elsewhere.
 
-Workers on several machines then need no shared file system for ordinary attachments.
+Elsewhere is a bucket of an object store, or a folder where there is no bucket. Workers on several
+machines then need no shared file system for ordinary attachments, and with a bucket for none.
 """
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -13,14 +14,17 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pdpp.encryption.files import PLAIN
-from pdpp.model.errors import PayloadTooLarge
+from pdpp.model.errors import BlobNotFound, PayloadTooLarge
 from pdpp.store.blobs import CHUNK
+from pdpp.store.postgres.blob_bucket import BlobBucket
+from pdpp.store.postgres.bucket import Bucket
 from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.tables.blob_folder import BlobFolder, ReceivedBlob
 from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.secrets import store_secret
 
 MOST_IN_DATABASE = 1 << 20
-"""Larger blobs are files: a worker has what it writes in memory, several times over."""
+"""Larger blobs are elsewhere: a worker has what it writes in memory, several times over."""
 
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 """The clock of the database, which all workers share."""
@@ -31,36 +35,67 @@ _KEEP = f"""
     ON CONFLICT (owner, blob_id) DO UPDATE SET kept_at = excluded.kept_at,
       content = CASE WHEN b.content = excluded.content THEN b.content ELSE excluded.content END
 """
-_SIZE = "SELECT octet_length(content)::bigint FROM blob_content WHERE owner = $1 AND blob_id = $2"
+_SIZE = """
+    SELECT coalesce(octet_length(content), -1)::bigint FROM blob_content
+    WHERE owner = $1 AND blob_id = $2
+"""
+_IN_BUCKET = -1
 _PIECE = """
     SELECT substr(content, $3::int, $4::int) FROM blob_content WHERE owner = $1 AND blob_id = $2
 """
-_REMOVE = "DELETE FROM blob_content WHERE owner = $1 AND blob_id = $2 AND kept_at < $3"
+_REMOVE = """
+    DELETE FROM blob_content
+    WHERE owner = $1 AND blob_id = $2 AND kept_at < $3 AND content IS NOT NULL
+"""
 _SWEEP = """
     DELETE FROM blob_content b WHERE b.owner = $1 AND b.kept_at < $2
+    AND b.content IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM blob o WHERE o.owner = b.owner AND o.blob_id = b.blob_id)
 """
 
 
 class PostgresBlobs(BlobFolder):
-    """Has small blobs of an owner in the database, and is a folder for the large ones."""
+    """Has small blobs of an owner in the database, and large ones in a bucket or a folder."""
 
-    def __init__(self, database: PostgresDatabase, folder: Path) -> None:
-        super().__init__(folder / str(database.owner), PLAIN)
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        folder: Path,
+        bucket: Bucket | None = None,
+        secret: Callable[[], bytes] | None = None,
+    ) -> None:
+        """``secret`` returns that of the owner's store; what is in a bucket is sealed with it."""
+        own = folder / str(database.owner)
+        super().__init__(own, PLAIN)
         self._database = database
+        self._bucket: BlobBucket | None = None
+        if bucket is not None:
+            self._bucket = BlobBucket(
+                database, bucket, own, secret or partial(store_secret, database)
+            )
 
     def open(self, blob_id: str, start: int) -> BinaryIO:
         """Open the bytes of a blob from a position."""
         size = self._size(blob_id)
         if size is None:
             return super().open(blob_id, start)
+        if size == _IN_BUCKET:
+            return self._known_bucket().open(blob_id, start)
         reader = _ContentReader(self._database, blob_id, start, size)
         return cast(BinaryIO, io.BufferedReader(reader, CHUNK))
 
     def _size(self, blob_id: str) -> int | None:
-        """Return how many bytes a blob has in the database, None where it is not there."""
+        """Return how many bytes a blob has in the database, None where it is a file."""
         size = self._database.reader.run(_SIZE, (OWNER, blob_id)).get
         return None if size is None else int(size)
+
+    def _known_bucket(self) -> BlobBucket:
+        if self._bucket is None:
+            raise BlobNotFound(
+                "The bytes of this blob are in an object store that this server is not told of; "
+                "its setting blobs names it."
+            )
+        return self._bucket
 
     @contextmanager
     def received(self, pieces: Iterator[bytes], limit: int) -> Iterator[ReceivedBlob]:
@@ -71,7 +106,8 @@ class PostgresBlobs(BlobFolder):
             if len(content) > limit:
                 raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
             if len(content) > MOST_IN_DATABASE:
-                with super().received(chain([bytes(content)], pieces), limit) as large:
+                receive = super().received if self._bucket is None else self._bucket.received
+                with receive(chain([bytes(content)], pieces), limit) as large:
                     yield large
                 return
         blob_id = hashlib.sha256(content).hexdigest()
@@ -88,10 +124,15 @@ class PostgresBlobs(BlobFolder):
             # them without a name.
             db.run(_SWEEP, (OWNER, before))
             removed = db.changes()
+        if self._bucket is not None:
+            removed += self._bucket.sweep(before)
         return removed + super().sweep(before)
 
     def remove(self, blob_id: str, before: int) -> bool:
         """Remove a blob unless it was kept since a moment; tell whether it is gone."""
+        if self._size(blob_id) == _IN_BUCKET:
+            # Without the bucket it stays, row and object: whoever knows the bucket removes both.
+            return self._bucket is not None and self._bucket.remove(blob_id, before)
         with self._database.brief() as db:
             db.run(_REMOVE, (OWNER, blob_id, before))
         return self._size(blob_id) is None and super().remove(blob_id, before)
@@ -100,8 +141,11 @@ class PostgresBlobs(BlobFolder):
         """Say what is wrong with a stored blob, or nothing."""
         if self._size(blob_id) is None:
             return super().problem(blob_id, size)
-        with self.open(blob_id, 0) as source:
-            return self._difference(source, blob_id, size)
+        try:
+            with self.open(blob_id, 0) as source:
+                return self._difference(source, blob_id, size)
+        except (BlobNotFound, OSError) as problem:
+            return f"blob {blob_id} cannot be read: {problem}"
 
 
 class _ContentReader(io.RawIOBase):

@@ -58,12 +58,13 @@ _BLOB_CONTENT = Table(
     {
         "blob_id": 'TEXT COLLATE "C" NOT NULL',
         "kept_at": "BIGINT NOT NULL",
-        "content": "BYTEA NOT NULL",
+        "content": "BYTEA",
         "owner": _OWNER_COLUMN,
     },
     ("owner", "blob_id"),
 )
-"""The bytes of small blobs, which the embedded engine has in files; see ``blobs.py``."""
+"""The bytes of small blobs, which the embedded engine has in files; see ``blobs.py``. A row without
+content says that the bytes are in an object store; see ``blob_bucket.py``."""
 
 
 @cache

@@ -17,6 +17,7 @@ from pdpp.store.notices import ChangeNotices
 from pdpp.store.port import Deadline
 from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
+from pdpp.store.postgres.bucket import Bucket
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
 from pdpp.store.postgres.fleet import PostgresFleet
@@ -40,7 +41,7 @@ log = logging.getLogger("pdpp.store")
 
 
 class PostgresStore(TableStore):
-    """Fulfils the store's port on a PostgreSQL database; large blobs are in a folder."""
+    """Fulfils the store's port on a PostgreSQL database; large blobs are elsewhere."""
 
     _aggregator = PostgresAggregator
 
@@ -52,16 +53,17 @@ class PostgresStore(TableStore):
         surrogate_of: SurrogateOf | None = None,
         owner: str = OWNER_NAME,
         connections: WorkerConnections | None = None,
+        bucket: Bucket | None = None,
     ) -> None:
         """Open the part of an owner, who is added where there is none of that name.
 
         ``connections`` are those of the worker, where it serves several owners or has a replica;
-        whoever made them closes them.
+        whoever made them closes them. Without a ``bucket`` large blobs are in the folder.
         """
         self.files = PLAIN
         self._database = PostgresDatabase(url, owner, connections)
         make_folder(folder)
-        blobs = PostgresBlobs(self._database, folder / "blobs")
+        blobs = PostgresBlobs(self._database, folder / "blobs", bucket, self.secret)
         super().__init__(self._database, blobs, clock, surrogate_of)
         # What was revoked is kept in the database alone: workers share no folder, and whoever sets
         # a database back to an earlier moment knows it, while a file is copied by anyone.

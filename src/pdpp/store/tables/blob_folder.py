@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from pdpp.encryption.files import PLAIN, DataFiles
+from pdpp.encryption.files import PLAIN, DataFiles, FileWriter
 from pdpp.model.errors import BlobNotFound, PayloadTooLarge
 from pdpp.store.blobs import chunks
 
@@ -64,16 +64,7 @@ class BlobFolder:
         descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=_UNFINISHED)
         try:
             with os.fdopen(descriptor, "wb") as target:
-                writer = self._files.writer(target)
-                digest, size = hashlib.sha256(), 0
-                for chunk in pieces:
-                    size += len(chunk)
-                    if size > limit:
-                        raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
-                    digest.update(chunk)
-                    writer.write(chunk)
-                writer.finish()
-                blob_id = digest.hexdigest()
+                blob_id, size = write_pieces(self._files.writer(target), pieces, limit)
                 known = self.problem(blob_id, size) is None
                 if not known:
                     target.flush()
@@ -149,6 +140,19 @@ class BlobFolder:
         if length != size or digest.hexdigest() != blob_id:
             return f"blob {blob_id} has other content than its name says"
         return None
+
+
+def write_pieces(writer: FileWriter, pieces: Iterator[bytes], limit: int) -> tuple[str, int]:
+    """Write what comes in pieces; return the name that it gets and its size."""
+    digest, size = hashlib.sha256(), 0
+    for chunk in pieces:
+        size += len(chunk)
+        if size > limit:
+            raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
+        digest.update(chunk)
+        writer.write(chunk)
+    writer.finish()
+    return digest.hexdigest(), size
 
 
 def sync_folder(folder: Path) -> None:
