@@ -167,7 +167,7 @@ lock:
 	$(COMPILE) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --constraint requirements/run.txt --group dev \
 		--output-file requirements/dev.txt pyproject.toml
-	@awk '/^[^ ]/ { wanted = /^psycopg/ } wanted' requirements/dev.txt > requirements/postgres.txt
+	@awk '/^[^ ]/ { wanted = /^(psycopg|obstore)/ } wanted' requirements/dev.txt > requirements/postgres.txt
 	@awk '/^[^ ]/ { wanted = /^(hatchling|packaging|pathspec|pluggy|tomlkit|trove-classifiers)==/ } wanted' \
 		requirements/dev.txt > requirements/build.txt
 	$(COMPILE) --group audit --output-file requirements/audit.txt

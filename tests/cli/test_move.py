@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, pdpp_here
+from tests.object_store import BUCKET, KEY_ID, KEY_SECRET, object_store, objects
 from tests.postgres_server import server_url
 from tests.serving import UNLIMITED, approve, owner, plant, running
 
@@ -121,6 +122,35 @@ def test_a_token_from_before_reads_the_same_there_and_back(
         assert store.check() == []
         assert store.receipts.hash_of(receipts[0]) == receipts[1]
         assert [answers(store, token) for token in tokens] == before
+        assert sorted(contents(store)) == sorted(BLOBS)
+
+
+def test_large_files_move_into_a_bucket_and_back(
+    filled: Path, place: StorePlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.database is not None
+    prefix = f"{tmp_path.parent.name}/{tmp_path.name}"
+    monkeypatch.setenv("PDPP_BLOBS", f"s3://{BUCKET}/{prefix}")
+    monkeypatch.setenv("PDPP_BLOBS_ENDPOINT", object_store())
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY_SECRET)
+    to = ("--to", place.database.url, "--owner", place.database.owner)
+    moved = pdpp_here("move", *to, data=filled)
+    assert moved.code == 0, moved.err
+    assert len(objects(object_store(), prefix)) == 1
+
+    monkeypatch.setenv("PDPP_DATABASE", place.database.url)
+    monkeypatch.setenv("PDPP_OWNER", place.database.owner)
+    elsewhere = tmp_path / "another machine"
+    assert pdpp_here("check", data=elsewhere).code == 0
+    with open_store(elsewhere) as store:
+        assert sorted(contents(store)) == sorted(BLOBS)
+    again = tmp_path / "again"
+    assert pdpp_here("move", "--to", again, data=elsewhere).code == 0
+    for name in ("PDPP_DATABASE", "PDPP_BLOBS"):
+        monkeypatch.delenv(name)
+    with open_store(again) as store:
+        assert store.check() == []
         assert sorted(contents(store)) == sorted(BLOBS)
 
 

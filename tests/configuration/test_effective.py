@@ -1,15 +1,22 @@
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.configuration.effective import Configuration, configure
+from pdpp.configuration.database import DatabaseAddress
+from pdpp.configuration.effective import (
+    Configuration,
+    configure,
+    configured_bucket,
+    configured_database,
+)
 from pdpp.configuration.kind import Value
 from pdpp.configuration.table import LIFETIMES, LIMITS, SETTINGS
 from pdpp.model.errors import Misconfigured
 from pdpp.model.instant import DAY, SECOND
 from pdpp.service.settings import Settings
+from pdpp.store.bucket import BucketAddress
 
 ORIGIN = "http://127.0.0.1:7377"
 
@@ -83,6 +90,48 @@ def test_a_replica_comes_with_the_lag_that_it_may_have(tmp_path: Path) -> None:
     assert found.settings(ORIGIN).read_lag_seconds == 2.0
     assert "secret" not in repr(database)
     assert effective(tmp_path, 'database_read_lag = "2s"').settings(ORIGIN).read_lag_seconds == 0
+
+
+def test_a_bucket_is_set_in_the_environment_or_in_the_file_and_its_secret_is_never_shown(
+    tmp_path: Path,
+) -> None:
+    text = 'database = "postgresql://a@b/c"\nblobs = "s3://mine/of/pdpp/"\nblobs_key_id = "AK"\n'
+    env = {"PDPP_BLOBS_KEY_SECRET": "hush-hush", "PDPP_BLOBS_ENDPOINT": "https://s3.example/"}
+    found = effective(tmp_path, text, env=env)
+    database = found.database()
+    assert database is not None
+    assert configured_database(tmp_path, env) == database
+    bucket = database.bucket
+    assert bucket == BucketAddress("mine", "of/pdpp", "https://s3.example", None, "AK", "hush-hush")
+    assert str(bucket) == "s3://mine/of/pdpp"
+    assert "hush-hush" not in repr(database)
+    assert "hush-hush" not in SETTINGS["blobs_key_secret"].plain("hush-hush")
+    assert configured_bucket(tmp_path, {}) == replace(bucket, endpoint=None, key_secret=None)
+    assert effective(tmp_path, 'database = "postgresql://a@b/c"').database() == DatabaseAddress(
+        "postgresql://a@b/c", "owner"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('blobs = "s3://key:hush@mine/x"', "this is not a bucket such as s3://name/prefix"),
+        ('blobs = "https://mine/x"', "is not a bucket such as s3://name/prefix"),
+        ('blobs_endpoint = "https://key:hush@mine"', "this is not an address such as"),
+        ('blobs_key_secret = "hush\\u0000"', "this is not a secret of 1 to 200 characters"),
+    ],
+)
+def test_a_key_in_the_address_of_a_bucket_is_refused_and_not_repeated(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    refused = refusal(tmp_path, text)
+    assert told in refused
+    assert "hush" not in refused
+
+
+def test_a_bucket_without_a_database_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="only a server with database"):
+        effective(tmp_path, 'blobs = "s3://mine"').database()
 
 
 def test_every_limit_and_every_lifetime_can_be_set() -> None:

@@ -101,11 +101,11 @@ def test_the_image_is_built_with_the_tools_that_are_tried_here() -> None:
     assert {name for name, _ in names} == needed
 
 
-def test_the_image_has_the_driver_of_postgresql() -> None:
+def test_the_image_has_the_driver_of_postgresql_and_the_client_of_object_stores() -> None:
     pinned = (ROOT / "requirements" / "postgres.txt").read_text()
     in_development = (ROOT / "requirements" / "dev.txt").read_text()
     names = re.findall(r"^([a-z-]+==[\d.]+)", pinned, re.MULTILINE)
-    assert {name.partition("==")[0] for name in names} == {"psycopg", "psycopg-binary"}
+    assert {name.partition("==")[0] for name in names} == {"obstore", "psycopg", "psycopg-binary"}
     assert all(name in in_development for name in names), "tested with another version"
     installs = [rest for name, rest in instructions() if name == "RUN"]
     assert any("--no-deps -r requirements/postgres.txt" in rest for rest in installs)
