@@ -243,9 +243,7 @@ DATABASE = SettingKind(
     _parse_database,
     write=lambda database: json.dumps(without_password(database)),
 )
-BUCKET = SettingKind(
-    "a bucket such as s3://name/prefix, without a key in it", "URL", _parse_bucket
-)
+BUCKET = SettingKind("a bucket such as s3://name/prefix, without a key in it", "URL", _parse_bucket)
 ENDPOINT = SettingKind(
     "an address such as https://s3.example.org, without a key in it", "URL", _parse_endpoint
 )
