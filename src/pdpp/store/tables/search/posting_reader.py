@@ -134,12 +134,12 @@ class PostingReader:
                     pieces.data.append(data)
 
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
-        wanted = frozenset(groups_of)
         by_turn: dict[Turn, dict[str, list[_Pieces]]] = {}
         for part in self._small:
             block = self._cache.small(self._db, part.id)
             # A look into a large table waits for memory: one for each term and not for each field.
-            terms = block.terms & wanted
+            numbers = block.terms
+            terms = [(term, numbers[term]) for term in groups_of if term in numbers]
             if not terms:
                 continue
             first = part.reach.feed.id << PLACE_BITS
@@ -148,12 +148,12 @@ class PostingReader:
                 if turn is None:
                     continue
                 pieces_of = by_turn.setdefault(turn, {})
-                for term in terms:
-                    span = spans.get(term)
-                    if span is None:
+                for term, number in terms:
+                    span = spans[number]
+                    if not span:
                         continue
                     if term not in pieces_of:
-                        pieces_of[term] = [by_group[number, turn] for number in groups_of[term]]
+                        pieces_of[term] = [by_group[group, turn] for group in groups_of[term]]
                         for pieces in pieces_of[term]:
                             pieces.terms.add(term)
                     item = part, postings[span >> SPAN_BITS : span & _SPAN_END]
