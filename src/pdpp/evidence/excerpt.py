@@ -16,6 +16,7 @@ PREVIEW_CHARS = 150
 
 _MARK_CHARS = len(OPEN) + len(CLOSE)
 _OWN_MARK = re.compile("</?mark>")
+_OWN_END = "mark>"
 _CONSIDERED = 50
 _SNAP_CHARS = 20
 
@@ -73,9 +74,9 @@ def value_of(phrases: Collection[int]) -> tuple[int, int]:
 
 def _considered(matches: Sequence[Match], room: int) -> Sequence[Match]:
     """Return the first matches to choose from: where there are required phrases, those near one."""
-    at = next((at for at, match in enumerate(matches) if match.phrase < 0), None)
-    if at is None:
+    if min([phrase for _, _, phrase in matches]) >= 0:
         return matches[:_CONSIDERED]
+    at = next(at for at, match in enumerate(matches) if match.phrase < 0)
     near = bisect_left(matches, matches[at].start - room, key=lambda match: match.start)
     low = max(near, at - _CONSIDERED // 2)
     return matches[low : low + _CONSIDERED]
@@ -90,7 +91,7 @@ def _core(matches: Sequence[Match], room: int) -> Span:
     if len(matches) == 1:
         return best[0], min(best[1], best[0] + room - _MARK_CHARS)
     considered = _considered(matches, room)
-    if considered[0].phrase >= 0 and all(match.phrase >= 0 for match in considered):
+    if min([phrase for _, _, phrase in considered]) >= 0:
         start, end = _densest(considered, room)
         return start, min(end, start + room - _MARK_CHARS)
     for i, first in enumerate(considered):
@@ -115,7 +116,7 @@ def _densest(matches: Sequence[Match], room: int) -> Span:
     The same as the general way finds where no phrase is required; it ends as soon as no stretch
     further on can hold more.
     """
-    words = len({match.phrase for match in matches})
+    words = len({phrase for _, _, phrase in matches})
     best, most = (matches[0].start, matches[0].end), 0
     for i, (start, end, phrase) in enumerate(matches):
         if most == words or most >= len(matches) - i:
@@ -142,6 +143,8 @@ def _bounds(text: str, core: Span, reach: int, *, clean: bool) -> tuple[Span, Sp
     """
     start, end = core
     low, high = max(0, start - reach), min(len(text), end + reach)
+    if text.find(_OWN_END, low, high) < 0:
+        return core, (low, high)
     for own in _OWN_MARK.finditer(text, low, high):
         first, last = own.span()
         if last <= start:
@@ -160,16 +163,20 @@ def _bounds(text: str, core: Span, reach: int, *, clean: bool) -> tuple[Span, Sp
 
 
 def _merged(matches: Sequence[Match], low: int, high: int) -> list[Span]:
+    """Return where matches stand between two places, those that touch as one."""
     spans: list[Span] = []
-    for match in matches:
-        if match.start >= high:
+    last = -1
+    for start, end, _ in matches:
+        if start >= high:
             break
-        start, end = max(match.start, low), min(match.end, high)
-        if start >= end:
+        if end <= low or start >= end:
             continue
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        start, end = max(start, low), min(end, high)
+        if start <= last:
+            last = max(end, last)
+            spans[-1] = (spans[-1][0], last)
         else:
+            last = end
             spans.append((start, end))
     return spans
 
@@ -271,7 +278,7 @@ def _plain(text: str, match: Match, limit: int) -> Excerpt | None:
     right = total - last
     before = min(first, max(room // 2, room - right))
     start, end = first - before, last + min(right, room - before)
-    if "mark>" in text[start:end]:
+    if _OWN_END in text[start:end]:
         return None
     start, end = _snapped(text, (start, end), (first, last))
     preview = f"{text[start:first]}{OPEN}{text[first:last]}{CLOSE}{text[last:end]}"

@@ -298,14 +298,19 @@ def _evidence(
     best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
     places = reach.once(_places)
     texts = [(place, text) for place in places if isinstance(text := data.get(place.name), str)]
-    for look in (marker.find, marker.find_related):
+    for own, look in (
+        (True, marker.find),
+        (True, marker.find_any_form),
+        (False, marker.find_related),
+    ):
         for place, text in texts:
             matches = look(text)
             if not matches:
                 continue
             fields.append(place.name)
-            words = {match.phrase for match in matches}
-            matched_words |= words if look == marker.find else set()
+            words = {phrase for _, _, phrase in matches}
+            if own:
+                matched_words |= words
             rank = (value_of(words), place.body)
             if place.quotes and (best is None or rank > best[0]):
                 best = rank, place, text, matches

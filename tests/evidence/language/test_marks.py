@@ -111,3 +111,37 @@ def test_a_form_is_read_in_the_language_of_each_text() -> None:
     assert marks == alone
     assert marks[0] == ["running", "run"]
     assert marks[1] != marks[0]
+
+
+@pytest.mark.parametrize(
+    ("q", "text", "mark"),
+    [
+        ("werk", "hij heeft de hele dag niet gewerkt en het was laat", "gewerkt"),
+        ("kirim", "saya tidak bisa lihat apa yang sudah dikirim dengan surat ini", "dikirim"),
+    ],
+)
+def test_a_form_that_begins_differently_is_marked_where_no_other_is(
+    q: str, text: str, mark: str
+) -> None:
+    marker = Marker(parse_question(q, TODAY))
+    assert marker.find(text) == []
+    assert [text[m.start : m.end] for m in marker.find_any_form(text)] == [mark]
+
+
+@pytest.mark.parametrize(
+    ("q", "text", "marks"),
+    [
+        (
+            "where did we go",
+            "We went there. He goes, gone, going.",
+            ["went", "goes", "gone", "going"],
+        ),
+        ("child", "The children played with a child", ["children", "child"]),
+        ("bought cars", "I buy a car and bought one", ["buy", "car", "bought"]),
+        ("feet", "one foot, two feet", ["foot", "feet"]),
+        ("dying", "he died, she dies", ["died", "dies"]),
+        ("Muller Brucke", "wir sind mit dem Mueller auf der Bruecke", ["Mueller", "Bruecke"]),
+    ],
+)
+def test_irregular_and_umlaut_forms_are_marked(q: str, text: str, marks: list[str]) -> None:
+    assert marked(q, text) == marks

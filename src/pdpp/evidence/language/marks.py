@@ -16,6 +16,8 @@ MOST_MATCHES = 400
 _BLOCK = 16_384
 _LONGEST_WORD = 256
 _SHORT_STEM = 3
+_LONGEST_BEGINNING = 4
+_UMLAUTS = "aou"
 _SAMPLE_CHARS = 2_000
 _MOST_PHRASES = 50
 _LONGEST_PHRASE = 2_000
@@ -60,6 +62,7 @@ class Marker:
                 self._prefixes.append((Phrase((word.prefix,), True), at))
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._plain: dict[bool, _PlainTerms] = {}
+        self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
 
     def find(self, text: str) -> list[Match]:
         """Return the first places of the question's words and phrases, in order of start.
@@ -72,6 +75,18 @@ class Marker:
         words += self._phrased(text, self._prefixes, MOST_MATCHES)
         words.sort()
         return sorted(words[:MOST_MATCHES] + self._phrased(text, self._phrases, _MOST_PHRASES))
+
+    def find_any_form(self, text: str) -> list[Match]:
+        """Return the first places of the question's words, also those that begin differently.
+
+        It stems each word of a text's first block: for a record in which the quick way found
+        nothing.
+        """
+        if not text or not self._own:
+            return []
+        self._check()
+        _, block = next(iter(_blocks(text)))
+        return list(islice(_in_any(block, 0, self._own, _stems_in(text)), MOST_MATCHES))
 
     def find_related(self, text: str) -> list[Match]:
         """Return the first places of words that are only near in meaning to the question's."""
@@ -117,12 +132,15 @@ class Marker:
 
     def split(self, match_indexes: Iterable[int]) -> tuple[list[str], list[str]]:
         """Return the asked words that a record holds and those it does not, by match indexes."""
-        indexes = set(match_indexes)
-        matched = [word for at, word in enumerate(self.words) if at in indexes]
-        missing = [
-            word for at, word in enumerate(self.words) if at not in indexes and self._asked[at]
-        ]
-        return matched, missing
+        indexes = frozenset(match_indexes)
+        known = self._split.get(indexes)
+        if known is None:
+            # Most hits of a page hold the same words.
+            words = list(enumerate(self.words))
+            matched = [word for at, word in words if at in indexes]
+            missing = [word for at, word in words if at not in indexes and self._asked[at]]
+            known = self._split[indexes] = matched, missing
+        return known
 
 
 def _stems_in(text: str) -> Stems:
@@ -135,20 +153,20 @@ def _stems_in(text: str) -> Stems:
 class _PlainTerms:
     """The terms of a question as they may begin in plain text, so that few words are stemmed.
 
-    A stem and its word begin alike, but for irregular forms, which are named one by one. Of a very
-    short stem only the first letter is sure: "dying" becomes "die".
+    A stem and its word begin alike, but for irregular forms, which are named one by one, and for
+    the few languages whose words lose a beginning ("gewerkt" becomes "werk"), for which there is
+    ``find_any_form``. Of a very short stem only the first letter is sure: "dying" becomes "die".
     """
 
     def __init__(self, terms: Mapping[str, int], asked: Iterable[str]) -> None:
         self._terms = terms
         wanted = {term for term in terms if term.isascii()}
-        forms = [form for term in wanted for form in irregular_forms().get(term, ())]
-        beginnings = {term[: 1 if len(term) <= _SHORT_STEM else 2] for term in wanted}
-        beginnings |= {form[:2] for form in forms}
+        beginnings = {beginning for term in wanted for beginning in _beginnings(term)}
+        beginnings |= {form[:2] for term in wanted for form in irregular_forms().get(term, ())}
         self._beginnings = [
             f" {text}".encode()
             for text in sorted(beginnings)
-            if len(text) == 1 or text[:1] not in beginnings
+            if not any(text[:size] in beginnings for size in range(1, len(text)))
         ]
         self._sure: dict[bytes, int] = {}
         """The asked words that mean the same in a text of any language."""
@@ -191,6 +209,19 @@ class _PlainTerms:
         if known is None:
             known = self._by_language[id(stems)] = _Forms(self._terms, stems)
         return known
+
+
+def _beginnings(term: str) -> Iterable[str]:
+    """Yield how a word may begin whose stem is a term.
+
+    The longer a stem is, the more of its beginning is that of the word. German writes umlauts with
+    an "e" too, and their stems are without it.
+    """
+    sure = 1 if len(term) <= _SHORT_STEM else min(len(term) - 1, _LONGEST_BEGINNING)
+    yield term[:sure]
+    for at, letter in enumerate(term[: sure - 1], start=1):
+        if letter in _UMLAUTS:
+            yield f"{term[:at]}e"
 
 
 class _Forms(dict[bytes, int | None]):

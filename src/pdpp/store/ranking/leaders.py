@@ -24,6 +24,8 @@ _LEAST_FACTOR = 4
 """What a quarter of an impact of the heaviest word is worth at least where bounds have 16 bits;
 with less they would be so rough that too many rows had to be scored."""
 _SAMPLE = 4_096
+_AMPLE = 3
+"""How many times the rows that are wanted a limit by few of a sample lets through, about."""
 _MOST = 4
 """Which part of all rows may be scored one by one; of more it is dearer than to score them all."""
 
@@ -104,18 +106,22 @@ def _reaching(bounds: Steps, flags: Bools, limit: int) -> Longs:
 def _highest(bounds: Steps, flags: Bools, count: int) -> Longs:
     """Return the matches with the highest bounds, in order: so many, or more if some are equal.
 
-    The worst of the best of a sample is no better than the worst of the best of all.
+    The worst of the best of a sample is no better than the worst of the best of all. Mostly far
+    fewer of a sample tell a limit that is low enough, and then fewer rows are looked at.
     """
     # Partitioning a million bounds takes about ten milliseconds, a sample of 4,096 a few hundredths
     # of one.
     step = max(1, len(bounds) // _SAMPLE)
     sample = bounds[::step][flags[::step]]
-    if len(sample) <= count:
-        return np.flatnonzero(flags)
-    lowest = max(1, int(np.partition(sample, len(sample) - count)[len(sample) - count]))
-    rows = _reaching(bounds, flags, lowest)
-    if len(rows) <= count:
-        return rows
-    high = bounds[rows]
-    lowest = int(np.partition(high, len(high) - count)[len(high) - count])
-    return rows[high >= lowest]
+    for wanted in (-(-_AMPLE * count // step), count):
+        if len(sample) <= wanted:
+            continue
+        lowest = max(1, int(np.partition(sample, len(sample) - wanted)[len(sample) - wanted]))
+        rows = _reaching(bounds, flags, lowest)
+        if len(rows) > count:
+            high = bounds[rows]
+            lowest = int(np.partition(high, len(high) - count)[len(high) - count])
+            return rows[high >= lowest]
+        if wanted == count:
+            return rows
+    return np.flatnonzero(flags)

@@ -21,8 +21,9 @@ from pdpp.store.ranking.postings import (
     joined_rows,
 )
 
-CHUNK = 1 << 15
-"""Rows that are scored together: their numbers stay in a processor's own memory."""
+CHUNK = 1 << 17
+"""Rows that are scored together: their numbers stay in a processor's own memory, and a step over
+them takes much longer than to begin it. Measured."""
 
 _FURTHER_FIELD = QUARTER = 0.25
 _QUARTERS = 4

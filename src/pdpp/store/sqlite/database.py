@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ class SqliteDatabase:
         self._key = key
         self._prepare = prepare
         self._local = threading.local()
+        self._numbers = count()
         self._lock = threading.RLock()
         self._opened: list[SqliteConnection] = []
         self._opened_lock = threading.Lock()
@@ -99,6 +101,7 @@ class SqliteDatabase:
             reader.pragma("query_only", True)
             reader.set_progress_handler(self._out_of_time, _STEPS_BETWEEN_CHECKS)
             self._local.reader = reader
+            self._local.number = next(self._numbers)
             self._local.deadline = None
             self._local.depth = 0
         return reader
@@ -164,8 +167,10 @@ class SqliteDatabase:
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""
+        # Each connection counts for itself, and that of a thread may be replaced: the number of
+        # the connection is never used again.
         version: Any = self.reader.execute("PRAGMA data_version").get
-        return threading.get_ident(), version
+        return self._local.number, version
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:
         """Write the database anew into another file while others go on using it.

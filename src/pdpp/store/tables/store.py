@@ -272,7 +272,7 @@ class TableStore:
             self._words = BlockCache()
         db = self._db
         searcher = Searcher(
-            db.reader, self._projector, self._words, db.check_deadline, db.count_bytes
+            db.reader, self._projector, self._words, db.check_deadline, db.count_bytes, db.state
         )
         return searcher.search(query)
 

@@ -4,6 +4,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,12 @@ from pdpp.store.ranking.postings import Impacts
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
 from pdpp.store.tables.search.blocks import Block, PlacePostings, Words
+from pdpp.store.tables.search.common_postings import CommonPostings
 
 _REMEMBERED = 512
 _MOST_BASES = 4_096
+_MOST_COMMON_BYTES = 48 << 20
+"""How much all placements together remember of common words."""
 
 
 SPAN_BITS = 32
@@ -40,6 +44,8 @@ class BlockCache:
         self._small: dict[int, SmallBlock] = {}
         self._numbers: list[int] = []
         self._bases: dict[tuple[int, int], Impacts] = {}
+        self._common: OrderedDict[CommonPostings, None] = OrderedDict()
+        self._common_lock = Lock()
 
     def block(self, db: TableReader, id: int) -> Block:
         """Return a block; of a spread one only the times and numbers of its records."""
@@ -69,6 +75,17 @@ class BlockCache:
             packed = b"" if row is None else row[0]
             known = self._bases[id, place] = np.frombuffer(packed, np.uint8)
         return known
+
+    def note_use(self, common: CommonPostings) -> None:
+        """Note that a placement used what it remembers; those used longest ago make room."""
+        with self._common_lock:
+            self._common[common] = None
+            self._common.move_to_end(common)
+            total = sum([one.bytes for one in self._common])
+            while total > _MOST_COMMON_BYTES and len(self._common) > 1:
+                oldest, _ = self._common.popitem(last=False)
+                total -= oldest.bytes
+                oldest.clear()
 
     def small(self, db: TableReader, id: int) -> SmallBlock:
         """Return the fields of a small block, each with where its terms stand."""

@@ -1,11 +1,12 @@
 """Placement: where the visible records of some reaches stand among the rows of a search.
 
-It follows from the reaches and from the list of their blocks alone. That list is read by every
-search; while it is the same as for the last one under the same reaches, their placement is too.
+It follows from the reaches and from the list of their blocks alone. While that list is the same as
+for the last search under the same reaches, their placement is too; the list is read again when
+anything was written.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search.block_cache import BlockCache
+from pdpp.store.tables.search.common_postings import CommonPostings
 from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.lists import Turn, place_at, runs_of
 from pdpp.store.tables.search.parts import Part, listed_slots
@@ -35,6 +37,9 @@ BLOCK_BITS = 34
 """How many low bits of a pair are the id of a block; the upper ones are the list."""
 
 _Blocks = list[tuple[Any, ...]]
+
+_MOST_STATES = 256
+"""Each connection has states of its own, and one more after every write anywhere."""
 
 
 class RowMonths(NamedTuple):
@@ -76,6 +81,7 @@ class Placement:
         """The zone in which the months of hits were asked for last."""
         self.row_months: RowMonths | None = None
         """The months of all rows, once they are known."""
+        self.common = CommonPostings()
 
     def parts_called(self, term: str) -> Sequence[Part]:
         """Return the parts of streams whose name holds a term."""
@@ -116,32 +122,59 @@ class Placement:
         return bases
 
 
+class _KnownPlacement(NamedTuple):
+    """A placement, what it followed from, and the states of the database in which that held."""
+
+    cache: BlockCache
+    reaches: tuple[Reach, ...]
+    blocks: _Blocks
+    placement: Placement
+    states: set[object]
+
+
 class _LastPlacement:
-    """The placement of the last search that began with a reach, and what it followed from."""
+    """The placement of the last search that began with a reach."""
 
     def __init__(self, _: Reach) -> None:
-        self.known: tuple[BlockCache, tuple[Reach, ...], _Blocks, Placement] | None = None
+        self.known: _KnownPlacement | None = None
 
 
-def placed(db: TableReader, cache: BlockCache, reaches: Sequence[Reach]) -> Placement:
-    """Return where the visible records of some reaches stand."""
+def placed(
+    db: TableReader, cache: BlockCache, reaches: Sequence[Reach], state_of: Callable[[], object]
+) -> Placement:
+    """Return where the visible records of some reaches stand.
+
+    ``state_of`` tells the state of the database, which differs after every write.
+    """
     if not reaches:
         return Placement((), None, ())
     every = tuple(reaches)
-    feeds = np.array(sorted({reach.feed.id for reach in every}), dtype=np.int64)
-    blocks: _Blocks = db.execute(_BLOCKS, (db.array(feeds), OWNER)).fetchall()
     # Filtered reaches are made anew for each request, and a list of keys is read from the records.
     lasting = all(reach.unfiltered is None and reach.keys is None for reach in every)
     if not lasting:
-        return _Placing(db, cache, every).placement(blocks)
+        return _Placing(db, cache, every).placement(_blocks_of(db, every))
     last = every[0].once(_LastPlacement)
+    state, known = state_of(), last.known
     # Reaches are compared by identity. The cache stands for the store, whose blocks never change,
     # and whose ids are never used again.
-    if last.known is not None and last.known[:3] == (cache, every, blocks):
-        return last.known[3]
+    if known is not None and known[:2] != (cache, every):
+        known = None
+    if known is not None and state in known.states:
+        return known.placement
+    blocks = _blocks_of(db, every)
+    if known is not None and known.blocks == blocks:
+        if len(known.states) >= _MOST_STATES:
+            known.states.clear()
+        known.states.add(state)
+        return known.placement
     placement = _Placing(db, cache, every).placement(blocks)
-    last.known = cache, every, blocks, placement
+    last.known = _KnownPlacement(cache, every, blocks, placement, {state})
     return placement
+
+
+def _blocks_of(db: TableReader, reaches: Sequence[Reach]) -> _Blocks:
+    feeds = np.array(sorted({reach.feed.id for reach in reaches}), dtype=np.int64)
+    return db.execute(_BLOCKS, (db.array(feeds), OWNER)).fetchall()
 
 
 class _Placing:

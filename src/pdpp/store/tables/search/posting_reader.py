@@ -17,6 +17,7 @@ from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
 from pdpp.store.tables.search.block_cache import SPAN_BITS, BlockCache
 from pdpp.store.tables.search.blocks import Words
+from pdpp.store.tables.search.common_postings import FieldOfTurn
 from pdpp.store.tables.search.lists import (
     RUN_BITS,
     Turn,
@@ -81,6 +82,7 @@ class PostingReader:
         self._small = placement.small
         self._whole = placement.spread_whole
         self._places = placement.places
+        self._common = placement.common
         self._asked = [
             (sql, self._db.array(packed))
             for sql, packed in ((_RUNS, placement.runs), (_PAIRS, placement.pairs))
@@ -91,6 +93,27 @@ class PostingReader:
         self, groups: Sequence[TermGroup], check: Callable[[], None]
     ) -> dict[TermGroup, Postings]:
         """Return where terms stand in visible fields of visible records, by group."""
+        postings: dict[TermGroup, Postings] = {}
+        unknown: list[TermGroup] = []
+        used = False
+        for group in groups:
+            fields = self._common.find(group, self._bases_of)
+            if fields is None:
+                unknown.append(group)
+            else:
+                used = True
+                postings[group] = _postings_of(fields)
+        for group, fields in self._read(unknown, check).items():
+            used |= self._common.offer(group, fields, self._bases_of)
+            postings[group] = _postings_of(fields)
+        if used:
+            self._cache.note_use(self._common)
+        return postings
+
+    def _read(
+        self, groups: Sequence[TermGroup], check: Callable[[], None]
+    ) -> dict[TermGroup, list[FieldOfTurn]]:
+        """Return the fields in which terms stand, by group, each in its turn."""
         by_group: _PiecesByGroup = defaultdict(_Pieces)
         groups_of: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
@@ -100,13 +123,12 @@ class PostingReader:
             self._add_spread(groups_of, by_group)
             check()
             self._add_small(groups_of, by_group)
-        postings: dict[TermGroup, Postings] = {}
+        fields: dict[TermGroup, list[FieldOfTurn]] = {}
         for (number, turn), pieces in sorted(by_group.items(), key=lambda item: item[0]):
             field_postings = self._joined(pieces, turn)
             if field_postings is not None:
-                own = postings.setdefault(groups[number], Postings([], []))
-                (own.actors if turn.actor else own.texts).append(field_postings)
-        return postings
+                fields.setdefault(groups[number], []).append(FieldOfTurn(turn, field_postings))
+        return fields
 
     def _add_spread(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         terms = tuple(groups_of)
@@ -305,6 +327,10 @@ class PostingReader:
         places = np.flatnonzero(impacts)
         return places + part.base, impacts[places]
 
+    def _bases_of(self, turn: Turn) -> Impacts:
+        """Return the base of each row in the fields of one turn, as far as it was read."""
+        return self._base_impacts((), turn)
+
     def _base_impacts(self, parts: Sequence[Part], turn: Turn) -> Impacts:
         """Return the base of each row in the fields of one turn, as far as some parts have rows."""
         return self._placement.base_impacts(self._db, self._cache, parts, turn)
@@ -325,6 +351,13 @@ def _one_of_bits_a_part(pieces: _Pieces, others: _Pieces, taken: set[int]) -> _P
         else:
             others.add(part, data)
     return bits
+
+
+def _postings_of(fields: Sequence[FieldOfTurn]) -> Postings:
+    return Postings(
+        [postings for turn, postings in fields if not turn.actor],
+        [postings for turn, postings in fields if turn.actor],
+    )
 
 
 def _raise(impacts: Impacts, rows: Longs, values: Impacts) -> None:

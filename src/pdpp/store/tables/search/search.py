@@ -67,8 +67,10 @@ class Searcher:
         cache: BlockCache,
         check: Callable[[], None],
         count: CountBytes,
+        state_of: Callable[[], object],
     ) -> None:
         self._db = db
+        self._state_of = state_of
         self._count = count
         self._projector = projector
         self._cache = cache
@@ -88,7 +90,7 @@ class Searcher:
         bars = query.months and (question.since, question.until) != (None, None)
         wide = replace(question, since=None, until=None) if bars else question
         reaches = narrowed(query.reaches, wide, query.zone)
-        visible = Visible(self._db, self._cache, reaches, self._check)
+        visible = Visible(self._db, self._cache, reaches, self._check, self._state_of)
         days, empty = day_bonus(visible, question, query.zone)
         question = question.read_as_words(empty) if empty else question
         scores = Ranking(visible, question, self._check).scores()

@@ -37,11 +37,12 @@ class Visible:
         cache: BlockCache,
         reaches: Sequence[Reach],
         check: Callable[[], None],
+        state_of: Callable[[], object],
     ) -> None:
         self._db = db
         self._cache = cache
         self._check = check
-        self.placement = placed(db, cache, reaches)
+        self.placement = placed(db, cache, reaches, state_of)
         self.parts = self.placement.parts
         self.size = self.placement.size
         self._hidden = self.placement.hidden
