@@ -1,8 +1,11 @@
 """``pdpp setup`` in a terminal, with answers that people give by mistake."""
 
+import importlib
+import signal
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from tests.house.terminal import Running, Terminal
 
@@ -56,6 +59,29 @@ def test_a_wrong_answer_is_explained_and_asked_again(terminal: Terminal) -> None
     assert [path.name for path in (folder / "pictures").iterdir()] == ["cat.jpg"]
     status = terminal.succeed(f"PDPP_DATA=mine {sys.executable} -m pdpp")
     assert "pdpp owner init" not in status
+
+
+def test_ctrl_c_at_the_first_question_ends_it_and_leaves_nothing(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with terminal.running(f"exec {sys.executable} -m pdpp setup --no-service") as running:
+        running.until(FOLDER)
+        code, _ = running.interrupt()
+    assert code == -signal.SIGINT
+    assert list((terminal.folder / "home").iterdir()) == []
+    # The interpreter forgets a signal between the prompt and the read, so the system acts on it.
+    acts: list[object] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def prompt(*_: object, **__: object) -> str:
+        acts.append(signal.getsignal(signal.SIGINT))
+        return str(tmp_path / "mine")
+
+    monkeypatch.setattr(click, "prompt", prompt)
+    setup_command = importlib.import_module("pdpp.cli.setup")
+    assert setup_command._asked_folder(tmp_path) == tmp_path / "mine"
+    assert acts == [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_without_a_terminal_nothing_is_left_half_done(terminal: Terminal) -> None:
