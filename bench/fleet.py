@@ -70,7 +70,7 @@ class _Callers:
         self.process.communicate()
 
 
-def _pin(server: Process, core: int | None) -> None:
+def pin_worker(server: Process, core: int | None) -> None:
     """Keep a worker and the sessions that work for it on a core."""
     if core is not None:
         for pid in (server.pid, *server.backends()):
@@ -101,7 +101,7 @@ def _throughput(
             one.line()
         time.sleep(seconds / 3)  # to prepare statements, open connections and fill caches
         for server, core in zip(servers, cores, strict=False):
-            _pin(server, core)
+            pin_worker(server, core)
         time.sleep(seconds / 6)
         began, before = time.perf_counter(), sum(one.ask() for one in callers)
         used = sum(server.cpu_seconds() for server in servers)

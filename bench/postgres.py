@@ -20,6 +20,7 @@ import psycopg
 from bench import measures, world
 from bench.client import get
 from bench.fleet import fleet_rows
+from bench.fleet_ingest import fleet_ingest_rows
 from bench.measures import Bench, growth, ingest_rows, memory_rows, ratio, taking_turns
 from bench.owners import owner_rows
 from bench.postgres_server import running_server
@@ -123,7 +124,11 @@ def main() -> None:
         with psycopg.connect(url, autocommit=True) as db:
             db.execute("VACUUM ANALYZE")
             version: str = db.info.parameter_status("server_version") or ""
-        rows = [*_measure(stock, small, chosen.rounds), *owner_rows(url, shelf / "owners")]
+        rows = [
+            *_measure(stock, small, chosen.rounds),
+            *fleet_ingest_rows(shelf, url, chosen.records),
+            *owner_rows(url, shelf / "owners"),
+        ]
     conditions = {
         "records": chosen.records,
         "python": platform.python_version(),

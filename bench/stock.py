@@ -133,7 +133,7 @@ def _fingerprint() -> str:
 
 def _fill(folder: Path, made: world.World, say: Say) -> None:
     say(f"Filling a store with {made.records:,} records")
-    tokens = _prepare(folder)
+    tokens = prepare_stock(folder)
     ingest = _send(folder, made, tokens.owner, say)
     _tend(folder)
     facts = {
@@ -152,7 +152,7 @@ def _tend(folder: Path) -> None:
     store.close()
 
 
-def _prepare(folder: Path) -> Tokens:
+def prepare_stock(folder: Path) -> Tokens:
     """Make a store with every source, connection and caller, and no record."""
     store = open_store(folder)
     for document in world.declarations():
