@@ -37,10 +37,13 @@ SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tes
 	tests/openapi/test_schemathesis.py \
 	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
 
-# What `make test` runs on PostgreSQL too, a part of the contract of a store. The tests of that engine
-# itself, with the comparison of both engines and the faults, run anyway.
+# What `make test` runs on PostgreSQL too: a part of the contract of a store, every scenario of an
+# agent, what grants may show, and a tenth of the worlds of the reference model. The tests of that
+# engine itself, with the comparison of both engines and the faults, run anyway.
 ON_POSTGRES := $(addprefix tests/store/test_,$(addsuffix .py,text_order vault vault_transaction \
-	catalogue connections))
+	catalogue connections)) $(sort $(wildcard tests/mcp/test_scenarios_*.py)) \
+	tests/promises/test_grant_algebra.py \
+	'tests/promises/test_reference_model.py::test_every_answer_is_what_the_model_says[0]'
 
 # Without it every worker and every program that a test starts would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
