@@ -1,6 +1,7 @@
 import hashlib
 import io
 import os
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -13,7 +14,7 @@ from pdpp.model.errors import PayloadTooLarge
 from pdpp.model.grant import Interval
 from pdpp.store.blobs import CHUNK, Blob
 from pdpp.store.port import Store
-from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.blob_folder import BlobFolder, settle_blobs
 
 PNG = b"\x89PNG and so on"
 
@@ -45,6 +46,57 @@ def test_a_blob_and_its_name_are_on_the_disk_before_it_is_told_as_kept(
     blob_id, _ = folder.keep(io.BytesIO(PNG), 100)
     path = folder.path(blob_id)
     assert synced == [held.stat().st_ino for held in (path, tmp_path / "blobs", path.parent)]
+
+
+def test_files_that_are_stored_together_are_on_the_disk_before_any_of_them_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, steps = BlobFolder(tmp_path / "blobs"), list[tuple[str, int]]()
+    fsync, replace_file = os.fsync, os.replace
+
+    def syncing(descriptor: int) -> None:
+        fsync(descriptor)
+        steps.append(("sync", os.fstat(descriptor).st_ino))
+
+    def renaming(source: Path, target: Path) -> None:
+        replace_file(source, target)
+        steps.append(("name", target.stat().st_ino))
+
+    monkeypatch.setattr(os, "fsync", syncing)
+    monkeypatch.setattr(os, "replace", renaming)
+    contents = [b"file %d" % number for number in range(9)]
+    with ExitStack() as stack:
+        pieces = [iter([content]) for content in contents]
+        blobs = [stack.enter_context(folder.received(piece, 100)) for piece in pieces]
+        settle_blobs(blobs)
+    paths = [folder.path(blob.blob_id) for blob in blobs]
+    inodes = {path.stat().st_ino for path in paths}
+    folders = {path.parent.stat().st_ino for path in paths} | {(tmp_path / "blobs").stat().st_ino}
+    size = len(contents)
+    assert set(steps[:size]) == {("sync", inode) for inode in inodes}
+    assert set(steps[size : 2 * size]) == {("name", inode) for inode in inodes}
+    assert set(steps[2 * size :]) == {("sync", inode) for inode in folders}
+    assert [path.read_bytes() for path in paths] == contents
+
+
+def test_a_batch_of_files_is_stored_when_it_is_settled_and_leaves_nothing_before(
+    store: Store, tmp_path: Path
+) -> None:
+    contents = [b"file %d" % number for number in range(7)]
+    with closing(store.blob_batch()) as batch:
+        lost = [batch.keep(io.BytesIO(content), "text/plain", 100) for content in contents]
+        assert list(store.blobs()) == []
+        with pytest.raises(PayloadTooLarge):
+            batch.keep(io.BytesIO(b"x" * 101), "text/plain", 100)
+    assert list(store.blobs()) == []
+    assert [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == []
+    with closing(store.blob_batch()) as batch:
+        kept = [batch.keep(io.BytesIO(content), "text/plain", 100) for content in contents * 2]
+        batch.settle()
+    assert kept == lost * 2
+    assert [blob_content(store, blob) for blob in kept] == contents * 2
+    assert sorted(blob.blob_id for blob in store.blobs()) == sorted(blob.blob_id for blob in lost)
+    assert store.check() == []
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 4 * CHUNK + 1])

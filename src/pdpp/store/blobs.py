@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 from pdpp.evidence.binary import OCTETS
 from pdpp.store.scope import Reach
@@ -21,6 +21,22 @@ class Blob:
     blob_id: str
     media_type: str
     size_bytes: int
+
+
+class BlobBatch(Protocol):
+    """Files that are received one by one and stored together."""
+
+    def keep(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
+        """Receive one file; it is stored when the batch is settled."""
+        ...
+
+    def settle(self) -> None:
+        """Store them, in this thread or another, all of them or none that a record may name."""
+        ...
+
+    def close(self) -> None:
+        """Remove what was received and not stored."""
+        ...
 
 
 class BlobUse(NamedTuple):

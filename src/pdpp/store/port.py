@@ -12,7 +12,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.errors import PdppError
 from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.batch import Line, RecordBatch, WriteResult
-from pdpp.store.blobs import Blob, BlobUse
+from pdpp.store.blobs import Blob, BlobBatch, BlobUse
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
@@ -392,6 +392,10 @@ class Store(Protocol):
         ...
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob: ...
+    def blob_batch(self) -> BlobBatch:
+        """Begin to receive some files that are stored together."""
+        ...
+
     def blob(self, blob_id: str) -> Blob | None: ...
 
     def open_blob(self, blob_id: str, start: int = 0) -> BinaryIO:

@@ -9,7 +9,7 @@ does nearly alone: it holds up the interpreter for a moment only, and must not w
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from orjson import OPT_SORT_KEYS, dumps
@@ -20,7 +20,7 @@ from pdpp.sources.item import Attachment, Item
 from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.store.batch import canonical
-from pdpp.store.blobs import media_type_of
+from pdpp.store.blobs import BlobBatch, media_type_of
 from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake, ItemRecord
 from pdpp.store.numbers import read_data
@@ -29,6 +29,8 @@ from pdpp.store.port import Store
 FIRST_ITEMS = 500
 BATCH_ITEMS = 2_000
 BATCH_BYTES = 16 << 20
+BATCH_FILES = 200
+BATCH_FILE_BYTES = 64 << 20
 """Batches begin small, so that something can be found soon, and grow: a large one costs less."""
 
 _GROUP_ITEMS = 128
@@ -94,6 +96,8 @@ class RecordWriter:
         self._most_bytes = self._bytes_left = most_bytes
         self.full = False
         self._loads: dict[str, _Load] = {}
+        self._files: BlobBatch | None = None
+        self._file_count = self._file_size = 0
         self._group_size = 0
         self._count = self._size = 0
         self._see = see
@@ -104,9 +108,11 @@ class RecordWriter:
     def close(self) -> None:
         """Wait for the batch that is on its way; nothing more is written."""
         self._thread.shutdown()
+        if self._files is not None:
+            self._files.close()
 
     def add(self, item: Item) -> None:
-        """Take one item; its files are kept at once."""
+        """Take one item; its files are received at once and stored before it."""
         stream, name, data, attachments = item
         key = self._sealer.seal(name) if type(name) is RecordKey else scrub(name)
         flat = type(data) is dict and self._sealer.seal_data(data, name, key)
@@ -151,9 +157,13 @@ class RecordWriter:
         self._group_size += size
         if len(load.group) >= _GROUP_ITEMS or self._group_size >= _GROUP_BYTES:
             self._hand_over()
-        self.full = self._count >= self._most or self._size >= BATCH_BYTES
+        self.full = self._count >= self._most or self._size >= BATCH_BYTES or self._has_files()
         if self._see is not None:
             self._see(stream, key)
+
+    def _has_files(self) -> bool:
+        """Tell whether as many files wait as are stored together."""
+        return self._file_count >= BATCH_FILES or self._file_size >= BATCH_FILE_BYTES
 
     def _hand_over(self) -> None:
         """Have what was read checked and made ready."""
@@ -171,14 +181,18 @@ class RecordWriter:
 
     def _keep(self, item: Item, attachment: Attachment) -> None:
         media_type = media_type_of({"mime_type": attachment.media_type})
+        if self._files is None:
+            self._files = self._store.blob_batch()
         try:
             with attachment.open() as content:
-                blob = self._store.keep_blob(content, media_type, self._blob_bytes)
+                blob = self._files.keep(content, media_type, self._blob_bytes)
         except (DamagedFile, PayloadTooLarge) as problem:
             self._report.counts["read"] += 1
             self._report.skip("a file that cannot be kept", f"{item.key}: {problem.message}")
             return
         self._bytes_left -= blob.size_bytes
+        self._file_count += 1
+        self._file_size += blob.size_bytes
         self._report.counts["blobs"] += 1
         item.data[attachment.field] = {
             "blob_id": blob.blob_id,
@@ -192,10 +206,12 @@ class RecordWriter:
         self._hand_over()
         loads, self._loads = list(self._loads.values()), {}
         self.full, self._count, self._size = False, 0, 0
+        self._file_count = self._file_size = 0
         self._most = min(2 * self._most, BATCH_ITEMS)
         self.settle()
-        if loads:
-            self._underway = self._thread.submit(_write_all, loads)
+        files, self._files = self._files, None
+        if loads or files is not None:
+            self._underway = self._thread.submit(_write_all, loads, files)
 
     def settle(self) -> None:
         """Wait until everything that was sent is written, and count it."""
@@ -215,6 +231,9 @@ def short_turns() -> Iterator[None]:
         sys.setswitchinterval(usual)
 
 
-def _write_all(loads: Sequence[_Load]) -> list[_Answer]:
-    """Write a batch, one transaction for each stream."""
+def _write_all(loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
+    """Write a batch: the files that its records name, then a transaction for each stream."""
+    if files is not None:
+        with closing(files):
+            files.settle()
     return [_Answer(load.stream, load.keys, load.intake.write()) for load in loads]

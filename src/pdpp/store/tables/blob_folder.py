@@ -4,7 +4,8 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -15,14 +16,26 @@ from pdpp.model.errors import BlobNotFound, PayloadTooLarge
 from pdpp.store.blobs import chunks
 
 _UNFINISHED = ".new-"
+_FEW = 4
+_SYNCING = 16
+"""So many files are synced at once."""
+
+
+def _nothing() -> None:
+    """Do nothing: not every place for bytes has to be synced before they get their name."""
 
 
 class ReceivedBlob(NamedTuple):
-    """Bytes that were received and are not stored yet; ``settle`` stores them."""
+    """Bytes that were received and are not stored yet.
+
+    ``sync`` makes them outlast a power cut; then ``settle`` gives them their name, and returns the
+    folders that have to be synced for the name to outlast one too.
+    """
 
     blob_id: str
     size: int
-    settle: Callable[[], None]
+    settle: Callable[[], Iterable[Path] | None]
+    sync: Callable[[], None] = _nothing
 
 
 class BlobFolder:
@@ -50,7 +63,7 @@ class BlobFolder:
     def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
         """Store everything a stream holds; return the name it got and its size."""
         with self.received(chunks(source), limit) as blob:
-            blob.settle()
+            settle_blobs([blob])
             return blob.blob_id, blob.size
 
     @contextmanager
@@ -66,29 +79,26 @@ class BlobFolder:
             with os.fdopen(descriptor, "wb") as target:
                 blob_id, size = write_pieces(self._files.writer(target), pieces, limit)
                 known = self.problem(blob_id, size) is None
-                if not known:
-                    target.flush()
-                    os.fsync(target.fileno())
-            yield ReceivedBlob(blob_id, size, partial(self._settle, Path(name), blob_id, known))
+            written = Path(name)
+            settle = partial(self._settle, written, blob_id, known)
+            yield ReceivedBlob(
+                blob_id, size, settle, _nothing if known else partial(_sync, written)
+            )
         finally:
             Path(name).unlink(missing_ok=True)
 
-    def _settle(self, written: Path, blob_id: str, known: bool) -> None:
-        """Give a file its name, and see that the name too outlasts a power cut."""
+    def _settle(self, written: Path, blob_id: str, known: bool) -> tuple[Path, ...]:
+        """Give a file its name; return the folders whose names are new."""
         target = self.path(blob_id)
         if known:
             with suppress(FileNotFoundError):  # it was removed since it was looked at
                 os.utime(target)  # whoever keeps it now means to use it
-                return
-            with written.open("rb") as received:
-                os.fsync(received.fileno())
-        if not target.parent.is_dir():
-            target.parent.mkdir(exist_ok=True, mode=0o700)
-            sync_folder(self._folder)
-        # The order is: content on the disk, then its name, then the folder that holds the name. A
-        # crash in between leaves an unfinished file, never a name without its bytes.
+                return ()
+            _sync(written)
+        is_new = not target.parent.is_dir()
+        target.parent.mkdir(exist_ok=True, mode=0o700)
         os.replace(written, target)
-        sync_folder(target.parent)
+        return (self._folder, target.parent) if is_new else (target.parent,)
 
     def sweep(self, before: int) -> int:
         """Remove what killed uploads left behind, if nothing was written to it since a moment."""
@@ -155,9 +165,44 @@ def write_pieces(writer: FileWriter, pieces: Iterator[bytes], limit: int) -> tup
     return digest.hexdigest(), size
 
 
+def sync_blobs(blobs: Iterable[ReceivedBlob]) -> None:
+    """Make the bytes of some blobs outlast a power cut."""
+    _at_once([blob.sync for blob in blobs if blob.sync is not _nothing])
+
+
+def settle_blobs(blobs: Sequence[ReceivedBlob]) -> None:
+    """Store some blobs, and see that they outlast a power cut."""
+    # The order is: content on the disk, then its name, then the folder that holds the name. A
+    # crash in between leaves an unfinished file, never a name without its bytes.
+    sync_blobs(blobs)
+    name_blobs(blobs)
+
+
+def name_blobs(blobs: Iterable[ReceivedBlob]) -> None:
+    """Give blobs that are synced their names, and see that the names outlast a power cut."""
+    folders = {folder for blob in blobs for folder in blob.settle() or ()}
+    _at_once([partial(_sync, folder) for folder in sorted(folders)])
+
+
+def _at_once(syncs: Sequence[Callable[[], None]]) -> None:
+    """Sync several files: file systems write what is asked for at the same time together."""
+    if len(syncs) < _FEW:
+        for sync in syncs:
+            sync()
+        return
+    with ThreadPoolExecutor(_SYNCING, "sync") as pool:
+        for done in [pool.submit(sync) for sync in syncs]:
+            done.result()
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder outlast a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    """Make what was written to a file or a folder outlast a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

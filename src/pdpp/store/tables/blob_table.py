@@ -1,17 +1,50 @@
 """The table of blobs: which files are stored, and which records refer to them."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
 from typing import Any, BinaryIO
 
 from pdpp.store.blobs import Blob, BlobUse, chunks, media_type_of
 from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
-from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.blob_folder import BlobFolder, ReceivedBlob, name_blobs, sync_blobs
 from pdpp.store.tables.database import TableDatabase
 from pdpp.store.tables.records.predicate import OWNER, records_where
 from pdpp.store.tables.records.reader import RecordReader
 
 _COLLECTED = 200
+
+
+class ReceivedBlobs:
+    """Files received one by one and stored together: of many, each costs a fraction of one."""
+
+    def __init__(self, db: TableDatabase, folder: BlobFolder) -> None:
+        self._db = db
+        self._folder = folder
+        self._received: dict[str, ReceivedBlob] = {}
+        self._rows: list[tuple[int, str, str, int]] = []
+        self._unfinished = ExitStack()
+
+    def keep(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
+        """Receive one file; it is stored when the batch is settled."""
+        received = self._unfinished.enter_context(self._folder.received(chunks(source), limit))
+        if self._received.setdefault(received.blob_id, received) is received:
+            self._rows.append((OWNER, received.blob_id, media_type, received.size))
+        return Blob(received.blob_id, media_type, received.size)
+
+    def settle(self) -> None:
+        """Store what was received, so that it outlasts a power cut."""
+        received = list(self._received.values())
+        sync_blobs(received)
+        # The lock of the database keeps collecting away between the bytes and their row: without
+        # it the same bytes, unused until now, could be removed after they were looked for.
+        with self._db.writing() as db:
+            name_blobs(received)
+            db.executemany("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", self._rows)
+
+    def close(self) -> None:
+        """Remove what was received and not stored."""
+        self._unfinished.close()
 
 
 class BlobTable:
@@ -23,22 +56,14 @@ class BlobTable:
 
     def keep(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
         """Store a file; the same bytes are kept once."""
-        # The lock of the database keeps collecting away between the bytes and their row: without
-        # it the same bytes, unused until now, could be removed after they were looked for.
-        with (
-            self._folder.received(chunks(source), limit) as received,
-            self._db.writing() as db,
-        ):
-            received.settle()
-            blob_id, size = received.blob_id, received.size
-            db.execute(
-                "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
-                (OWNER, blob_id, media_type, size),
-            )
-            stored_type = db.execute(
-                "SELECT media_type FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id)
-            ).get
-        return Blob(blob_id, stored_type, size)
+        with closing(self.batch()) as batch:
+            blob = batch.keep(source, media_type, limit)
+            batch.settle()
+        return self.find(blob.blob_id) or blob
+
+    def batch(self) -> "ReceivedBlobs":
+        """Begin to receive some files that are stored together."""
+        return ReceivedBlobs(self._db, self._folder)
 
     def find(self, blob_id: str) -> Blob | None:
         """Return a stored file."""

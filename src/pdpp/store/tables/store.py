@@ -35,7 +35,7 @@ from pdpp.store.replica import ReplicaUse
 from pdpp.store.scope import Reach
 from pdpp.store.tables import connections, deletion, feeds, merging, secrets
 from pdpp.store.tables.blob_folder import BlobFolder
-from pdpp.store.tables.blob_table import BlobTable
+from pdpp.store.tables.blob_table import BlobTable, ReceivedBlobs
 from pdpp.store.tables.database import TableDatabase
 from pdpp.store.tables.jobs import TableJobs
 from pdpp.store.tables.positions import indexed
@@ -368,6 +368,10 @@ class TableStore:
         return index_progress(self._db.reader)
 
     # Blobs
+
+    def blob_batch(self) -> ReceivedBlobs:
+        """Begin to receive some files that are stored together."""
+        return self._blob_table.batch()
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
         """Store a file; the same bytes are kept once."""
