@@ -127,14 +127,29 @@ def test_the_demo_is_taken_out_and_the_owners_account_stays(diary: Path, tmp_pat
     put(diary, "cin_diary", entry("e1"))
     mine = grant(diary, "mine", "cin_diary")
     with serving(diary, tmp_path / "notes", "--demo") as served:
+        both = grant(diary, "both", "cin_diary", "cin_team")
+        message = served.get("/v1/streams/messages/records?limit=1", both["client_token"]).json()
+        link = f"/v1/streams/messages/records/{message['data'][0]['id']}"
+        assert served.get(link, both["client_token"]).status_code == 200
+        preview = pdpp_here("demo", "remove", "--dry-run", "--json", data=diary).document
+        assert preview["status"] == "preview"
         removed = pdpp_here("demo", "remove", "--yes", "--json", data=diary).document
-        assert keys(served, mine["client_token"]) == ["cin_diary:e1"]
+        for owned in (mine, both):
+            assert keys(served, owned["client_token"]) == ["cin_diary:e1"]
+        assert served.get(link, both["client_token"]).status_code == 403
+        assert served.get(link).json()["error"]["code"] == "grant_revoked"
     assert len(removed["connections"]) == 8
-    assert {change["effect"] for change in removed["grants"]} == {"revoked"}
+    effects = {change["client_id"]: change["effect"] for change in removed["grants"]}
+    assert effects == {"demo-agent": "revoked", "both": "changed"}
+    # What was read of it stays in the log, and nothing else of it stays anywhere.
+    read = pdpp_here("receipts", "--client", "both", "--json", data=diary).document["receipts"]
+    assert {receipt["connection_id"] for receipt in read} == {"cin_team", "cin_diary"}
+    assert pdpp_here("receipts", "verify", data=diary).code == 0
+    assert pdpp_here("check", data=diary).code == 0
     listed = pdpp_here("connection", "list", "--json", data=diary).document["connections"]
     assert [account["connection_id"] for account in listed] == ["cin_diary"]
     grants = pdpp_here("grant", "list", "--json", data=diary).document["grants"]
-    assert [active["client_id"] for active in grants] == ["mine"]
+    assert {active["client_id"] for active in grants} == {"mine", "both"}
     assert pdpp_here("demo", "remove", "--json", data=diary).document == {"status": "absent"}
     with serving(diary, tmp_path / "more", "--demo"):
         listed = pdpp_here("connection", "list", "--json", data=diary).document["connections"]

@@ -27,7 +27,7 @@ from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 
 FIRST_ITEMS = 500
-BATCH_ITEMS = 2_000
+BATCH_ITEMS = 4_000
 BATCH_BYTES = 16 << 20
 BATCH_FILES = 200
 BATCH_FILE_BYTES = 64 << 20
