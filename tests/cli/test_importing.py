@@ -347,7 +347,7 @@ def at_a_terminal(*arguments: str | Path, answer: bytes) -> tuple[int, str]:
 
 
 def test_a_terminal_shows_a_bar_with_the_rate(home: Home, tmp_path: Path) -> None:
-    path = write_log(tmp_path / "logs" / "s.jsonl", BATCH_ITEMS)
+    path = write_log(tmp_path / "logs" / "s.jsonl", 2_000)
     code, seen = at_a_terminal("import", path, "--data", home.data, answer=b"y\n")
     assert code == 0, seen
     assert "█" in seen or "░" in seen
@@ -357,7 +357,7 @@ def test_a_terminal_shows_a_bar_with_the_rate(home: Home, tmp_path: Path) -> Non
 
 
 def test_no_bar_is_written_where_nobody_sees_it(home: Home, tmp_path: Path) -> None:
-    path = write_log(tmp_path / "logs" / "s.jsonl", BATCH_ITEMS)
+    path = write_log(tmp_path / "logs" / "s.jsonl", 2_000)
     ended = pdpp("import", path, "--yes", data=home.data)
     assert "\x1b" not in ended.err + ended.out
 
