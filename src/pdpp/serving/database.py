@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
+from pdpp.model import instant
 from pdpp.model.errors import StoreError
+from pdpp.serving.visits import WaitingOwners
 from pdpp.store.fleet import Fleet
 from pdpp.store.port import Store
 from pdpp.store.tables.moving import MOVE_SETTING
@@ -92,12 +94,14 @@ class OwnerStores:
         self, database: DatabaseAddress, folder: Path, connections: "WorkerConnections"
     ) -> None:
         from pdpp.store.postgres.fleet import PostgresFleet
+        from pdpp.store.postgres.owner_work import OwnersWithWork
 
         self._database = database
         self._folder = folder
         self._connections = connections
         self._bucket = bucket_of(database)
         self.fleet: Fleet = PostgresFleet(connections)
+        self.with_work: WaitingOwners = OwnersWithWork(connections, instant.now)
 
     def __call__(self, name: str) -> Store | None:
         """Return the store of an owner, None where there is none of that name."""

@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -26,6 +26,7 @@ from pdpp.model.errors import NotFound
 from pdpp.private import make_folder
 from pdpp.service.headers import headers_of
 from pdpp.service.settings import Settings
+from pdpp.serving.visits import JobVisits, WaitingOwners
 from pdpp.store.port import Store
 
 MOST_APPLICATIONS = 32
@@ -46,6 +47,8 @@ class OwnerApplication:
     app: Application
     lifespan: AbstractAsyncContextManager[object]
     requests: int = 0
+    for_jobs: bool = False
+    """Whether it was opened for its jobs alone, and nobody has asked for it since."""
 
 
 class OwnerApplications:
@@ -59,7 +62,9 @@ class OwnerApplications:
         most: int = MOST_APPLICATIONS,
         *,
         by_path: bool = False,
+        with_work: WaitingOwners | None = None,
     ) -> None:
+        """``with_work`` finds owners whose jobs nobody does; without it only visited ones work."""
         self._open_owner = open_owner
         self._by_path = by_path
         self._settings = settings
@@ -67,6 +72,7 @@ class OwnerApplications:
         self._most = most
         self._running: OrderedDict[str, OwnerApplication] = OrderedDict()
         self._beginning = asyncio.Lock()
+        self._with_work = with_work
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or begin and end with the server."""
@@ -79,6 +85,7 @@ class OwnerApplications:
             await _answer(send, scope["path"])
             return
         owner.requests += 1
+        owner.for_jobs = False
         try:
             await owner.app(owned_scope, receive, owned_send)
         finally:
@@ -97,10 +104,33 @@ class OwnerApplications:
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "lifespan.startup.complete"})
+        visits = self._begin_visits()
         await receive()
+        if visits is not None:
+            visits.cancel()
+            with suppress(asyncio.CancelledError):
+                await visits
         while self._running:
             await self._end(self._running.popitem()[1])
         await send({"type": "lifespan.shutdown.complete"})
+
+    def _begin_visits(self) -> "asyncio.Task[None] | None":
+        if self._with_work is None:
+            return None
+        visits = JobVisits(self._with_work, self._open_for_jobs, self._close_after_jobs)
+        return asyncio.create_task(visits.run())
+
+    async def _open_for_jobs(self, name: str) -> None:
+        is_open = name in self._running
+        owner = await self._application(name)
+        if owner is not None and not is_open:
+            owner.for_jobs = not owner.requests
+
+    async def _close_after_jobs(self, name: str) -> None:
+        owner = self._running.get(name)
+        if owner is not None and owner.for_jobs and not owner.requests:
+            del self._running[name]
+            await self._end(owner)
 
     async def _application(self, name: str) -> OwnerApplication | None:
         owner = self._running.get(name)

@@ -126,7 +126,13 @@ class WorkerPool:
 def _application(work: WorkerOptions, share: Share) -> Iterator[ASGIApp]:
     if work.owners and work.database is not None:
         with open_owners(work.database, work.data) as open_owner:
-            owners = OwnerApplications(open_owner, work.settings, work.data, by_path=work.by_path)
+            owners = OwnerApplications(
+                open_owner,
+                work.settings,
+                work.data,
+                by_path=work.by_path,
+                with_work=open_owner.with_work,
+            )
             with heartbeat(open_owner.fleet, owners.running):
                 yield owners
         return

@@ -15,7 +15,15 @@ from pdpp.store.postgres.database import open_session
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.vault import Token
 
-WALLED = ["owner", "counter", "allowance", "guess", "blob_content", *schema.tables()]
+WALLED = [
+    "owner",
+    "owner_work",
+    "counter",
+    "allowance",
+    "guess",
+    "blob_content",
+    *schema.tables(),
+]
 
 
 @pytest.fixture

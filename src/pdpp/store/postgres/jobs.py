@@ -1,8 +1,16 @@
-"""Jobs in PostgreSQL: whoever adds one tells all workers, so that none has to look for it."""
+"""Jobs in PostgreSQL: whoever adds one tells all workers, so that none has to look for it.
+
+Whatever changes a job also notes when the next one is due, for workers that do not have the owner
+open.
+"""
+
+from typing import Any
 
 from pdpp.model import instant
-from pdpp.store.jobs import Job, JobOrder, JobProgress, JobStatus, Json
+from pdpp.store.jobs import Job, JobLease, JobOrder, JobProgress, JobStatus, Json
 from pdpp.store.postgres.database import PostgresDatabase
+from pdpp.store.postgres.owner_work import note_work
+from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.jobs import TableJobs
 
 
@@ -15,6 +23,25 @@ class PostgresJobs(TableJobs):
     def __init__(self, database: PostgresDatabase, clock: instant.Clock) -> None:
         super().__init__(database, clock)
         self._announce = database.announce_work
+
+    def _insert(self, db: TableConnection, order: JobOrder) -> str:
+        job_id = super()._insert(db, order)
+        note_work(db)
+        return job_id
+
+    def _take(self, db: TableConnection, job_id: str, lease: JobLease) -> None:
+        super()._take(db, job_id, lease)
+        note_work(db)
+
+    def _change(
+        self, db: TableConnection, job_id: str, worker: str, changes: str, values: tuple[Any, ...]
+    ) -> None:
+        super()._change(db, job_id, worker, changes, values)
+        note_work(db)
+
+    def _end(self, db: TableConnection, job_id: str, status: JobStatus) -> None:
+        super()._end(db, job_id, status)
+        note_work(db)
 
     def add(self, order: JobOrder) -> Job:
         """Add a job; if the order says ``once`` and one of its kind is open, return that one."""

@@ -7,6 +7,7 @@ from typing import Any
 from pdpp.store.postgres.connection import as_cells
 from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.dialect import cells
+from pdpp.store.postgres.owner_work import note_work
 from pdpp.store.postgres.schema import NUMBERED, tables
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode, encode, index_key
 from pdpp.store.tables.moving import MovedTable, Row, forget_state, keep_state, recall_state
@@ -82,6 +83,7 @@ class PostgresSide:
         """Forget that there was a move."""
         with self._database.writing() as db:
             forget_state(db)
+            note_work(db)
 
 
 def _quoted(table: MovedTable) -> str:

@@ -139,6 +139,15 @@ def _own_tables() -> Iterator[str]:
         " started_at BIGINT NOT NULL, seen_at BIGINT NOT NULL, told TEXT NOT NULL)"
     )
     yield f"GRANT SELECT, INSERT, UPDATE, DELETE ON worker TO {ROLE}"
+    # Who has jobs to do, see ``owner_work.py``: a session that names nobody finds all of them.
+    yield (
+        "CREATE TABLE owner_work (owner BIGINT PRIMARY KEY, due_at BIGINT,"
+        " leased_until BIGINT NOT NULL, ordered BOOLEAN NOT NULL,"
+        " visited_until BIGINT NOT NULL DEFAULT 0)"
+    )
+    yield "CREATE INDEX owner_work_due ON owner_work (due_at)"
+    yield from _walled("owner_work", "owner")
+    yield f"CREATE POLICY nobody ON owner_work USING ({_OWNER} = 0) WITH CHECK ({_OWNER} = 0)"
     yield "CREATE TABLE owner (id BIGINT PRIMARY KEY, changes BIGINT NOT NULL DEFAULT 0)"
     yield from _walled("owner", "id")
     yield (
