@@ -12,9 +12,11 @@ import pytest
 from tests.engine import open_store
 from tests.pages.house import PASSPHRASE, House, Reader, Sheet, housed
 
+from pdpp.jobs.importing import import_order
 from pdpp.pages.imports import upload as uploads
 from pdpp.pages.imports.multipart import boundary_of, form_parts
 from pdpp.pages.imports.upload import safe_name
+from pdpp.store.jobs import JobLease, JobProgress, JobStatus
 
 NOTE = "# Harbour walk\n\nThe ferry leaves at *seven*; bring the **green** coat.\n"
 
@@ -191,6 +193,21 @@ def test_the_page_says_where_each_export_comes_from(importing: House) -> None:
     text = importing.owner().get("/import").text
     assert "Settings, Data controls, Export data" in text
     assert "takeout.google.com" in text
+
+
+def test_a_running_import_is_cancelled_on_its_page(importing: House) -> None:
+    jobs, reader = importing.store.jobs, importing.owner()
+    order = import_order(importing.folder / "notes.zip")
+    running = jobs.begin(order, JobLease("test", 1 << 60))
+    page = reader.get(f"/import/{running.id}")
+    asked = page.send(action="cancel").follow()
+    assert "The import is being cancelled." in asked.text
+    job = jobs.get(running.id)
+    assert job is not None
+    assert job.cancel_requested
+    jobs.finish(running.id, "test", JobStatus.CANCELLED, JobProgress(), None)
+    ended = reader.get(f"/import/{running.id}")
+    assert "You cancelled this import. Everything read before that is kept." in ended.text
 
 
 def test_an_unknown_import_is_not_there(importing: House) -> None:

@@ -94,6 +94,83 @@ def test_an_upload_that_breaks_off_goes_on_by_itself(
     assert stored.read_bytes() == notes.read_bytes()
 
 
+def test_an_upload_is_cancelled_while_it_waits_and_goes_on_later(
+    empty: House, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.pages.imports.upload_endpoint.CHUNK_BYTES", 1_000)
+    notes = tmp_path / "cut.md"
+    notes.write_text("# Cut\n\n" + "word " * 500)
+    offsets: list[int] = []
+
+    def break_off(route: Route) -> None:
+        offsets.append(int(route.request.url.rpartition("=")[2]))
+        if offsets[-1] == 1_000:
+            route.abort("connectionreset")
+        else:
+            route.continue_()
+
+    with window(empty, browser) as owner:
+        owner.open("/import").log_in()
+        owner.page.route("**/import/uploads/*/*", break_off)
+        chosen = owner.page.get_by_label("Drop files or a folder here, or choose files")
+        chosen.set_input_files(notes)
+        owner.press("Upload")
+        expect(owner.page.get_by_text("The connection broke. Trying again.")).to_be_visible()
+        owner.press("Cancel")
+        kept = "Cancelled. What arrived is kept: drop the same files again to go on."
+        expect(owner.page.get_by_text(kept)).to_be_visible()
+        tried = len(offsets)
+        owner.page.unroute("**/import/uploads/*/*")
+        owner.page.on("request", lambda request: _note_offset(request.url, offsets))
+        owner.press("Upload")
+        heading(owner.page, "cut.md")
+    assert offsets[0] == 0
+    assert offsets[tried:] == [1_000, 2_000], "what had arrived was sent again"
+
+
+def _note_offset(url: str, offsets: list[int]) -> None:
+    if "?offset=" in url:
+        offsets.append(int(url.rpartition("=")[2]))
+
+
+_DROP = """
+() => {
+  const file = (name, text) => ({
+    isFile: true, name, file: (done) => done(new File([text], name)),
+  });
+  const folder = (name, children) => ({
+    isFile: false, name,
+    createReader: () => {
+      const batches = [children, []];
+      return { readEntries: (done) => done(batches.shift()) };
+    },
+  });
+  const vault = folder("vault", [
+    folder(".obsidian", [file("app.json", "{}")]), file("tea.md", "# Tea"),
+  ]);
+  const drop = new Event("drop", { cancelable: true });
+  const items = [{ webkitGetAsEntry: () => vault }];
+  Object.defineProperty(drop, "dataTransfer", { value: { items } });
+  document.getElementById("drop").dispatchEvent(drop);
+}
+"""
+"""Drops a folder: no test can take one from a desktop, so the entries of the browser are made."""
+
+
+def test_a_folder_is_dropped_and_recognised(empty: House, browser: Browser) -> None:
+    with window(empty, browser) as owner:
+        owner.open("/import").log_in()
+        heading(owner.page, "Import")
+        owner.page.evaluate(_DROP)
+        expect(owner.page.get_by_text("Markdown notes").first).to_be_visible()
+    names = {tuple(file.name for file in one.files) for one in _uploads_of(empty)}
+    assert ("vault/.obsidian/app.json", "vault/tea.md") in names
+
+
+def _uploads_of(house: House) -> list[uploads.Upload]:
+    return list(uploads.UploadFolder(house.folder).uploads())
+
+
 def test_without_scripts_an_export_comes_in_all_the_same(
     empty: House, browser: Browser, export: Path
 ) -> None:

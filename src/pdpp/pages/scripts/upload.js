@@ -11,10 +11,13 @@ if (area && form) {
   const root = uploads.slice(0, -"/import/uploads".length);
   let cancelled = false;
   let current = null;
+  let wake = null;
   const say = (text) => { state.textContent = text; };
   const size = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
   const call = (method, address, body, progress) => new Promise((done, failed) => {
+    const end = () => failed(Object.assign(new Error("Cancelled."), { final: true }));
+    if (cancelled) { end(); return; }
     const request = new XMLHttpRequest();
     current = request;
     request.open(method, address);
@@ -27,7 +30,7 @@ if (area && form) {
         { final: request.status !== 503 && request.status < 500 && request.status !== 429 }));
     };
     request.onerror = () => failed(new Error("The connection broke."));
-    request.onabort = () => failed(Object.assign(new Error("Cancelled."), { final: true }));
+    request.onabort = end;
     request.send(body);
   });
 
@@ -35,9 +38,9 @@ if (area && form) {
     for (let tries = 0; ; tries += 1) {
       try { return await attempt(); }
       catch (problem) {
-        if (problem.final || cancelled || tries >= 8) throw problem;
+        if (problem.final || tries >= 8) throw problem;
         say(`${problem.message} Trying again.`);
-        await new Promise((on) => setTimeout(on, Math.min(30000, 500 * 2 ** tries)));
+        await new Promise((on) => { wake = on; setTimeout(on, Math.min(30000, 500 * 2 ** tries)); });
       }
     }
   };
@@ -101,5 +104,9 @@ if (area && form) {
     const chosen = [...form.elements.file.files].map((file) => [file.webkitRelativePath || file.name, file]);
     if (chosen.length) send(chosen); else say("Choose at least one file.");
   });
-  stop.addEventListener("click", () => { cancelled = true; if (current) current.abort(); });
+  stop.addEventListener("click", () => {
+    cancelled = true;
+    if (current) current.abort();
+    if (wake) wake();
+  });
 }

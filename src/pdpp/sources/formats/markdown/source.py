@@ -56,7 +56,7 @@ class Markdown(Source):
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
         others = sum(not _is_hidden(entry) for entry in tree.entries) - len(notes)
         zone_named(choices.given.get("time_zone"))
-        remark = f"{counted(others, 'other file')}: those that a note shows are imported"
+        remark = f"{counted(others, 'other file')}: only files that a note refers to are imported"
         return Recognition(
             Confidence.CERTAIN if vault else Confidence.LIKELY,
             f"{'an Obsidian vault' if vault else 'Markdown files'}, {counted(len(notes), 'note')}",
