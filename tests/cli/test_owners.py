@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ from pdpp.serving.database import open_owners
 from pdpp.serving.owners import OwnerApplications, origin_of, owner_in
 from pdpp.store.jobs import JobOrder
 from pdpp.store.port import PageQuery, RecordPage
-from pdpp.store.postgres.database import PostgresDatabase
+from pdpp.store.postgres.database import PostgresDatabase, worker_connections
+from pdpp.store.postgres.fleet import PostgresFleet
 from pdpp.store.postgres.schema import SCHEMA
 from pdpp.store.tables.store import TableStore
 from pdpp.store.vault import Token
@@ -198,10 +200,32 @@ def test_a_host_that_is_nobodys_is_unknown_and_makes_no_owner(owners: Owners, ho
     client = owners._server.client(Host=host)
     assert client.get("/v1/streams").json()["error"]["code"] == "not_found"
     assert client.get("/login").status_code == 404
-    assert client.get("/healthz").status_code == 200
+    assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
     with psycopg.connect(server_url()) as session:
         asked = f"SELECT 1 FROM {SCHEMA}.owner_name WHERE name = 'nobody-there'"
         assert session.execute(asked).fetchone() is None
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_a_balancer_hears_at_the_address_of_nobody_whether_a_worker_is_ready(
+    tmp_path: Path, by_path: bool
+) -> None:
+    settings = replace(UNLIMITED, origin=ORIGIN, public=True)
+    unreachable = worker_connections("postgresql://nobody@127.0.0.1:1/none")
+    with (
+        open_owners(DatabaseAddress(server_url(), "nobody"), tmp_path) as stores,
+        closing(unreachable),
+    ):
+        ready = {}
+        for name, fleet in (("there", stores.fleet), ("gone", PostgresFleet(unreachable))):
+            app = OwnerApplications(stores, settings, tmp_path, by_path=by_path, ask=fleet.now)
+            with running(app) as server:
+                client = server.client(Host="data.example")
+                answers = [client.get(path) for path in ("/healthz", "/readyz")]
+                ready[name] = [(answer.status_code, answer.json()) for answer in answers]
+    alive = (200, {"status": "ok"})
+    assert ready["there"] == [alive, (200, {"status": "ready"})]
+    assert ready["gone"] == [alive, (503, {"status": "not ready", "failing": ["store"]})]
 
 
 def test_more_owners_than_there_is_room_for_are_served_in_turn(owners: Owners) -> None:

@@ -7,11 +7,13 @@ asked for longest ago goes when there are too many.
 """
 
 import asyncio
+import logging
 import re
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_hex
@@ -28,9 +30,12 @@ from pdpp.service.headers import headers_of
 from pdpp.service.settings import Settings
 from pdpp.serving.visits import JobVisits, WaitingOwners
 from pdpp.store.port import Store
+from pdpp.watch.readiness import READY_PATH
+
+log = logging.getLogger("pdpp.owners")
 
 MOST_APPLICATIONS = 32
-_HEALTH = "/healthz"
+_PROBES = ("/healthz", READY_PATH)
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """What can stand in a host name; others have no address."""
 _WELL_KNOWN = re.compile(r"/\.well-known/oauth-(authorization-server|protected-resource)(?=/)")
@@ -63,8 +68,12 @@ class OwnerApplications:
         *,
         by_path: bool = False,
         with_work: WaitingOwners | None = None,
+        ask: Callable[[], object] | None = None,
     ) -> None:
-        """``with_work`` finds owners whose jobs nobody does; without it only visited ones work."""
+        """``with_work`` finds owners whose jobs nobody does; without it only visited ones work.
+
+        ``ask`` asks the database something, and raises where that does not answer.
+        """
         self._open_owner = open_owner
         self._by_path = by_path
         self._settings = settings
@@ -73,6 +82,7 @@ class OwnerApplications:
         self._running: OrderedDict[str, OwnerApplication] = OrderedDict()
         self._beginning = asyncio.Lock()
         self._with_work = with_work
+        self._ask = ask
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or begin and end with the server."""
@@ -80,9 +90,18 @@ class OwnerApplications:
             await self._live(receive, send)
             return
         name, owned_scope, owned_send = self._addressed(scope, send)
+        # A balancer asks whether this process lives and is ready. It asks nobody's address, and has
+        # to be answered while the database is away.
+        is_probe = scope["path"] in _PROBES
+        if is_probe and self._by_path:
+            name = None
         owner = None if name is None else await self._application(name)
+        if owner is None and is_probe:
+            await self._answer_probe(scope["path"], send)
+            return
         if owner is None:
-            await _answer(send, scope["path"])
+            problem = NotFound("No owner has this address on this server.")
+            await _answer(send, problem.status, problem.body(f"req_{token_hex(8)}"))
             return
         owner.requests += 1
         owner.for_jobs = False
@@ -90,6 +109,27 @@ class OwnerApplications:
             await owner.app(owned_scope, receive, owned_send)
         finally:
             owner.requests -= 1
+
+    async def _answer_probe(self, path: str, send: Send) -> None:
+        failing = await self._failing() if path == READY_PATH else []
+        if failing:
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+            await _answer(send, status, {"status": "not ready", "failing": failing})
+        else:
+            await _answer(send, HTTPStatus.OK, {"status": "ready" if path == READY_PATH else "ok"})
+
+    async def _failing(self) -> list[str]:
+        """Return the parts of this worker that do not do their work."""
+        failing = []
+        try:
+            if self._ask is not None:
+                await asyncio.to_thread(self._ask)
+        except Exception as problem:  # noqa: BLE001 - whatever it is, this worker is not ready
+            log.error("the database cannot be asked: %s", type(problem).__name__)
+            failing.append("store")
+        if any(app.service.recorder.failing for app in self.running()):
+            failing.append("receipts")
+        return failing
 
     def _addressed(self, scope: Scope, send: Send) -> tuple[str | None, Scope, Send]:
         """Return whom a request is for, as that owner's application sees it and answers."""
@@ -255,13 +295,8 @@ def _placed_header(name: bytes, value: bytes, prefix: str) -> tuple[bytes, bytes
     return (name, prefix.encode() + value) if is_own else (name, value)
 
 
-async def _answer(send: Send, path: str) -> None:
-    """Answer who asks for nobody's host: a balancer may ask whether the process lives."""
-    if path == _HEALTH:
-        status, document = 200, dict[str, Any](status="ok")
-    else:
-        problem = NotFound("No owner has this address on this server.")
-        status, document = problem.status, problem.body(f"req_{token_hex(8)}")
+async def _answer(send: Send, status: int, document: dict[str, Any]) -> None:
+    """Answer a request that is for no owner."""
     headers = [(b"content-type", b"application/json"), (b"x-content-type-options", b"nosniff")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": orjson.dumps(document)})

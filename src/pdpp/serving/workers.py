@@ -132,6 +132,7 @@ def _application(work: WorkerOptions, share: Share) -> Iterator[ASGIApp]:
                 work.data,
                 by_path=work.by_path,
                 with_work=open_owner.with_work,
+                ask=open_owner.fleet.now,
             )
             with heartbeat(open_owner.fleet, owners.running):
                 yield owners
