@@ -39,7 +39,7 @@ class ReceivedBlob(NamedTuple):
 
 
 class BlobFolder:
-    """A folder of files named by the sha-256 of their bytes; sealed ones tell nothing by it."""
+    """A folder of files named by the sha-256 of their bytes; names of sealed files are secret."""
 
     def __init__(self, folder: Path, files: DataFiles = PLAIN) -> None:
         self._folder = folder
@@ -61,7 +61,7 @@ class BlobFolder:
         return source
 
     def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
-        """Store everything a stream holds; return the name it got and its size."""
+        """Store the content of a stream; return the name of the file and its size."""
         with self.received(chunks(source), limit) as blob:
             settle_blobs([blob])
             return blob.blob_id, blob.size
@@ -101,7 +101,7 @@ class BlobFolder:
         return (self._folder, target.parent) if is_new else (target.parent,)
 
     def sweep(self, before: int) -> int:
-        """Remove what killed uploads left behind, if nothing was written to it since a moment."""
+        """Remove files of uploads that were killed, unless they were written to after a moment."""
         removed = 0
         for path in self._folder.glob(f"{_UNFINISHED}*"):
             with suppress(FileNotFoundError):
@@ -131,7 +131,7 @@ class BlobFolder:
             shutil.copy2(path, place / path.name)
 
     def problem(self, blob_id: str, size: int) -> str | None:
-        """Say what is wrong with a stored blob, or nothing."""
+        """Describe the damage of a stored blob; return None if there is none."""
         path = self.path(blob_id)
         if not path.is_file():
             return f"blob {blob_id} is missing"

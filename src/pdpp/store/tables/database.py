@@ -27,7 +27,7 @@ class TableRows(Protocol):
 
 
 class TableReader(Protocol):
-    """What is asked for rows: a connection, or one that an engine takes for each statement."""
+    """Executes statements that read: a connection, or one that is borrowed for each statement."""
 
     @property
     def failure(self) -> type[Exception]:
@@ -72,7 +72,7 @@ class TableDatabase(SnapshotSource, Protocol):
         """Return a value that differs after any write by another connection."""
 
     def count_bytes(self, size: int) -> None:
-        """Count a large record that was read; raise when this thread's read may read no more."""
+        """Count a large record that was read; raise if this thread's read has reached its limit."""
 
     def check_deadline(self) -> None:
         """Raise when this thread's read has used up its time."""

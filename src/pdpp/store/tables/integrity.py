@@ -1,4 +1,4 @@
-"""Integrity: what is wrong with rows and blobs, found by a look at all of them."""
+"""Integrity: check all rows and blobs and describe what is damaged."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -92,7 +92,7 @@ class TableJobs:
         return [_job(row) for row in rows]
 
     def claim(self, limits: Mapping[str, int], lease: JobLease) -> Job | None:
-        """Take the job that has waited longest, of kinds of which so many may run at once."""
+        """Claim the job that has waited longest, with at most so many running of its kind."""
         # Most looks find nothing: they must not take the lock of the file.
         if not self._free(self._database.reader, limits):
             return None

@@ -47,7 +47,7 @@ def move_some(
     field_sets: FieldSets,
     now: int,
 ) -> MovedPiece:
-    """Move a piece from one connection into another; hide the first when it holds nothing more."""
+    """Move some records from one connection into another; hide the first when it is empty."""
     source_id, target_id = ids
     if source_id not in catalogue.connections and catalogue.merged.get(source_id) == target_id:
         return MovedPiece(0, 0, more=False)
@@ -102,7 +102,7 @@ def _move(
     field_sets: FieldSets,
     now: int,
 ) -> int:
-    """Write what is newer to the target and delete all of it from the source."""
+    """Write the newer records to the target and delete all of them from the source."""
     keys = [row.key for row in rows]
     known = {row.key: row for row in _rows(db, target.id, keys)}
     surrogates = {row.key: row.surrogate for row in rows}

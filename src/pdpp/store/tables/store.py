@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 class TableStore:
-    """Reads and writes records, blobs and what is declared; an engine adds how it is opened."""
+    """Reads and writes records, blobs and declarations; each engine adds how a store is opened."""
 
     vault: TableVault
     limits: SharedLimits | None = None
@@ -310,7 +310,7 @@ class TableStore:
     # Writing
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult:
-        """Write one batch, all of it or nothing."""
+        """Write one batch completely, or not at all."""
         return self._write(prepare(indexed(feed), lines, self._surrogate_of))
 
     def batch(self, feed: Feed, *, keep_newer: bool = False) -> TableBatch:

@@ -24,7 +24,7 @@ class SettingAnchor:
         return int(number), bytes.fromhex(hashed)
 
     def remember(self, number: int, hashed: bytes) -> None:
-        """Remember the last receipt there is; none is nothing to remember."""
+        """Remember the last receipt, if there is one."""
         if number == 0:
             return
         try:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pdpp.store.receipts import ReadTotal, Receipt
 
 _MOST_HELD = 200_000
-"""Records that are told apart in memory; more are told apart on the disk, by their hashes."""
+"""How many distinct records are counted in memory; more are counted on the disk, by hash."""
 
 _CACHE_KILOBYTES = 16_384
 

@@ -169,7 +169,7 @@ class _Listed:
         self._missing: list[int] = []
 
     def compare(self, last: int, receipts: Sequence[Receipt]) -> None:
-        """Look up everyone who read what is on one batch."""
+        """Look up all readers that are named in one batch."""
         for client_id, latest in receipt_batch.readers_of(receipts):
             self._expected += 1
             if not self._db.execute(

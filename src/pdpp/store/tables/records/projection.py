@@ -213,7 +213,7 @@ class Projector:
 
 
 class _ShortRecord(NamedTuple):
-    """A record of which long members are shown, and what it shows in their short form."""
+    """A record that shows long members, and its data with their short forms."""
 
     record: Record
     surrogate: int

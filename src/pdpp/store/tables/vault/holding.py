@@ -18,7 +18,7 @@ _SETTING = "held_at"
 
 
 def hold(db: TableConnection, now: int) -> int:
-    """Revoke everything for the time being; return how many grants and tokens that were."""
+    """Suspend all grants and tokens; return how many there were."""
     count = 0
     for table in _TABLES:
         db.execute(

@@ -24,7 +24,7 @@ CONSENT_COLUMNS = "consent_id, client_id, decided_at, digest, text, revisions, g
 
 
 class TableVaultReader(ABC):
-    """Looks things up on whatever connection it is given."""
+    """Reads grants, tokens, clients and secrets through the connection that it is given."""
 
     @property
     @abstractmethod

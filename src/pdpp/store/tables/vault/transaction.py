@@ -24,7 +24,7 @@ _KEPT_AFTER_END = DAY
 
 
 class TableVaultTransaction(TableVaultReader):
-    """Changes things inside a transaction that another opened and ends."""
+    """Changes grants, tokens and clients in a transaction that its caller begins and ends."""
 
     def __init__(self, db: TableConnection) -> None:
         self._connection = db
@@ -60,7 +60,7 @@ class TableVaultTransaction(TableVaultReader):
         )
 
     def revoke_client(self, client_id: str, now: int) -> None:
-        """Revoke everything a client holds and forget what it has under way."""
+        """Revoke all grants and tokens of a client and delete its unfinished requests."""
         of_client = "WHERE owner = ? AND client_id = ? AND revoked_at IS NULL"
         for table, key, revoke in (
             ("package INDEXED BY package_client", "package_id", self.revoke_package),
@@ -79,7 +79,7 @@ class TableVaultTransaction(TableVaultReader):
         )
 
     def trim_clients(self, most: int) -> None:
-        """Forget the oldest clients that were never approved until there are no more than this."""
+        """Delete the oldest clients that were never approved until at most this many are left."""
         self._db.execute(
             "DELETE FROM client WHERE owner = ? AND client_id IN (SELECT client_id FROM client"
             " WHERE owner = ? AND approved_at IS NULL ORDER BY created_at DESC, client_id"
@@ -237,7 +237,7 @@ class TableVaultTransaction(TableVaultReader):
         grant_rows.add_grant(self._db, grant)
 
     def change_allowances(self, grant_id: str, allowances: Sequence[Allowance]) -> None:
-        """Let a grant open something else."""
+        """Replace what a grant allows."""
         grant_rows.change_allowances(self._db, grant_id, allowances)
 
     def add_package(self, package: Package) -> None:

@@ -34,7 +34,7 @@ class TableVault(TableVaultReader):
 
     @contextmanager
     def transaction(self) -> Iterator[VaultTransaction]:
-        """Hold one write transaction: everything decided in it is kept, or nothing."""
+        """Hold one write transaction; it is committed completely or not at all."""
         with self._database.writing() as db:
             transaction = TableVaultTransaction(db)
             yield transaction

@@ -22,5 +22,5 @@ class TableBatch(PreparedBatch):
         self._write = write
 
     def write(self) -> WriteResult:
-        """Write them, all of them or nothing."""
+        """Write all records in one transaction."""
         return self._write(self)

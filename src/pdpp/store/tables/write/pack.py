@@ -30,7 +30,7 @@ NEW_RECORDS = """
 
 
 class Head(NamedTuple):
-    """What is kept of a new record beside its data, in the order of the JSON array in its pack."""
+    """The columns of a new record beside its data, in the order of the JSON array in its pack."""
 
     turn: int
     field_set: int

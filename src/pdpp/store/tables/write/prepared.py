@@ -62,7 +62,7 @@ class NewRows(NamedTuple):
 
 
 class PreparedBatch:
-    """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
+    """The records to write and the keys to delete in one feed.
 
     A record is made ready at once: while it is still at hand, that costs half as much. Each has a
     turn, and thousands wait to be written, so they are kept as what that takes: ``packs`` and the
@@ -100,7 +100,7 @@ class PreparedBatch:
         return len(self.packs)
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
-        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        """Prepare a record; ``text`` is its canonical JSON if the caller has it already."""
         self.keep_all([(key, emitted, data, text)])
 
     def keep_all(self, records: Iterable[CheckedRecord]) -> None:
@@ -157,7 +157,7 @@ class PreparedBatch:
         return whole_text(data_of(self.packs[turn]), self.long_values.get(turn, {}))
 
     def give_surrogate(self, turn: int, surrogate: int) -> None:
-        """Let a record be the one that had its key before."""
+        """Give a record the surrogate of the deleted record that had its key."""
         pack = self.packs[turn]
         head = head_of(pack)._replace(surrogate=surrogate)
         self.packs[turn] = pack_record(tuple(head), data_of(pack))
@@ -169,23 +169,23 @@ class PreparedBatch:
         return number
 
     def drop(self, key: str, emitted: int) -> None:
-        """Have a record deleted."""
+        """Delete a record when the batch is written."""
         self._replace(key)
         self.gone[key] = emitted
 
     def _replace(self, key: str) -> None:
-        """Forget what was said of a key before."""
+        """Discard an earlier record or deletion of the same key."""
         self.gone.pop(key, None)
         turn = self.turn_of_key.pop(key, None)
         if turn is not None:
             self.pass_over(turn)
 
     def pass_over(self, turn: int) -> None:
-        """Leave a turn empty that makes no new record."""
+        """Mark a turn that adds no new record."""
         self._passed.add(turn)
 
     def fresh(self) -> NewRows:
-        """Return what makes new records."""
+        """Return the rows of new records."""
         passed = self._passed
         every = range(self.turns)
         if not passed:
@@ -209,7 +209,7 @@ class PreparedBatch:
         return short
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines that the batch were made from, one for each key."""
+        """Yield the lines that the batch was made from, one for each key."""
         for key, turn in self.turn_of_key.items():
             emitted = head_of(self.packs[turn]).emitted
             yield Line(turn, key, emitted, read_data(self.whole_text(turn)))
@@ -230,7 +230,7 @@ def prepare(
     *,
     keep_newer: bool = False,
 ) -> PreparedBatch:
-    """Make lines ready; of one key the last one decides."""
+    """Prepare lines; the last line of a key counts."""
     batch = PreparedBatch(feed, surrogate_of, keep_newer=keep_newer)
     for _, key, emitted, data in lines:
         if data is None:

@@ -36,7 +36,7 @@ the very value that was written."""
 
 @dataclass(slots=True)
 class BatchRows:
-    """What is to be written to one feed, as one version; the first new record is ``first``."""
+    """The rows to write to one feed as one version; the first new record is ``first``."""
 
     feed: IndexedFeed
     version: int
