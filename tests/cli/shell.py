@@ -20,6 +20,8 @@ from tests.launching.process import PROGRAM, Program
 from tests.serving import UNENCRYPTED
 
 from pdpp.cli.program import run
+from pdpp.serving.data_folder import open_store
+from pdpp.store.port import Store
 
 DEADLINE_SECONDS = 60
 
@@ -147,6 +149,13 @@ def _with_environment(extra: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name in fresh:
             del os.environ[name]
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Store]:
+    """Open the store of a data folder as commands do."""
+    with _with_environment(program_environment(folder)), open_store(folder) as store:
+        yield store
 
 
 def pdpp_here(

@@ -2,9 +2,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import pdpp_here
+from tests.cli.shell import opened, pdpp_here
 
-from pdpp.serving.data_folder import default_folder, keep_private, open_store, state_folder
+from pdpp.serving.data_folder import default_folder, keep_private, state_folder
 
 HOME = Path("/home/nora")
 
@@ -50,10 +50,11 @@ def test_a_user_without_a_home_opens_a_store_all_the_same(
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", nowhere)
-    with open_store(diary) as store:
+    with opened(diary) as store:
         assert store.vault.held_grants() == []
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 @pytest.mark.skipif(sys.platform == "win32", reason="has other permissions")
 def test_a_folder_that_others_can_read_is_closed_to_them_loudly(diary: Path) -> None:
     database = diary / "pdpp.sqlite3"
@@ -66,6 +67,7 @@ def test_a_folder_that_others_can_read_is_closed_to_them_loudly(diary: Path) -> 
     assert pdpp_here("connection", "list", data=diary).err == ""
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 @pytest.mark.skipif(sys.platform == "win32", reason="has other permissions")
 def test_a_folder_that_cannot_be_closed_is_refused(
     diary: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.shell import DEADLINE_SECONDS, Ended, command, environment, pdpp
+from tests.cli.shell import DEADLINE_SECONDS, Ended, command, environment, pdpp, stored
 
 from pdpp.cli.demo.server import CLIENT
 
@@ -140,7 +140,9 @@ def in_terminal(
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env=environment({"TERM": "xterm-256color", "COLUMNS": "90", **(env or {})}),
+        env=environment(
+            {"TERM": "xterm-256color", "COLUMNS": "90", **stored(arguments), **(env or {})}
+        ),
         start_new_session=True,
         preexec_fn=_take_terminal,
     )

@@ -10,9 +10,11 @@ from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.database import PostgresDatabase, roll_back
+from pdpp.store.receipts import ChainVerdict
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.receipts.chain import ChainHead
 from pdpp.store.tables.receipts.log import Anchor, TableReceipts
+from pdpp.store.tables.receipts.verification import HEAD
 
 _TURN = "SELECT 1 FROM head FOR UPDATE"
 """Whoever extends a chain holds the row of its ends, so that no two receipts get one number."""
@@ -120,6 +122,15 @@ class PostgresReceipts(TableReceipts):
         except psycopg.Error as problem:
             raise StoreError(f"cannot anchor the receipts: {problem}") from problem
         return head.last, head.hash
+
+    def verify(self) -> ChainVerdict:
+        """Compute the whole chain again."""
+        with self._reading() as db:
+            # The snapshot of this thread may be from before the log was begun.
+            if db.execute(HEAD).get is None and self._anchor.recall() is None:
+                head = ChainHead()
+                return ChainVerdict(head.first, head.last, head.hash, ())
+        return super().verify()
 
     def close(self) -> None:
         """Let the others see that this worker writes no more."""
