@@ -48,6 +48,19 @@ def test_a_takeout_is_one_import_of_several_sources(tmp_path: Path) -> None:
     assert keys(look(path)) == ["calendar_ics", "contacts_vcard", "mail"]
 
 
+def test_files_of_a_takeout_that_are_near_no_export_are_told(tmp_path: Path) -> None:
+    files = takeout(tmp_path)
+    strange = {f"Takeout/Tasks/{name}.json": b'{"kind": "tasks"}' for name in "abcd"}
+    path = zipped(tmp_path / "takeout-20260101T000000Z-001.zip", files)
+    assert look(path).unknown == []
+    path = zipped(tmp_path / "takeout-20260201T000000Z-001.zip", {**files, **strange})
+    assert keys(look(path)) == ["calendar_ics", "contacts_vcard", "mail"]
+    assert look(path).left_out == [
+        "takeout-20260201T000000Z-001.zip also holds 4 files that no source reads: "
+        "Takeout/Tasks/a.json, Takeout/Tasks/b.json, Takeout/Tasks/c.json and more"
+    ]
+
+
 def test_parts_of_one_takeout_stay_together_and_others_apart(tmp_path: Path) -> None:
     files = takeout(tmp_path)
     first = dict(list(files.items())[:1])

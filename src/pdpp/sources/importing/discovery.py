@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from os.path import commonpath
 from pathlib import Path
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources import registry
+from pdpp.sources.importing.files import EVERYWHERE, passed_over_reason
 from pdpp.sources.importing.recognition import (
     RecognisedExport,
     refused_words,
     unknown_words,
 )
+from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, expand, is_archive
@@ -177,6 +180,7 @@ def _look(
     if len(kept) > 1:
         # In the report of each export it would be told several times.
         discovery.refused += tree.refused
+    left = {entry.name: entry for entry in tree.entries}
     for claim in kept:
         others = [other for other in kept if other is not claim]
         export = _own_files(claim, others)
@@ -186,6 +190,10 @@ def _look(
                 Tree(own.path, own.kind, own.entries, (), own.meter), export.export
             )
         discovery.exports.append(export)
+        for entry in export.tree.entries:
+            left.pop(entry.name, None)
+    if len(kept) > 1:
+        discovery.unknown += _left_over(tree, left.values(), kept)
     if not kept:
         words = "; ".join(dict.fromkeys(refusals)) or unknown_words(tree)
         discovery.unknown.append(words)
@@ -255,6 +263,19 @@ def _own_files(claim: _Claim, others: Iterable[_Claim]) -> FoundExport:
         if entry.name not in taken and _is_near(entry, claim.names, folders)
     )
     return FoundExport(Tree(tree.path, tree.kind, entries, tree.refused, tree.meter), export)
+
+
+def _left_over(tree: Tree, entries: Iterable[FileEntry], claims: Iterable[_Claim]) -> Iterator[str]:
+    """Tell of the files that stand in the report of no export, because none of them is near."""
+    patterns = dict(EVERYWHERE)
+    for claim in claims:
+        patterns.update(claim.claimed.export.source.passed_over)
+    names = [entry.name for entry in entries if passed_over_reason(entry, patterns) is None]
+    if names:
+        examples = ", ".join(names[:MOST_EXAMPLES])
+        more = " and more" if len(names) > MOST_EXAMPLES else ""
+        files = counted(len(names), "file")
+        yield f"{tree.path.name} also holds {files} that no source reads: {examples}{more}"
 
 
 def _is_near(entry: FileEntry, names: frozenset[str], folders: set[str]) -> bool:

@@ -15,6 +15,7 @@ EVERYWHERE: Mapping[str, str] = MappingProxyType(
         "._*": "a file of the operating system",
         "Thumbs.db": "a file of the operating system",
         "desktop.ini": "a file of the operating system",
+        "archive_browser.html": "the page of a Takeout that lists what is in it",
         "__MACOSX/*": "a file of the operating system",
         "*/__MACOSX/*": "a file of the operating system",
     }
@@ -37,7 +38,7 @@ def count_files(
             files.read += 1
         elif entry.name in tree.meter.opened:
             files.attached += 1
-        elif (reason := _reason(entry, patterns)) is not None:
+        elif (reason := passed_over_reason(entry, patterns)) is not None:
             files.pass_over(reason, entry.name)
         elif resumed:
             files.pass_over(_EARLIER, entry.name)
@@ -45,7 +46,7 @@ def count_files(
             files.wonder(f"a file of the kind {entry.suffix or 'without an ending'}", entry.name)
 
 
-def _reason(entry: FileEntry, patterns: Mapping[str, str]) -> str | None:
+def passed_over_reason(entry: FileEntry, patterns: Mapping[str, str]) -> str | None:
     """Return why a file is skipped; a pattern with a slash matches the whole name."""
     for pattern, reason in patterns.items():
         if fnmatchcase(entry.name if "/" in pattern else entry.base, pattern):

@@ -33,9 +33,9 @@ class _Bounded:
         """Read on; what comes after the bound is never seen."""
         chunk = self._stream.read(min(size, self._left))
         self._left -= len(chunk)
-        if self._first:
+        if self._first and chunk:  # A parser may ask for nothing first, to see what it gets.
             self._first = False
-            return chunk.removeprefix(_MARK) or self._stream.read(0)
+            return chunk.removeprefix(_MARK) or self.read(size)
         return chunk
 
 
