@@ -265,6 +265,7 @@ def test_the_program_serves_every_owner_with_several_workers(tmp_path: Path) -> 
     assert "for each owner NAME" in (tmp_path / "notes" / "out").read_text()
 
 
+@pytest.mark.embedded("asks for a server without a database")
 def test_several_owners_need_a_database(tmp_path: Path) -> None:
     ended = pdpp_here("serve", "--owners", "--port", "0", data=tmp_path)
     assert "Several owners need a database" in ended.failed(code=64)
