@@ -8,6 +8,7 @@ AUDITOR := .audit
 MEANING := .meaning
 MARKS := .cache/marks
 TYPES := .cache/types.txt
+POSTGRES := .cache/postgres.txt
 # One more than there are cores: many tests wait for programs, deadlines and browsers.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 BIN := $(VENV)/bin
@@ -34,7 +35,8 @@ JUDGES := tests/mcp/judges tests/pages/browser tests/hosts
 FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/configuration tests/resource \
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
-	tests/openapi/test_schemathesis.py \
+	tests/openapi/test_schemathesis.py tests/sources/formats/test_every_format.py \
+	tests/model tests/evidence tests/store/test_*.py \
 	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
 
 # What `make test` runs on PostgreSQL too: a part of the contract of a store, every scenario of an
@@ -82,6 +84,13 @@ mkdir -p $(dir $(TYPES)); $(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
 	$(1); tests=$$?; wait $$types; typed=$$?; cat $(TYPES); exit $$((tests + typed))
 endef
 
+# A part of the tests runs on the other engine meanwhile, in one process: afterwards, three workers
+# would import all of it again and start a server each.
+define beside_postgres
+{ ENGINE=postgres COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -q $(ON_POSTGRES) >$(POSTGRES) 2>&1 & postgres=$$!; \
+	$(1); embedded=$$?; wait $$postgres; stored=$$?; cat $(POSTGRES); (exit $$((embedded + stored))); }
+endef
+
 ifeq ($(ENGINE),postgres)
 # Everything but what is about the embedded engine itself; each test is an owner of its own.
 test: style judges interpreters
@@ -89,8 +98,7 @@ test: style judges interpreters
 else
 test: style judges interpreters
 	@rm -rf $(MARKS) && mkdir -p $(MARKS)
-	@$(call beside_types,COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20)
-	ENGINE=postgres COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -q -n $(WORKERS) --dist loadfile $(ON_POSTGRES)
+	@$(call beside_types,$(call beside_postgres,COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20))
 	@$(PY) -m tests.house.scenarios verify
 	@$(PY) -m tests.counting $(MARKS)
 endif

@@ -82,6 +82,22 @@ def test_wrong_types_fail_the_tests_that_they_are_checked_beside(
     assert ("bad" in ended.stdout) == bool(code)
 
 
+@pytest.mark.parametrize(
+    ("failing", "code"), [("nothing", 0), ("postgres", 2), ("embedded", 2), ("mypy", 2)]
+)
+def test_a_failure_on_either_engine_fails_the_tests(bare: Path, failing: str, code: int) -> None:
+    (bare / ".venv" / "bin").mkdir(parents=True)
+    told = 'test "$2" = pytest && part=${ENGINE:-embedded} || part=$2'
+    install_fake(
+        bare, "../.venv/bin/python", f'{told}; test "$part" != {failing} || {{ echo bad; exit 1; }}'
+    )
+    for stamp in ("pyvenv.cfg", "run.stamp", "dev.stamp"):
+        (bare / ".venv" / stamp).touch()
+    ended = make(bare, "test", "JUDGES=")
+    assert ended.returncode == code, ended.stderr
+    assert ("bad" in ended.stdout) == bool(code)
+
+
 def test_locking_without_uv_says_so(bare: Path) -> None:
     outcome = make(bare, "lock")
     assert outcome.returncode != 0

@@ -17,6 +17,7 @@ from tests.engine import open_store
 from tests.mcp.client import estate
 from tests.mcp.sight import Agent
 from tests.serving import grant
+from tests.soak import SOAK
 from tests.sources.kit import (
     Home,
     check_cuts,
@@ -37,7 +38,7 @@ from pdpp.sources.registry import BUILT_IN, every, load
 from pdpp.sources.source import OwnerChoices, Source
 
 SAMPLES = every_sample()
-MOST_MUTANTS = 60
+MOST_MUTANTS = 200 if SOAK else 30
 
 
 @pytest.fixture(params=SAMPLES)
