@@ -77,6 +77,9 @@ def expected(
             group = cell(reach, query.group_by or query.bucket_by, data)
             if query.bucket_by is not None and group is not None:
                 group = day(int(group))[0]
+            elif isinstance(group, str):
+                # A group is called by all of its text, of which a cell may hold a short form.
+                group = data[query.group_by or ""]
             groups.setdefault(group, []).append(cell(reach, query.field, data))
     return groups
 
