@@ -15,8 +15,10 @@ from tests.cli.shell import (
     pdpp,
     pdpp_here,
     started,
+    stored,
     wait_for,
 )
+from tests.engine import ENGINE
 
 import pdpp as package
 from pdpp.cli import main
@@ -152,12 +154,16 @@ def test_a_failure_is_json_where_json_was_asked_for(tmp_path: Path) -> None:
         ("ingest", "-", "--connection", "c", "--stream", "s"),
         ("blob", "add", __file__),
         ("check",),
-        ("backup", "elsewhere"),
+        pytest.param(
+            ("backup", "elsewhere"),
+            marks=pytest.mark.embedded("a PostgreSQL database is copied by its own tools"),
+        ),
     ],
 )
 def test_a_missing_store_is_told_and_not_made(arguments: tuple[str, ...], tmp_path: Path) -> None:
     told = pdpp_here(*arguments, data=tmp_path / "none").failed()
-    assert told.startswith(f"there is no store in {tmp_path / 'none'}")
+    where = tmp_path / "none" if ENGINE == "sqlite" else "the database"
+    assert told.startswith(f"there is no store in {where}")
     assert not (tmp_path / "none").exists()
 
 
@@ -172,6 +178,7 @@ def test_without_a_choice_the_data_folder_is_the_users_own(tmp_path: Path) -> No
     assert (tmp_path / "share" / "pdpp" / "pdpp.sqlite3").is_file()
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 def test_a_folder_whose_name_is_not_text_is_told() -> None:
     told = pdpp("owner", "token", "--data", os.fsdecode(b"/tmp/\xff")).failed()
     assert "is not UTF-8" in told
@@ -180,11 +187,12 @@ def test_a_folder_whose_name_is_not_text_is_told() -> None:
 def test_a_reader_that_goes_away_ends_the_program_quietly(diary: Path) -> None:
     source, sink = os.pipe()
     os.close(source)
+    arguments = ("source", "list", "--data", diary)
     done = subprocess.run(
-        command("source", "list", "--data", diary),
+        command(*arguments),
         stdout=sink,
         stderr=subprocess.PIPE,
-        env=environment(),
+        env=environment(stored(arguments)),
         timeout=DEADLINE_SECONDS,
         check=False,
     )
