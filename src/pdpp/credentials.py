@@ -305,15 +305,19 @@ def cache_folder(root: str | None, environment: Mapping[str, str], provider: str
     there = here.is_dir() if provider is None else Cache(here).path(provider).exists()
     if not there or here == personal:
         return personal
-    problem = _why_not_private(here.parent) or _why_not_private(here)
+    problem = _why_not_private(here.parent, stat.S_IWGRP | stat.S_IWOTH)
+    problem = problem or _why_not_private(here, stat.S_IRWXG | stat.S_IRWXO)
     if problem is None:
         return here
     sys.stderr.write(f"note: {here} is not used: {problem}\n")
     return personal
 
 
-def _why_not_private(folder: Path) -> str | None:
-    """Return why others could change what a folder holds; None where only this user can."""
+def _why_not_private(folder: Path, others: int) -> str | None:
+    """Return why a folder may not be this user's own; ``others`` are the rights others must lack.
+
+    A folder that came with somebody's repository is the user's, and others can open it.
+    """
     if os.name == "nt":  # pragma: no cover
         return "folders of the working directory are not used on Windows"
     facts = folder.lstat()
@@ -321,8 +325,8 @@ def _why_not_private(folder: Path) -> str | None:
         return f"{folder.name} is not a folder"
     if facts.st_uid != os.getuid():
         return f"{folder.name} belongs to another user"
-    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others can write to {folder.name} (chmod go-w {folder})"
+    if facts.st_mode & others:
+        return f"others can use {folder.name}; if it is yours: chmod 700 {folder}"
     return None
 
 

@@ -200,21 +200,22 @@ def test_the_folder_is_the_one_told_then_the_nearest_that_has_the_provider(
     assert cache_folder(None, {}, "https://other.example") == home / ".pdpp" / "clients"
 
 
-@pytest.mark.parametrize("part", ["", "clients"])
-def test_a_cache_in_the_working_directory_that_others_can_write_to_is_not_used(
+@pytest.mark.parametrize(("part", "mode"), [("", 0o770), ("clients", 0o755)])
+def test_a_cache_in_the_working_directory_that_others_can_use_is_not_used(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     part: str,
+    mode: int,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     near = tmp_path / ".pdpp" / "clients"
     Cache(near).store(credential())
-    (tmp_path / ".pdpp" / part).chmod(0o770)
+    (tmp_path / ".pdpp" / part).chmod(mode)
     assert cache_folder(None, {}, URL) == tmp_path / "home" / ".pdpp" / "clients"
     told = capsys.readouterr().err
-    assert told.startswith(f"note: {near} is not used: others can write to ")
+    assert told.startswith(f"note: {near} is not used: others can use ")
     assert told.count("\n") == 1
 
 

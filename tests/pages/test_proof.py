@@ -139,6 +139,25 @@ def test_revoking_is_one_press_at_the_owners_own_address(house: House) -> None:
     assert page.send(form="main form", revoke="client:", confirm="").status == 303
 
 
+def test_a_cookie_of_the_shared_address_is_worth_nothing_at_the_owners_own(house: House) -> None:
+    owner = house.owner()
+    name = private_host(house.store.vault)
+    assert name not in owner.get("/settings").text
+    thief = house.stranger(Host=f"{name}:{house.url.rpartition(':')[2]}")
+    thief.http.cookies.update(owner.http.cookies)
+    for path in ("/settings", "/accounts", "/search?q=a", "/import"):
+        assert thief.get(path).status == 401, path
+    assert owner.get("/settings").status == 200
+
+
+def test_a_cookie_of_the_owners_own_address_is_worth_nothing_at_the_shared(house: House) -> None:
+    own = house.stranger(Host=f"{private_host(house.store.vault)}:{house.url.rpartition(':')[2]}")
+    assert own.log_in().status == 303
+    thief = house.stranger()
+    thief.http.cookies.update(own.http.cookies)
+    assert thief.get("/settings").status == 401
+
+
 def test_the_owners_own_address_is_hard_to_guess_and_stays(house: House) -> None:
     name = private_host(house.store.vault)
     assert name == private_host(house.store.vault)

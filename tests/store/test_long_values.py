@@ -195,6 +195,16 @@ def test_groups_are_named_by_the_whole_text(world: World) -> None:
     assert len(world.store.aggregate(query)[None].distinct) == 4
 
 
+def test_groups_read_no_other_long_value_of_a_record(world: World) -> None:
+    world.put({"k": {"thread": LONG, "note": OTHER, "size": 1}})
+    with database_of(world.store).writing() as db:
+        # Whoever reads the note fails.
+        db.execute("DELETE FROM long_value WHERE name = 'note'")
+    for metric, field in (("count", None), ("count_distinct", "thread"), ("sum", "size")):
+        query = AggregateQuery((world.reach(),), metric, field=field, group_by="thread")
+        assert list(world.store.aggregate(query)) == [LONG]
+
+
 def test_long_texts_are_searched(world: World) -> None:
     text = f"{LONG} needle in the long text {LONG}"
     world.put({"a": {"subject": "s", "body": text}, "b": {"subject": "needle", "body": LONG}})

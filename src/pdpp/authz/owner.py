@@ -29,6 +29,7 @@ MOST_CHARS = 1_024
 _SETTING = "passphrase"
 _SETUP = "setup_code"
 _PRIVATE_NAME = "private_name"
+_BOUND = "bound"
 # Without I, L, O, 0 and 1, which look alike. Twelve of 31 letters are 59 bits.
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 _GROUPS, _GROUP_CHARS = 3, 4
@@ -218,11 +219,15 @@ class Owner:
             return False
         return find_secret(self.vault, SecretKind.BROWSER, browser, self.clock()) is not None
 
-    def knows(self, secret: str | None) -> bool:
-        """Tell whether a secret is that of a session that goes on."""
+    def knows(self, secret: str | None, *, bound: bool = True) -> bool:
+        """Tell whether a secret is that of a session that goes on, at the kind of address of it.
+
+        A cookie that every port of the machine gets must not become one that proves more.
+        """
         if not secret:
             return False
-        return find_secret(self.vault, SecretKind.SESSION, secret, self.clock()) is not None
+        session = find_secret(self.vault, SecretKind.SESSION, secret, self.clock())
+        return session is not None and session.body.get(_BOUND) == bound
 
     def log_out(self, secret: str) -> None:
         """End a session."""
@@ -258,7 +263,7 @@ class Owner:
     def _begin(self, transaction: VaultTransaction, *, bound: bool) -> str:
         """Begin a session: a short one where cookies are not bound to this server alone."""
         life = self.lifetimes.session if bound else self.lifetimes.shared_session
-        text, session = new_secret(SecretKind.SESSION, {}, self.clock(), life)
+        text, session = new_secret(SecretKind.SESSION, {_BOUND: bound}, self.clock(), life)
         transaction.add_secret(session)
         return text
 

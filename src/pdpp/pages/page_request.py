@@ -103,7 +103,7 @@ class PageRequest:
     @property
     def bound(self) -> bool:
         """Tell whether the cookies here go to this server alone, and to no other port."""
-        return self.cookies.secure or self.site.is_private(self.origin)
+        return _is_bound(self.site, self.origin)
 
     @property
     def server_origin(self) -> str:
@@ -228,6 +228,10 @@ class PageRequest:
         )
 
 
+def _is_bound(site: Site, origin: str) -> bool:
+    return Cookies.of_origin(origin).secure or site.is_private(origin)
+
+
 def make_page_request(site: Site, http: Request, origin: str) -> PageRequest:
     """Return a page request before its form is read."""
     cookies = Cookies.of_origin(origin)
@@ -237,7 +241,7 @@ def make_page_request(site: Site, http: Request, origin: str) -> PageRequest:
         site=site,
         http=http,
         form=PostedForm(),
-        session=secret if site.owner.knows(secret) else None,
+        session=secret if site.owner.knows(secret, bound=_is_bound(site, origin)) else None,
         mark=mark if _MARK.match(mark) else secrets.token_urlsafe(32),
         origin=origin,
     )

@@ -137,9 +137,12 @@ def _token_line(request: PageRequest, token: Token) -> TokenLine:
 
 
 def _own_address(request: PageRequest) -> str | None:
-    """Return the owner's own address, where one is of use: on this computer, without https."""
+    """Return the owner's own address, where one is of use: on this computer, without https.
+
+    Whoever has only learnt the cookie of another address must not learn it.
+    """
     site = request.site
-    if site.service.settings.public or request.cookies.secure:
+    if site.service.settings.public or request.cookies.secure or not request.bound:
         return None
     port = site.service.settings.origin.rpartition(":")[2]
     return f"http://{site.private_host}:{port}" if port.isdecimal() else None

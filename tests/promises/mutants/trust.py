@@ -80,6 +80,13 @@ def _as_the_owner(_: Any) -> Any:
     return grant_principal
 
 
+def _wherever_it_began(real: Any) -> Any:
+    def knows(owner: Any, secret: str | None, *, bound: bool = True) -> bool:
+        return bool(real(owner, secret, bound=bound) or real(owner, secret, bound=not bound))
+
+    return knows
+
+
 MUTANTS = (
     Mutant(
         SECRET,
@@ -164,6 +171,15 @@ MUTANTS = (
         "takes a passkey of another address",
         (("pdpp.authz.webauthn:_origin", lambda real: lambda text: ""),),
         ("tests/authz/test_passkey.py::test_a_passkey_used_elsewhere_does_not_log_in_here",),
+    ),
+    Mutant(
+        OWNER,
+        "takes a cookie that every port gets at the owner's own address",
+        (("pdpp.authz.owner:Owner.knows", _wherever_it_began),),
+        (
+            "tests/pages/test_proof.py"
+            "::test_a_cookie_of_the_shared_address_is_worth_nothing_at_the_owners_own",
+        ),
     ),
     Mutant(
         PROTOCOL,

@@ -26,6 +26,7 @@ DEEPEST = 2
 UNREADABLE_ARCHIVE = "an archive that cannot be read"
 
 _IN_MEMORY = 16 << 20
+_MOST_HELD = 64 << 20
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 TAR_SUFFIXES = (".tar", ".tgz", ".tar.gz")
@@ -128,7 +129,29 @@ def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
             on_disk = isinstance(raw, io.FileIO)
         if on_disk:
             return cast(IO[bytes], ReopenedFile(entry.opener, entry.size))
-    copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - its entries read it later
+    # A file without a name is on the disk from its first byte where memory holds enough of others.
+    room = _IN_MEMORY if entry.meter.bytes_held < _MOST_HELD else 1
+    copy = tempfile.SpooledTemporaryFile(room)  # noqa: SIM115 - its entries read it later
+    try:
+        _unpack(entry, limits, copy, compressed=compressed)
+    except BaseException:
+        copy.close()
+        raise
+    if copy.tell() <= room:
+        entry.meter.bytes_held += copy.tell()
+    copy.seek(0)
+    return cast(IO[bytes], _Held(cast(IO[bytes], copy)))
+
+
+def _unpack(
+    entry: FileEntry,
+    limits: TreeLimits,
+    copy: "tempfile.SpooledTemporaryFile[bytes]",
+    *,
+    compressed: bool,
+) -> None:
+    """Write the bytes of an archive to a file; refuse too many of them."""
+    most = max(limits.ratio_from_bytes, limits.whole_ratio * entry.size)
     with entry.open() as stream:
         for chunk in (
             _gunzipped(stream, entry) if compressed else iter(lambda: stream.read(_CHUNK), b"")
@@ -136,10 +159,8 @@ def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
             copy.write(chunk)
             # Checked as it is written and not by what the archive says of itself: that may be a
             # lie.
-            if copy.tell() > max(limits.ratio_from_bytes, limits.whole_ratio * entry.size):
+            if copy.tell() > most:
                 raise ImportRefused(f"it unpacks to more than {limits.whole_ratio} times its size")
-    copy.seek(0)
-    return cast(IO[bytes], _Held(cast(IO[bytes], copy)))
 
 
 def _gunzipped(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
@@ -147,9 +168,13 @@ def _gunzipped(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
     unpacker = zlib.decompressobj(wbits=31)
     while chunk := stream.read(_CHUNK):
         try:
-            yield unpacker.decompress(chunk)
+            # Never more than a chunk at once: a few kilobytes may unpack to gigabytes.
+            while chunk:
+                yield unpacker.decompress(chunk, _CHUNK)
+                chunk = unpacker.unconsumed_tail
         except zlib.error as problem:
             raise DamagedFile(f"{entry.name} cannot be unpacked: {problem}") from problem
+    yield unpacker.flush()
 
 
 def _tar_entries(

@@ -58,6 +58,8 @@ class ReadMeter:
 
     bytes_read: int = 0
     opened: set[str] = field(default_factory=set)
+    bytes_held: int = 0
+    """How much of the archives inside this tree is kept in memory."""
 
     def reset(self) -> None:
         """Begin to count anew."""

@@ -31,6 +31,9 @@ _POINTERS_AT = {2: 12, 5: 12, 10: 8, 13: 8}
 """Where the pointers of a page begin, by the kind of the page. Pages of other kinds have no gap;
 they begin with the number of another page, of which the first byte is zero."""
 
+_MOST_PAGES = (1 << 24) - 1
+"""In a larger file the number of a page could look like the kind of one."""
+
 
 class _Layout(NamedTuple):
     """How a file is cut into pages."""
@@ -65,6 +68,8 @@ class Scrubber:
 
     def _scrub(self, db: SqliteConnection, file: apsw.VFSFile) -> bool:
         layout = _layout(file)
+        if layout.pages > _MOST_PAGES:
+            return False
         numbers = range(self._next, min(self._next + _PIECE_PAGES, layout.pages + 1))
         unclean = [number for number in numbers if _residue(file, layout, number)]
         if unclean and not self._overwrite(db, file, layout, unclean):

@@ -3,17 +3,17 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal
+from functools import cache
 from typing import Any
 
 from pdpp.model.declaration import Kind
 from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_of
-from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
-from pdpp.store.tables.records.long_values import long_value, whole_data
+from pdpp.store.tables.records.long_values import long_value, read_long_values, read_member
 from pdpp.store.tables.records.predicate import (
     ABSENT,
     OWNER,
@@ -50,20 +50,22 @@ class Aggregator:
             group_of, value_in = (
                 self._shown(reach, field) for field in (query.group_by, query.field)
             )
+            # The short forms of two texts are equal only where the texts are.
+            is_text = query.field is not None and _kind(reach, query.field) is Kind.TEXT
             for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
                 tally = groups.setdefault(group_of(group), GroupTotal())
                 _add(tally, count, total, value_in(least), value_in(most))
                 if query.metric == "count_distinct" and distinct is not None:
-                    tally.distinct.add(value_in(distinct))
+                    tally.distinct.add(distinct if is_text else value_in(distinct))
         return groups
 
     def _shown(self, reach: Reach, field: str | None) -> Callable[[CellValue], CellValue]:
         """Return what makes a value of a field as it is shown of what the engine said."""
         if field is None:
             return _plain
-        kind = reach.stream.fields[field].kind
+        kind = _kind(reach, field)
         if kind is Kind.TEXT:
-            return lambda value: whole_cell(self._db, reach, field, value)
+            return cache(lambda value: whole_cell(self._db, reach, field, value))
         if kind is not Kind.NUMBER:
             return _plain
         return lambda value: number_of(value) if isinstance(value, str) else _plain(value)
@@ -206,6 +208,10 @@ def _bucketed(
         yield (name, *rest)
 
 
+def _kind(reach: Reach, field: str) -> Kind:
+    return reach.stream.fields[field].kind
+
+
 def whole_cell(db: TableReader, reach: Reach, field: str, value: CellValue) -> CellValue:
     """Return the text that a cell is of: a long one is read from a record that holds it.
 
@@ -216,15 +222,17 @@ def whole_cell(db: TableReader, reach: Reach, field: str, value: CellValue) -> C
         return value
     row = next(
         db.execute(
-            "SELECT r.surrogate, r.data FROM cell w CROSS JOIN record r ON r.id = w.record"
-            " WHERE w.owner = ? AND w.feed = ? AND w.field = ? AND w.value = ? LIMIT 1",
+            "SELECT surrogate FROM cell"
+            " WHERE owner = ? AND feed = ? AND field = ? AND value = ? LIMIT 1",
             (OWNER, reach.feed.id, place, value),
         ),
         None,
     )
     if row is None:
         return value
-    text: CellValue = read_data(whole_data(db, reach.feed.id, *row)).get(field)
+    # That member alone: the record may have others, which are hidden, of megabytes.
+    values = read_long_values(db, reach.feed.id, row, [field])
+    text: CellValue = read_member(values[row[0], field]) if values else value
     return text
 
 

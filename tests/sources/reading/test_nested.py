@@ -1,0 +1,74 @@
+"""Archives inside archives take little memory, whatever they unpack to."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.reading import nested
+from pdpp.sources.reading.tree import FileEntry, TreeLimits, open_tree
+
+MIB = 1 << 20
+
+
+def tar_of(content: bytes) -> bytes:
+    """Return a compressed tar with one file."""
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as archive:
+        info = tarfile.TarInfo("notes.txt")
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("size", [0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])
+def test_a_compressed_tar_is_read_to_its_last_byte(tmp_path: Path, size: int) -> None:
+    content = bytes(at * 7919 % 251 for at in range(size % MIB)) + b"x" * (size - size % MIB)
+    path = tmp_path / "export.tgz"
+    path.write_bytes(tar_of(content))
+    (entry,) = nested.open_tar(path, TreeLimits()).entries
+    with entry.open() as stream:
+        assert stream.read() == content
+
+
+def test_what_unpacks_to_much_is_never_held_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.tgz"
+    path.write_bytes(gzip.compress(bytes(300 * MIB), 9))
+    pieces: list[int] = []
+    unpack = nested._gunzipped
+
+    def counted(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
+        for piece in unpack(stream, entry):
+            pieces.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(nested, "_gunzipped", counted)
+    with pytest.raises(ImportRefused, match="times its size"):
+        nested.open_tar(path, TreeLimits())
+    assert max(pieces) <= MIB
+
+
+def test_many_archives_in_one_share_the_memory_they_may_take(tmp_path: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("a.txt", b"x" * (15 * MIB))
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(7):
+            archive.writestr(f"part-{number}.zip", inner.getvalue())
+    tree = open_tree(path)
+    expanded = nested.expand(tree, TreeLimits())
+    assert sum(entry.name.endswith("/a.txt") for entry in expanded.entries) == 7
+    assert 15 * MIB <= tree.meter.bytes_held < 80 * MIB
+    for entry in expanded.entries:
+        if entry.name.endswith("/a.txt"):
+            with entry.open() as stream:
+                assert len(stream.read()) == 15 * MIB
