@@ -14,12 +14,12 @@ def main() -> None:
     """Run the program on this process's arguments and leave with its exit code."""
     arguments = sys.argv[1:]
     try:
+        gc.set_threshold(*COLLECTOR_ROUNDS)
         if arguments[:1] == ["mcp"] and not _COMMANDS & set(arguments):
             from pdpp.cli.stdio import serve_stdio
 
             code = serve_stdio(arguments[1:])
         else:
-            gc.set_threshold(*COLLECTOR_ROUNDS)
             from pdpp.cli.program import run
 
             code = run(arguments)

@@ -51,6 +51,14 @@ def has_hidden(value: object) -> bool:
     return _holds_hidden(value)
 
 
+def shows_all(json: bytes) -> bool:
+    """Tell at once that every character of a JSON text can be seen; False means: look into it."""
+    # What cannot be seen is not ASCII, or DEL, or is escaped; of escapes only these three can be
+    # seen, and whatever else has a backslash is looked into.
+    rest = json.replace(b"\\n", b"").replace(b"\\t", b"").replace(b'\\"', b"")
+    return rest.isascii() and b"\\" not in rest and b"\x7f" not in rest
+
+
 def _holds_hidden(value: object) -> bool:
     """Look into every text of a value."""
     if isinstance(value, str):

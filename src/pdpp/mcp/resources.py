@@ -14,8 +14,6 @@ from pdpp.evidence.handle import (
     parse_window_uri,
     stream_uri,
 )
-from pdpp.mcp.drawing.escaping import plain
-from pdpp.mcp.drawing.result import text_half
 from pdpp.mcp.kernel import Context, UnknownResource
 from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, JsonObject, RpcError
 from pdpp.mcp.tools.registry import ReaderOf, operation
@@ -55,6 +53,9 @@ class Resources:
 
     async def read(self, uri: str, context: Context, /) -> Sequence[JsonObject]:
         """Read one address with the tool that it belongs to."""
+        # Imported here, as the tools are: few hosts read resources, and all wait for the start.
+        from pdpp.mcp.drawing.result import text_half
+
         try:
             tool, arguments, kind = _operation(uri)
             answer = await operation(tool)(self._reader_of(context), arguments)
@@ -67,6 +68,8 @@ def _refusal(uri: str, problem: PdppError) -> Exception:
     """Return what is told of an address; that nothing can be read now is not that it is none."""
     busy = problem.status == _TOO_MANY or problem.status >= _FAILED
     if busy or is_about_token(problem):
+        from pdpp.mcp.drawing.escaping import plain
+
         return RpcError(INTERNAL_ERROR, plain(cut(problem.message, _LONGEST)[0]))
     return UnknownResource(uri)
 

@@ -89,10 +89,12 @@ async def run_call(
 def _asked(call: Call) -> tuple[str, ...]:
     """Return the fields that a question uses to filter, sort, group or add up."""
     values, filters = call.query.values, call.query.filters
-    named = [*call.used, *[raw.field for raw in filters]] if call.used or filters else []
+    if not call.used and not filters and values.keys().isdisjoint(_USING):
+        return ()
+    named = [*call.used, *[raw.field for raw in filters]]
     if "stream" in call.path:  # A search is sorted by score or time, which are no fields.
         named += [values[name].lstrip("-") for name in _USING if name in values]
-    return tuple(sorted(set(named) - {""})) if named else ()
+    return tuple(sorted(set(named) - {""}))
 
 
 async def operate(

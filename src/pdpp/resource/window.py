@@ -28,7 +28,7 @@ def read_window(call: Call) -> FieldWindowJson:
     reach = call.reach_holding(key)
     declared = reach.field(call.query.text("field") or "", "field")
     # The other long fields of the record are not read.
-    record = call.store.record(reach, key, frozenset({declared.name}))
+    record = call.store.record_with(reach, key, declared.name)
     if record is None:
         raise no_record(call.stream, key)
     # Parsing megabytes holds the event loop for everybody; from here on it is done in a thread.

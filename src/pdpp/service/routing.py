@@ -49,10 +49,20 @@ class RouteTree:
     def find(self, path: str) -> tuple[Route, dict[str, str]] | None:
         """Return the route of a path with its parameters, None where there is none."""
         parts = path.split("/")
-        node = _walk(self._root, parts, 0)
+        node = _straight(self._root, parts) or _walk(self._root, parts, 0)
         if node is None or node.route is None:
             return None
         return node.route, {name: parts[at] for name, at in node.places}
+
+
+def _straight(node: _Node, parts: Iterable[str]) -> _Node | None:
+    """Return where some parts lead where each names the next or is a parameter: nearly always."""
+    for part in parts:
+        following = node.named.get(part) or (node.any_part if part else None)
+        if following is None:
+            return None
+        node = following
+    return node if node.route is not None else None
 
 
 def _walk(node: _Node, parts: Sequence[str], at: int) -> _Node | None:

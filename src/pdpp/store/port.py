@@ -311,6 +311,13 @@ class Store(Protocol):
         """Return the record that a reach shows under an id."""
         ...
 
+    def record_with(self, reach: Reach, id: str, field: str) -> Record | None:
+        """Return the record that a reach shows under an id, with one of its fields whole.
+
+        Other fields may be left out: those that would have to be read for it.
+        """
+        ...
+
     def record_at(
         self, reach: Reach, position: PagePosition, select: frozenset[str]
     ) -> Record | None:

@@ -5,6 +5,7 @@ stream. A batch lists such places once, and its receipts point to them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import add
 from typing import Any, NamedTuple
 
 import orjson
@@ -17,7 +18,7 @@ _LINE_BYTES = 64
 """What a line takes in memory beside its text."""
 
 _AT, _FIRST, _RECORDS, _BYTES = 0, 1, 9, 11
-_OPERATION, _CLIENT, _GRANT = 0, 1, 2
+_OPERATION, _CLIENT, _GRANT, _CONNECTION, _STREAM = 0, 1, 2, 4, 5
 _Place = tuple[Any, ...]
 """What many receipts have in common: operation, client, grant, package, connection, stream, the
 fields that were shown, and those that were asked about."""
@@ -39,13 +40,13 @@ class EncodedBatch(NamedTuple):
 class ReceiptBatch:
     """Receipts on their way into the log; what is added is JSON at once, and only that is held."""
 
-    __slots__ = ("_hours", "_lines", "_places", "_readers", "count", "size")
+    __slots__ = ("_lines", "_places", "_sums", "count", "size")
 
     def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
         self._places: dict[_Place, int] = {}
         self._lines: list[bytes] = []
-        self._readers: dict[str | None, int] = {}
-        self._hours: dict[tuple[str, str, str, int], list[int]] = {}
+        self._sums: dict[tuple[int, int], list[int]] = {}
+        """By place and hour: the moment of the last read, reads, records and characters."""
         self.count = 0
         self.size = 0
         if receipts:
@@ -53,37 +54,32 @@ class ReceiptBatch:
 
     def add(self, receipts: Iterable[Receipt]) -> int:
         """Add receipts in their order; return how many bytes they take."""
-        places, readers, rows = self._places, self._readers, []
-        before = self.size
+        places, rows, before = self._places, [], self.size
         for receipt in receipts:
             place = receipt[_FIRST:_RECORDS]
             number = places.get(place)
             if number is None:
                 number = self._name(place)
-            at, client_id = receipt.at, receipt.client_id
-            if readers.get(client_id, -1) < at:
-                readers[client_id] = at
-            if client_id is not None:
-                self._add_up(client_id, receipt)
+            at = receipt.at
+            self._add_up(number, at, len(receipt.records), receipt.characters)
             end = None if receipt.bytes or receipt.detail else _BYTES
-            records = receipt[_RECORDS:end]
-            rows.append((at, number, *records))
+            rows.append((at, number, *receipt[_RECORDS:end]))
         line = orjson.dumps(rows)[1:-1]
         self._lines.append(line)
         self.count += len(rows)
         self.size += len(line) + _LINE_BYTES
         return self.size - before
 
-    def _add_up(self, client_id: str, receipt: Receipt) -> None:
-        if receipt.connection_id is None or receipt.stream is None:
-            return
-        hour = receipt.at - receipt.at % _HOUR
-        sums = self._hours.setdefault(
-            (client_id, receipt.connection_id, receipt.stream, hour), [0, 0, 0]
-        )
-        sums[0] += 1
-        sums[1] += len(receipt.records)
-        sums[2] += receipt.characters
+    def _add_up(self, place: int, at: int, records: int, characters: int) -> None:
+        """Count a read under its place and hour; who read what is told when the batch is kept."""
+        sums = self._sums.get((place, at // _HOUR))
+        if sums is None:
+            sums = self._sums[place, at // _HOUR] = [at, 0, 0, 0]
+        if sums[0] < at:
+            sums[0] = at
+        sums[1] += 1
+        sums[2] += records
+        sums[3] += characters
 
     def _name(self, place: _Place) -> int:
         number = self._places[place] = len(self._places)
@@ -94,14 +90,32 @@ class ReceiptBatch:
         """Return the batch as it is kept."""
         places = list(self._places)
         content = b'{"places":%b,"receipts":[%b]}' % (orjson.dumps(places), b",".join(self._lines))
-        readers = ((name, at) for name, at in self._readers.items() if name is not None)
         return EncodedBatch(
             content,
-            max(self._readers.values()),
+            max(sums[0] for sums in self._sums.values()),
             any(place[_OPERATION] in EVENTS for place in places),
-            list(readers),
-            [HourlyReads(*place, *sums) for place, sums in self._hours.items()],
+            self._readers(places),
+            self._hours(places),
         )
+
+    def _readers(self, places: Sequence[_Place]) -> list[tuple[str, int]]:
+        latest: dict[str, int] = {}
+        for (number, _), (at, *_rest) in self._sums.items():
+            client_id = places[number][_CLIENT]
+            if client_id is not None:
+                latest[client_id] = max(at, latest.get(client_id, at))
+        return list(latest.items())
+
+    def _hours(self, places: Sequence[_Place]) -> list[HourlyReads]:
+        """Return what each client read of each stream in each hour."""
+        totals: dict[tuple[str, str, str, int], list[int]] = {}
+        for (number, hour), (_, *sums) in self._sums.items():
+            place = places[number]
+            of_stream = (place[_CLIENT], place[_CONNECTION], place[_STREAM])
+            if None not in of_stream:
+                total = totals.setdefault((*of_stream, hour * _HOUR), [0, 0, 0])
+                total[:] = map(add, total, sums)
+        return [HourlyReads(*of_stream, *total) for of_stream, total in totals.items()]
 
 
 def readers_of(receipts: Iterable[Receipt]) -> list[tuple[str, int]]:

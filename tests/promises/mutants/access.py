@@ -135,10 +135,10 @@ def _newest(reach: Any) -> Any:
 
 
 def _ordered_by_key(real: Any) -> Any:
-    def run(reader: Any, query: Any, sql: Any, order: str) -> Any:
-        return real(reader, query, sql, order.replace("r.surrogate", "r.key"))
+    def page_of(query: Any, sql: Any, order: str) -> Any:
+        return real(query, sql, order.replace("r.surrogate", "r.key"))
 
-    return run
+    return page_of
 
 
 def _without_spans(_: Any) -> Any:
@@ -316,7 +316,7 @@ MUTANTS = (
     ),
     _modelled(
         "orders pages by hidden keys",
-        "pdpp.store.tables.records.reader:RecordReader._run",
+        "pdpp.store.tables.records.reader:_page_of",
         _ordered_by_key,
     ),
     _modelled(

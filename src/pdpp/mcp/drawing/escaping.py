@@ -15,6 +15,9 @@ _WORD = re.compile(r"[\w.@:+/-]+\Z")
 _LABEL = re.compile(r"[!#-z|}~]+(?: [!#-z|}~]+)*")
 """Words of visible ASCII that neither quote nor open anything: most labels, told at once."""
 
+_NAME = re.compile(r"[A-Za-z0-9_.+@'-]+(?: [A-Za-z0-9_.+@'-]+)*")
+"""A name that can pass for nothing else: most of them, told at once."""
+
 _MORE = re.compile(r'[{"·;│┌└]|\S/\S*:')
 """The separators of our lines, and whatever looks like an id."""
 
@@ -29,6 +32,8 @@ def plain(text: str) -> str:
 
 def label(text: str) -> str:
     """Return a name that a person or an account gave, quoted where it could pass for more."""
+    if _NAME.fullmatch(text):
+        return text
     line = " ".join(text.split())
     return quote(line) if _MORE.search(line) else visible(line, lines=False)
 

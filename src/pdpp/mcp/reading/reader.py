@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
 from threading import Event
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
@@ -12,7 +12,6 @@ from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
 from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact, read_full
-from pdpp.mcp.reading.search_answer import SearchAnswer, read_search
 from pdpp.mcp.reading.search_params import SearchParams
 from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
@@ -27,6 +26,9 @@ from pdpp.model.errors import (
 from pdpp.wire.answer import answer_without
 from pdpp.wire.citation import record_address
 from pdpp.wire.members import Json
+
+if TYPE_CHECKING:
+    from pdpp.mcp.reading.search_answer import SearchAnswer
 
 
 class RequestCancelled(PdppError):
@@ -117,17 +119,20 @@ class GrantReader:
         route: Sequence[str],
         params: SearchParams,
         room: int | None = None,
-    ) -> SearchAnswer:
+    ) -> "SearchAnswer":
         """Return the hits that a client finds; ``room`` is how many characters of them help."""
+        # Imported with the first search: a reader that opens a conversation has none to read.
+        from pdpp.mcp.reading.search_answer import read_search
+
         self.check_wanted()
         answer = await client.get(route, params, room, lean=True)
         self.record_page = answer.record_page or self.record_page
-        hits = read_search(answer.body, answer.cursors)
+        hits = read_search(answer.body, answer.cursors, shows_all=answer.shows_all)
         if self.record_page is None:
             await self._check_searched(params, hits)
         return hits
 
-    async def _check_searched(self, params: SearchParams, answer: SearchAnswer) -> None:
+    async def _check_searched(self, params: SearchParams, answer: "SearchAnswer") -> None:
         """Refuse a search in a stream that is not there: other servers just find nothing in it."""
         named = set(params.get("streams", ())) - {hit.handle.stream for hit in answer.hits}
         if not named or "cursor" in params:

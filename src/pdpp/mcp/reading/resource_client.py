@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from pdpp.evidence.budget import json_length
+from pdpp.evidence.fence import shows_all
 from pdpp.evidence.lean import HEADER, VALUE
 from pdpp.mcp.reading.transport import HttpReply, Transport, Unreachable
 from pdpp.model.decimals import read_json
@@ -57,6 +58,8 @@ class ServerAnswer(NamedTuple):
     request_id: str | None
     record_page: str | None
     cursors: Sequence[str] = ()
+    shows_all: bool = False
+    """Whether every character of it is known to be one that can be seen."""
 
 
 class ResourceClient:
@@ -115,7 +118,8 @@ class ResourceClient:
         cursors = reply.headers.get(CURSORS_HEADER)
         page = reply.headers.get(PAGE_HEADER)
         request_id = reply.headers.get("request-id")
-        return ServerAnswer(body, request_id, page, cursors.split(",") if cursors else ())
+        following = cursors.split(",") if cursors else ()
+        return ServerAnswer(body, request_id, page, following, shows_all(reply.body))
 
     async def bytes(self, path: Sequence[str], first: int) -> HttpReply:
         """Return the first bytes of a blob."""

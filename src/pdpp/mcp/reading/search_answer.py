@@ -22,6 +22,9 @@ _LONGEST_LINK = 1_000
 _MOST_MATCHED = 12
 _MATCHED_CHARS = 80
 _WORD_CHARS, _MOST_WORDS = 40, 64
+_PARTS = frozenset({"connection_id", "stream", "record_key", "record_id", "record_uri"})
+"""Members that name a record beside its id."""
+
 _CURSOR = re.compile(r"(?<=[?&]cursor=)[^&]*")
 
 
@@ -138,8 +141,13 @@ def results_of(answer: SearchAnswer, limit: int) -> SearchResults:
     return SearchResults(page.hits, page.first, len(answer.hits) - len(page.hits))
 
 
-def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
-    """Read a page of hits, in any of the places servers put them."""
+def read_search(
+    body: Json, cursors: Sequence[str] = (), *, shows_all: bool = False
+) -> SearchAnswer:
+    """Read a page of hits, in any of the places servers put them.
+
+    ``shows_all`` says that every character of it is known to be one that can be seen.
+    """
     display = objects_in(body, DISPLAY)
     sent = Verbatim(body).without(DISPLAY) if display else Verbatim(body)
     listed = _listed(body)
@@ -154,7 +162,7 @@ def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
         cursors=cursors,
         nameless=len(read) - len(hits),
         url=text_in(body, "url"),
-        hidden_characters=has_hidden(body.get("data")),
+        hidden_characters=not shows_all and has_hidden(body.get("data")),
     )
 
 
@@ -194,6 +202,8 @@ def _words(hit: Json, name: str) -> list[str]:
 
 def _handle(hit: Json) -> Handle:
     """Return a hit's handle from whatever names it: discrete parts, an id, or a URI."""
+    if hit.keys().isdisjoint(_PARTS):
+        return _named(id_in(hit, "id") or "")
     connection_id, stream = text_in(hit, "connection_id"), text_in(hit, "stream")
     record_id = id_in(hit, "record_key") or id_in(hit, "record_id")
     if connection_id is not None and stream is not None and record_id is not None:
@@ -210,6 +220,14 @@ def _handle(hit: Json) -> Handle:
     if named is not None:
         return Handle(named.connection_id or connection_id, named.stream, named.record_id)
     return Handle(connection_id, stream or "", record_id or "")
+
+
+def _named(id: str) -> Handle:
+    """Return the handle of a hit that has only an id, as those of our servers have."""
+    try:
+        return parse_handle(id)
+    except InvalidRequest:
+        return Handle(None, "", id)
 
 
 def _passage(hit: Json, preview: str | None) -> HitPassage | None:

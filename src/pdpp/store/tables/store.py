@@ -213,6 +213,10 @@ class TableStore:
         """Return the record that a reach shows under an id."""
         return self._records().record(reach, id, select)
 
+    def record_with(self, reach: Reach, id: str, field: str) -> Record | None:
+        """Return the record that a reach shows under an id, with one of its fields whole."""
+        return self._records().record_with(reach, id, field)
+
     def record_at(
         self, reach: Reach, position: PagePosition, select: frozenset[str]
     ) -> Record | None:

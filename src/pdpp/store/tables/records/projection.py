@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 
 CountBytes = Callable[[int], None]
 
-_SURROGATE, _KEY, _DATA = 1, 2, 3
+_SURROGATE, _KEY, DATA = 1, 2, 3
 _DATA_OF = itemgetter(Record._fields.index("data"))
 _SEALED_PART = slice(6, 22)
 """A part of a pseudonym that differs from record to record and opens nothing."""
@@ -47,7 +47,7 @@ def fetched(rows: Iterable[Row], count: CountBytes) -> list[Row]:
     kept: list[Row] = []
     for row in rows:
         kept.append(row)
-        data = row[_DATA]
+        data = row[DATA]
         if type(data) is bytes and len(data) > LARGE_BYTES:
             count(len(data))
     return kept
@@ -100,7 +100,7 @@ class Projector:
             rows = list(rows)
             ids = self._ids(rows)
             records = [
-                self._adapted(short, id, row[_SURROGATE], *row[_DATA:])
+                self._adapted(short, id, row[_SURROGATE], *row[DATA:])
                 for id, row in zip(ids, rows, strict=True)
             ]
         else:

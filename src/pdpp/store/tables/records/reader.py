@@ -1,13 +1,14 @@
 """Reading records: one, a page over several reaches, the related ones, and how many."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
+from pdpp.model.declaration import Kind
 from pdpp.store.cell import CellValue, text_cell
 from pdpp.store.number_key import number_key, number_of
 from pdpp.store.port import (
@@ -21,6 +22,8 @@ from pdpp.store.port import (
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
+from pdpp.store.tables.records.long_values import has_long_values
+from pdpp.store.tables.records.order import RecordOrder, order_key, with_reach
 from pdpp.store.tables.records.predicate import (
     ABSENT,
     OWNER,
@@ -38,8 +41,8 @@ from pdpp.store.tables.records.predicate import (
 )
 from pdpp.store.tables.records.projection import (
     COLUMNS,
+    DATA,
     CountBytes,
-    Projector,
     Projectors,
     Row,
     fetched,
@@ -66,29 +69,42 @@ class RecordReader:
 
     def record(self, reach: Reach, id: str, select: frozenset[str] | None) -> Record | None:
         """Return one record by what it is called under the reach, if the reach shows it."""
-        projector = self._projector(reach, select)
-        if reach.shows_key:
-            return self._one(reach, projector, Sql("AND r.key = ?", (id,)))
-        surrogate = projector.seal.open(id)
-        return None if surrogate is None else self.by_surrogate(reach, surrogate, select)
+        row = self._row(reach, id)
+        return None if row is None else self._projector(reach, select).record(row)
+
+    def record_with(self, reach: Reach, id: str, field: str) -> Record | None:
+        """Return one record with a field of it whole; its other long fields are left out."""
+        row = self._row(reach, id)
+        if row is None:
+            return None
+        # What stands in the row costs nothing to pass on, and to write it anew costs 20 µs: only
+        # values that are kept beside the row are left out.
+        select = frozenset({field}) if has_long_values(row[DATA]) else None
+        return self._projector(reach, select).record(row)
 
     def by_surrogate(
         self, reach: Reach, surrogate: int, select: frozenset[str] | None = None
     ) -> Record | None:
         """Return one record by its surrogate, if the reach shows it."""
-        projector = self._projector(reach, select)
-        return self._one(reach, projector, Sql("AND r.surrogate = ?", (surrogate,)))
+        row = self._row_where(reach, "surrogate", surrogate)
+        return None if row is None else self._projector(reach, select).record(row)
 
     def by_number(self, reach: Reach, number: int, select: frozenset[str]) -> Record | None:
         """Return some fields of one record by its number, if the reach shows it."""
-        return self._one(reach, self._projector(reach, select), Sql("AND r.id = ?", (number,)))
+        row = self._row_where(reach, "id", number)
+        return None if row is None else self._projector(reach, select).record(row)
 
-    def _one(self, reach: Reach, projector: Projector, condition: Sql) -> Record | None:
+    def _row(self, reach: Reach, id: str) -> Row | None:
+        if reach.shows_key:
+            return self._row_where(reach, "key", id)
+        surrogate = self._projector(reach, None).seal.open(id)
+        return None if surrogate is None else self._row_where(reach, "surrogate", surrogate)
+
+    def _row_where(self, reach: Reach, column: str, value: str | int) -> Row | None:
         # Only a request's own conditions change it: without any it is made once for a grant.
         one = reach.once(_one_record) if reach.unfiltered is None else _one_record(reach)
-        sql = one + condition
-        row = next(self._db.execute(sql.text, sql.values), None)
-        return None if row is None else projector.record(row)
+        sql = one[column]
+        return next(self._db.execute(sql.text, (*sql.values, value)), None)
 
     def page(self, query: PageQuery) -> RecordPage:
         """Return one page in one order over every reach."""
@@ -107,8 +123,8 @@ class RecordReader:
         """Return one page from several reaches."""
         walks = [(reach, self._walk(reach, query)) for reach in query.reaches]
         exact = any(isinstance(row[0], Decimal) for _, rows in walks for row in rows)
-        ways = [_beside(reach, rows) for reach, rows in walks]
-        rows = list(islice(merge(*ways, key=_rank(query.descending, exact)), query.limit + 1))
+        ways = [with_reach(reach, rows) for reach, rows in walks]
+        rows = list(islice(merge(*ways, key=order_key(query.descending, exact)), query.limit + 1))
         records: list[Record] = []
         total = 0
         for reach, row in rows[: query.limit]:
@@ -125,6 +141,14 @@ class RecordReader:
 
         There are more of them than a page has wherever more records follow.
         """
+        # The statements of a first page change only with a request's own conditions: without any
+        # they are made once for a grant.
+        kept = None
+        if query.after is None and reach.unfiltered is None:
+            kept = reach.once(_no_walks)
+            walk = kept.get((query.sort, query.descending))
+            if walk is not None:
+                return self._walked(query, walk)
         sort = query.sort or reach.default_sort()
         place = cell_position(reach, sort) if sort is not None else None
         if sort is None or place is None:
@@ -133,38 +157,50 @@ class RecordReader:
             way = narrow_way(self._db, reach)
             if way is not None:
                 return self._sorted(reach, query, way, self._order(reach, sort, place, "r"))
-        return self._segments(reach, query, sort, place)
+        walk = self._along_cells(reach, query, sort, place)
+        # Whether numbers are compared by their keys depends on what is stored.
+        if kept is not None and reach.stream.fields[sort].kind is not Kind.NUMBER:
+            kept[query.sort, query.descending] = walk
+        return self._walked(query, walk)
 
-    def _order(self, reach: Reach, sort: str, place: int, row: str) -> "_Order":
+    def _walked(self, query: PageQuery, walk: "_CellWalk") -> list[Row]:
+        """Return the present values in order, then the absent ones."""
+        rows = [] if walk.present is None else self._run(query, walk.present)
+        rows = walk.order.shown(rows)
+        if len(rows) <= query.limit and walk.absent is not None:
+            rows += self._run(query, walk.absent)
+        return rows
+
+    def _order(self, reach: Reach, sort: str, place: int, row: str) -> RecordOrder:
         """Return what records are sorted by: a value, or its key where that tells more."""
         value = Sql("w.value") if row == "w" else value_of(reach, sort)
         if holds_exact(self._db, reach, sort, place):
-            return _Order(exact_key(reach, place, value, row), exact=True)
-        return _Order(value, exact=False)
+            return RecordOrder(exact_key(reach, place, value, row), exact=True)
+        return RecordOrder(value, exact=False)
 
-    def _segments(self, reach: Reach, query: PageQuery, sort: str, place: int) -> list[Row]:
-        """Return the present values in order, then the absent ones."""
-        rows: list[Row] = []
-        after = query.after
+    def _along_cells(self, reach: Reach, query: PageQuery, sort: str, place: int) -> "_CellWalk":
+        """Return the statements that walk along the cells of one field."""
+        after, cells = query.after, _by_cells(reach, sort, place)
+        order = self._order(reach, sort, place, "w")
+        present = absent = None
         if after is None or after.value is not None:
-            order = self._order(reach, sort, place, "w")
-            present = _present(reach, sort, place, order)
+            present = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM") + cells
+            present += span_where(reach, sort)
             if after is not None:
                 present += self._keyset(query, reach, order, "w.surrogate")
             # Keys only sort what stands at one number: the index gives the order of those.
             by = "w.value {0}, value {0}, w.surrogate {0}" if order.exact else _BY_VALUE
-            rows = order.shown(self._run(query, present, by))
+            present = _page_of(query, present, by)
         limited = any(condition.field == sort for condition in reach.conditions)
         by_time = reach.time is not None and sort == reach.stream.consent_time_field
-        if len(rows) <= query.limit and not limited and not by_time:
-            absent = _select("NULL", _by_cells(reach, sort, place))
-            absent += Sql("AND w.value = ?", (ABSENT,))
+        if not limited and not by_time:
+            absent = _select("NULL", cells) + Sql("AND w.value = ?", (ABSENT,))
             if after is not None and after.value is None:
                 absent += self._surrogate_after(query, reach, "w.surrogate")
-            rows += self._run(query, absent, "w.surrogate {0}")
-        return rows
+            absent = _page_of(query, absent, "w.surrogate {0}")
+        return _CellWalk(present, absent, order)
 
-    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, order: "_Order") -> list[Row]:
+    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, order: RecordOrder) -> list[Row]:
         """Return a narrow choice of records after sorting it by a value that is not the way in."""
         inner = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM") + way
         sql = Sql("SELECT * FROM (") + inner + Sql(") r WHERE TRUE")
@@ -173,19 +209,19 @@ class RecordReader:
                 sql += Sql("AND value IS NULL") + self._surrogate_after(query, reach, "r.surrogate")
             else:
                 sql += Sql("AND (value IS NULL OR (TRUE")
-                named = _Order(Sql("value"), order.exact)
+                named = RecordOrder(Sql("value"), order.exact)
                 sql += self._keyset(query, reach, named, "r.surrogate") + Sql("))")
-        rows = self._run(query, sql, "value IS NULL, value {0}, r.surrogate {0}")
-        return order.shown(rows)
+        by = "value IS NULL, value {0}, r.surrogate {0}"
+        return order.shown(self._run(query, _page_of(query, sql, by)))
 
     def _by_surrogate(self, reach: Reach, query: PageQuery) -> list[Row]:
         way = narrow_way(self._db, reach) if reach.restricted or reach.conditions else None
         sql = _select("NULL", way or Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
             sql += self._surrogate_after(query, reach, "r.surrogate")
-        return self._run(query, sql, "r.surrogate {0}")
+        return self._run(query, _page_of(query, sql, "r.surrogate {0}"))
 
-    def _keyset(self, query: PageQuery, reach: Reach, order: "_Order", surrogate: str) -> Sql:
+    def _keyset(self, query: PageQuery, reach: Reach, order: RecordOrder, surrogate: str) -> Sql:
         """Return the condition for what follows the position among present values.
 
         Between records of equal value the connection decides, then the surrogate.
@@ -214,11 +250,10 @@ class RecordReader:
         before = (reach.connection_id < after.connection_id) is query.descending
         return Sql("AND TRUE" if before else "AND FALSE")
 
-    def _run(self, query: PageQuery, sql: Sql, order: str) -> list[Row]:
+    def _run(self, query: PageQuery, sql: Sql) -> list[Row]:
         """Return as many rows as a page can need, and one more."""
-        direction = order.format("DESC" if query.descending else "ASC")
-        text = f"{sql.text} ORDER BY {direction} LIMIT ?"
-        return fetched(self._db.execute(text, (*sql.values, query.limit + 1)), self._count)
+        rows = self._db.execute(sql.text, (*sql.values, query.limit + 1))
+        return fetched(rows, self._count)
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage:
         """Return the first records whose field has a value, by time where that is visible."""
@@ -311,43 +346,27 @@ def _select(value: str, way: Sql) -> Sql:
     return Sql(f"SELECT {value} AS value, {COLUMNS} FROM") + way
 
 
-class _Order(NamedTuple):
-    """What records are sorted by: a value, or with ``exact`` the key of a number."""
-
-    value: Sql
-    exact: bool
-
-    def bound(self, value: CellValue) -> CellValue:
-        """Return a position's value as it is compared."""
-        if self.exact and value is not None and not isinstance(value, str):
-            return number_key(value)
-        return value
-
-    def shown(self, rows: list[Row]) -> list[Row]:
-        """Return rows with the numbers that their keys stand for."""
-        if not self.exact:
-            return rows
-        return [(key and number_of(key), *rest) for key, *rest in rows]
+def _one_record(reach: Reach) -> Mapping[str, Sql]:
+    """Return the selections of a single record, by the column that names it."""
+    selection = Sql(f"SELECT NULL, {COLUMNS} FROM record r WHERE") + records_where(reach)
+    return {column: selection + Sql(f"AND r.{column} = ?") for column in ("key", "surrogate", "id")}
 
 
-def _one_record(reach: Reach) -> Sql:
-    """Return the selection of a single record, up to what names it."""
-    return Sql(f"SELECT NULL, {COLUMNS} FROM record r WHERE") + records_where(reach)
+def _page_of(query: PageQuery, sql: Sql, order: str) -> Sql:
+    """Return a selection in the order of a query, up to how many rows it has."""
+    direction = order.format("DESC" if query.descending else "ASC")
+    return sql + Sql(f"ORDER BY {direction} LIMIT ?")
 
 
-def _present(reach: Reach, sort: str, place: int, order: _Order) -> Sql:
-    """Return the selection of the records that have a value to be sorted by."""
-    # Only a request's own conditions change it: without any it is put together once for a grant.
-    kept = reach.once(_no_selections) if reach.unfiltered is None else {}
-    selection = kept.get((sort, order.exact))
-    if selection is None:
-        columns = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM")
-        selection = columns + _by_cells(reach, sort, place) + span_where(reach, sort)
-        kept[sort, order.exact] = selection
-    return selection
+class _CellWalk(NamedTuple):
+    """The records that have a value to be sorted by, in its order, and those that have none."""
+
+    present: Sql | None
+    absent: Sql | None
+    order: RecordOrder
 
 
-def _no_selections(_: Reach) -> dict[tuple[str, bool], Sql]:
+def _no_walks(_: Reach) -> dict[tuple[str | None, bool], _CellWalk]:
     return {}
 
 
@@ -358,10 +377,6 @@ def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
         + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
         + limits_where(reach, without=sort)
     )
-
-
-def _beside(reach: Reach, rows: Sequence[Row]) -> Iterator[tuple[Reach, Row]]:
-    return ((reach, row) for row in rows)
 
 
 def _only(reach: Reach) -> bool:
@@ -377,31 +392,3 @@ def _filtered_elsewhere(reach: Reach, sort: str) -> bool:
     if any(condition.field != sort for condition in reach.conditions):
         return True
     return reach.time is not None and reach.stream.consent_time_field != sort
-
-
-def _rank(descending: bool, exact: bool) -> Callable[[tuple[Reach, Row]], Any]:
-    """Return the key that orders rows of several reaches as each is ordered in itself."""
-
-    def rank(row: tuple[Reach, Row]) -> tuple[Any, ...]:
-        reach, (value, surrogate, *_) = row
-        if exact and value is not None and not isinstance(value, str):
-            value = number_key(value)
-        parts = (isinstance(value, str), value if value is not None else 0)
-        return value is None, _Ordered((*parts, reach.connection_id, surrogate), descending)
-
-    return rank
-
-
-class _Ordered:
-    """A value that sorts the other way round when asked to."""
-
-    __slots__ = ("_descending", "_value")
-
-    def __init__(self, value: Any, descending: bool) -> None:
-        self._value = value
-        self._descending = descending
-
-    def __lt__(self, other: "_Ordered") -> bool:
-        if self._descending:
-            return bool(other._value < self._value)
-        return bool(self._value < other._value)
