@@ -10,6 +10,7 @@ from tests.serving import owner as owner_token
 from tests.serving import refused
 
 import pdpp
+from pdpp.authz.owner import private_host
 from pdpp.jobs.backup_note import last_backup
 
 NEW = "five other plain words here"
@@ -133,7 +134,14 @@ def test_health_version_and_notes_are_told(settled: House) -> None:
     assert f"Version {pdpp.__version__}" in text
     assert "every read of an agent is recorded" in text
     assert "What changed in this version" in text
-    assert ".localhost:" in text
+
+
+def test_the_owners_own_address_is_shown_there_alone(settled: House) -> None:
+    name = private_host(settled.store.vault)
+    assert name not in settled.owner().get("/settings").text
+    own = settled.stranger(Host=f"{name}:{settled.url.rpartition(':')[2]}")
+    assert own.log_in().status == 303
+    assert f"http://{name}:" in own.get("/settings").text
 
 
 def test_an_unknown_setting_is_refused(owner: Reader) -> None:
