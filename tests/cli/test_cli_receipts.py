@@ -125,6 +125,7 @@ def test_a_log_that_is_whole_is_told_with_its_end(read_diary: Path) -> None:
     assert told("verify", "--head", head, "--json", data=read_diary).document["ok"] is True
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 def test_a_log_that_was_changed_is_told_and_the_command_fails(diary_copy: Path) -> None:
     db = apsw.Connection(str(diary_copy / FILE))
     first = "(SELECT min(last) FROM batch)"
@@ -180,6 +181,7 @@ def test_a_folder_that_never_served_has_nothing_to_tell(diary: Path) -> None:
     assert told("verify", data=diary).out.startswith("The log is whole: 0 receipts")
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_carries_the_receipts(read_diary: Path, tmp_path: Path) -> None:
     assert pdpp_here("backup", tmp_path / "copy", data=read_diary).code == 0
     here, there = (told("--jsonl", data=data).out for data in (read_diary, tmp_path / "copy"))
