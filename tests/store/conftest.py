@@ -37,6 +37,9 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
 }
 
 
+REAL = {key: getattr(*key) for plan in PLANS.values() for key in plan}
+
+
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine that fulfils the port."""
@@ -59,8 +62,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(engine: Engine, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    """An empty store."""
+def store(
+    engine: Engine, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    """An empty store, with no plan: that of another test of the module may still be in force."""
+    for (module, name), value in REAL.items():
+        monkeypatch.setattr(module, name, value)
     opened = engine(tmp_path / "data", clock)
     yield opened
     opened.close()
