@@ -3,10 +3,10 @@
 Only terms that a visible record holds in a visible field are ever named.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from pdpp.store.ranking.postings import Index
+from pdpp.store.ranking.postings import Index, TermLines
 
 MOST_NEAR = 2
 MOST_BEGINNING = 200
@@ -18,54 +18,64 @@ _MOST_TRIED = 24
 def terms_beginning(index: Index, prefix: str) -> list[str]:
     """Return visible terms that begin with a prefix, in the order of the alphabet."""
     start = prefix.encode()
-    terms: set[str] = set()
-    for lines in index.vocabulary():
+    terms: dict[str, bool] = {}
+    for lines, certain in index.vocabulary():
         at = 0 if lines.startswith(start) else lines.find(b"\n" + start) + 1
         if at == 0 and not lines.startswith(start):
             continue
         for line in lines[at:].split(b"\n"):
             if not line.startswith(start):
                 break
-            terms.add(line.decode())
-    return _visible(index, sorted(terms), MOST_BEGINNING)
+            term = line.decode()
+            terms[term] = certain or terms.get(term, False)
+    return _visible(index, sorted(terms), terms, MOST_BEGINNING)
 
 
 def nearest_terms(index: Index, terms: Sequence[str], most: int = MOST_NEAR) -> list[str]:
     """Return the visible terms nearest to some spelling, the nearest first."""
     ranked: dict[str, tuple[float, float, str]] = {}
+    certain: dict[str, bool] = {}
     for term in terms[:1]:
         if len(term) < _LEAST_LETTERS or term.isdecimal():
             continue
         allowed = 2 if len(term) >= _TWO_EDITS else 1
-        for near in _similar(index.vocabulary(), term, allowed):
+        certain = _similar(index.vocabulary(), term, allowed)
+        for near in certain:
             edits = distance(term, near, allowed)
             if 0 < edits <= allowed:
                 key = (float(edits), -_shared(term, near), near)
                 ranked[near] = min(ranked.get(near, key), key)
-    return _visible(index, sorted(ranked, key=ranked.__getitem__), most)
+    return _visible(index, sorted(ranked, key=ranked.__getitem__), certain, most)
 
 
-def _visible(index: Index, terms: Sequence[str], most: int) -> list[str]:
-    """Return the first terms that stand in a visible record."""
+def _visible(
+    index: Index, terms: Sequence[str], certain: Mapping[str, bool], most: int
+) -> list[str]:
+    """Return the first terms that stand in a visible record; most are certain to, others tried."""
     visible: list[str] = []
     for start in range(0, len(terms), _MOST_TRIED):
         some = terms[start : start + _MOST_TRIED]
-        postings = index.postings([(term,) for term in some])
-        visible += [term for term in some if (term,) in postings and postings[term,].texts]
+        tried = [(term,) for term in some if not certain[term]]
+        postings = index.postings(tried) if tried else {}
+        held = {term for (term,), places in postings.items() if places.texts}
+        visible += [term for term in some if certain[term] or term in held]
         if len(visible) >= most:
             break
     return visible[:most]
 
 
-def _similar(vocabulary: Iterable[bytes], term: str, edits: int) -> set[str]:
-    """Return terms that share a piece with another: one of ``edits`` + 1 pieces has no edit."""
+def _similar(vocabulary: Iterable[TermLines], term: str, edits: int) -> dict[str, bool]:
+    """Return terms that share a piece with another, and whether each is certain to be visible.
+
+    Of ``edits`` + 1 pieces one has no edit.
+    """
     count = edits + 1
     size = len(term)
     cuts = [size * piece // count for piece in range(count + 1)]
     pieces = {term[a:b].encode() for a, b in pairwise(cuts)}
     least, most = size - edits, size + edits
-    similar: set[str] = set()
-    for lines in vocabulary:
+    similar: dict[str, bool] = {}
+    for lines, certain in vocabulary:
         for piece in pieces:
             at = lines.find(piece)
             while at >= 0:
@@ -76,7 +86,7 @@ def _similar(vocabulary: Iterable[bytes], term: str, edits: int) -> set[str]:
                 if least <= len(line) <= 4 * most:
                     near = line.decode()
                     if least <= len(near) <= most:
-                        similar.add(near)
+                        similar[near] = certain or similar.get(near, False)
                 at = lines.find(piece, end)
     return similar
 

@@ -111,6 +111,13 @@ class Postings(NamedTuple):
     actors: list[FieldPostings]
 
 
+class TermLines(NamedTuple):
+    """Some terms as sorted lines; ``certain`` tells that a visible record holds each of them."""
+
+    lines: bytes
+    certain: bool
+
+
 class Index(Protocol):
     """The rows that a caller may see, and nothing else."""
 
@@ -125,8 +132,12 @@ class Index(Protocol):
         """Return where terms stand in visible fields of visible records, by group."""
         ...
 
-    def vocabulary(self) -> Iterator[bytes]:
-        """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
+    def vocabulary(self) -> Iterator[TermLines]:
+        """Yield the terms of visible fields.
+
+        Those that are not certain are of records that the caller may see, and that were deleted or
+        are not asked for: none are of records that a grant hides.
+        """
         ...
 
     def called(self, term: str) -> Sequence[tuple[int, int]]:

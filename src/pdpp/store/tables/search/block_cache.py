@@ -14,6 +14,7 @@ from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
 from pdpp.store.tables.search.blocks import Block, PlacePostings, Words
 from pdpp.store.tables.search.common_postings import CommonPostings
+from pdpp.store.tables.search.part_words import PartWords
 
 _REMEMBERED = 512
 _MOST_BASES = 4_096
@@ -46,6 +47,7 @@ class BlockCache:
         self._bases: dict[tuple[int, int], Impacts] = {}
         self._common: OrderedDict[CommonPostings, None] = OrderedDict()
         self._common_lock = Lock()
+        self.part_words = PartWords()
 
     def block(self, db: TableReader, id: int) -> Block:
         """Return a block; of a spread one only the times and numbers of its records."""

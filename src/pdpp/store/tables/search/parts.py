@@ -32,6 +32,7 @@ class Part:
         "narrow",
         "reach",
         "shift",
+        "shown",
         "size",
         "slots",
         "spread",
@@ -49,6 +50,8 @@ class Part:
         run: tuple[int, int],
         base: int,
         slots: Longs | None = None,
+        *,
+        shown: bool,
     ) -> None:
         self.id = id
         self.reach = reach
@@ -62,6 +65,8 @@ class Part:
         self.shift = base - self.low
         """What is added to a slot of a run to make it a row."""
         self.whole = self.slots is None and self.count == size
+        self.shown = shown
+        """Whether the grant shows every record of the block, also those not asked for."""
         self.turns = reach.once(lists_of)
         """When the visible fields are added up, by the numbers of their lists."""
         self.timed = reach.shows_time

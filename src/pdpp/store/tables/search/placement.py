@@ -205,11 +205,19 @@ class _Placing:
                 torn.add(feed)
                 continue
             base = parts[-1].end if parts else 0
-            parts.append(Part(id, reach, bool(spread), size, (low, high), base, chosen))
+            shown = self._shows_all(reach, id, size, first, last)
+            parts.append(
+                Part(id, reach, bool(spread), size, (low, high), base, chosen, shown=shown)
+            )
             if slots is not None:
                 gone.append((parts[-1], slots))
         whole = [reach for reach in self._reaches if reach.feed.id not in torn]
         return Placement(parts, _hidden(parts, gone), whole)
+
+    def _shows_all(self, reach: Reach, id: int, size: int, first: int, last: int) -> bool:
+        """Tell whether a reach shows every record of a block, whatever a request narrows it to."""
+        granted = reach.unfiltered or reach
+        return granted.keys is None and self._run(granted, id, size, first, last) == (0, size)
 
     def _run(self, reach: Reach, id: int, size: int, first: int, last: int) -> tuple[int, int]:
         """Return the slots of a block that lie in the time of a reach."""

@@ -90,7 +90,14 @@ class Searcher:
         bars = query.months and (question.since, question.until) != (None, None)
         wide = replace(question, since=None, until=None) if bars else question
         reaches = narrowed(query.reaches, wide, query.zone)
-        visible = Visible(self._db, self._cache, reaches, self._check, self._state_of)
+        visible = Visible(
+            self._db,
+            self._cache,
+            reaches,
+            self._check,
+            self._state_of,
+            RecordsRead(self._db, self._count),
+        )
         days, empty = day_bonus(visible, question, query.zone)
         question = question.read_as_words(empty) if empty else question
         scores = Ranking(visible, question, self._check).scores()

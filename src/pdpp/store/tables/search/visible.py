@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpp.store.ranking.postings import Bools, Longs, Postings, TermGroup
+from pdpp.store.ranking.postings import Bools, Longs, Postings, TermGroup, TermLines
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.block_cache import BlockCache
@@ -23,6 +23,7 @@ from pdpp.store.tables.search.lists import text_places
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import blocks_first_time, placed
 from pdpp.store.tables.search.posting_reader import PostingReader
+from pdpp.store.tables.search.record_data import RecordsRead
 
 _ONE_BY_ONE = 256
 """Rows up to which each is looked up by itself: they mostly are of as many blocks."""
@@ -38,8 +39,10 @@ class Visible:
         reaches: Sequence[Reach],
         check: Callable[[], None],
         state_of: Callable[[], object],
+        read: RecordsRead,
     ) -> None:
         self._db = db
+        self._read = read
         self._cache = cache
         self._check = check
         self.placement = placed(db, cache, reaches, state_of)
@@ -148,30 +151,48 @@ class Visible:
         self._check()
         return postings
 
-    def vocabulary(self) -> Iterator[bytes]:
-        """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
+    def vocabulary(self) -> Iterator[TermLines]:
+        """Yield the terms of visible fields, and none of records that a grant hides.
+
+        Those that are not certain may be of records that are gone or not asked for.
+        """
         for part in self.parts:
             self._check()
-            for place in text_places(part.reach):
-                if part.spread:
-                    row: Any = next(
-                        self._db.execute(
-                            "SELECT terms FROM word_list WHERE block = ? AND place = ?",
-                            (part.id, place),
-                        ),
-                        None,
-                    )
-                    if row is not None:
-                        yield zlib.decompress(row[0])
-                else:
-                    postings = self._block(part).places.get(place)
-                    if postings is not None:
-                        yield "\n".join(postings.terms).encode()
+            if part.shown:
+                certain = part.whole and not self._hides_any(part)
+                yield from (TermLines(lines, certain) for lines in self._lines_of_block(part))
+            else:
+                words = self._cache.part_words
+                yield from words.lines(
+                    part, self._block(part), self._hidden, self._read, self._check
+                )
+
+    def _lines_of_block(self, part: Part) -> Iterator[bytes]:
+        """Yield the terms of all records of a block in visible fields."""
+        for place in text_places(part.reach):
+            if part.spread:
+                row: Any = next(
+                    self._db.execute(
+                        "SELECT terms FROM word_list WHERE block = ? AND place = ?",
+                        (part.id, place),
+                    ),
+                    None,
+                )
+                if row is not None:
+                    yield zlib.decompress(row[0])
+            else:
+                postings = self._block(part).places.get(place)
+                if postings is not None:
+                    yield "\n".join(postings.terms).encode()
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
         parts = self.placement.parts_called(term)
         return [(part.base, part.end) for part in parts if self._shows_any(part)]
+
+    def _hides_any(self, part: Part) -> bool:
+        """Tell whether some row of a part must not be seen."""
+        return self._hidden is not None and bool(self._hidden[part.base : part.end].any())
 
     def _shows_any(self, part: Part) -> bool:
         """Tell whether some row of a part may be seen: a stream without one is not named."""
