@@ -236,3 +236,17 @@ def test_of_two_overlapping_exports_a_merge_keeps_what_was_changed_last(
     removed = pdpp_here("connection", "remove", target, "--yes", "--json", data=data).document
     assert [change["effect"] for change in removed["grants"]] == ["revoked"]
     assert pdpp_here("connection", "list", "--json", data=data).document["connections"] == []
+
+
+def test_a_removed_account_leaves_no_names_of_its_files(diary: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "quagmirelike"
+    notes.mkdir()
+    (notes / "zanzibarine.md").write_text("# A plan\n\nSome words.\n")
+    (notes / "other.md").write_text("# Another\n\nMore words.\n")
+    imported = pdpp_here("import", notes, "--yes", "--json", data=diary).document
+    account = imported["connection"]["connection_id"]
+    remembered = [path for path in (diary / "imports").rglob("*.*json") if path.is_file()]
+    assert len(remembered) == 2
+    assert any(b"zanzibarine" in path.read_bytes() for path in remembered)
+    pdpp_here("connection", "remove", account, "--yes", data=diary)
+    assert [path for path in remembered if path.exists()] == []

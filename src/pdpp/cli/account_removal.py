@@ -1,6 +1,7 @@
 """Account removal: shown, agreed to, taken out of grants, and deleted."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from pdpp.cli.account_preview import agree, change_lines, contents_lines, name_of
@@ -8,6 +9,7 @@ from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
 from pdpp.service.accounts import change_json, preview_removal, remove_connection
+from pdpp.sources.importing.state import ImportState
 from pdpp.store.catalogue import Connection
 from pdpp.store.port import Store
 
@@ -23,7 +25,7 @@ class RemovalOptions(NamedTuple):
 
 
 def run_removal(
-    store: Store, accounts: Sequence[Connection], typed: str, options: RemovalOptions
+    store: Store, data: Path, accounts: Sequence[Connection], typed: str, options: RemovalOptions
 ) -> None:
     """Show what will be deleted, ask for the name to be typed, remove the accounts, and report."""
     ids = [account.connection_id for account in accounts]
@@ -36,6 +38,7 @@ def run_removal(
         agree(lines, yes=options.yes, typed=typed)
         for connection_id in ids:
             remove_connection(store, connection_id, instant.now)
+            ImportState(data, store.files).forget(connection_id)
         delete_removed(store)
         document |= {"status": "removed", "grants": list(map(change_json, preview.changes))}
         removed = [f"Removed: {name_of(account)}" for account in accounts]

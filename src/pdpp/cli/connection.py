@@ -186,6 +186,7 @@ def remove(account: str, yes: bool, dry_run: bool, data: Path, as_json: bool) ->
         connection = find_account(store.catalogue(), account)
         run_removal(
             store,
+            data,
             [connection],
             connection.display_name,
             RemovalOptions(yes=yes, dry_run=dry_run, as_json=as_json),

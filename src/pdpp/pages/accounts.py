@@ -1,5 +1,6 @@
 """The accounts pages: what each account holds and came from, to rename, merge or remove."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -173,7 +174,11 @@ async def _remove(request: PageRequest) -> Response:
             "Nothing was removed. Type the name of the account as it is shown here."
         )
     await _refuse_during_import(request.site)
-    await request.site.operate("removeConnection", _path(account))
+    site = request.site
+    await site.operate("removeConnection", _path(account))
+    if site.data is not None:
+        state = ImportState(site.data, site.service.store.files)
+        await asyncio.to_thread(state.forget, account.id)
     return request.go("/accounts")
 
 

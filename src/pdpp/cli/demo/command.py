@@ -82,7 +82,7 @@ def remove(yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
             show({"status": "absent"}, ["There is no demo in this folder."], as_json=as_json)
             return
         options = RemovalOptions(yes=yes, dry_run=dry_run, as_json=as_json)
-        run_removal(store, accounts, "demo", options)
+        run_removal(store, data, accounts, "demo", options)
 
 
 def _go_on() -> bool:

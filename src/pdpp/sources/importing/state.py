@@ -74,8 +74,8 @@ class ImportState:
 
     def journal(self, connection_id: str, path: Path, revision: str) -> PositionLog:
         """Return the journal of imports from a path into a connection."""
-        name = _digest(connection_id, os.fspath(path))
-        return PositionLog(self._folder / "positions" / f"{name}.ndjson", revision, self._files)
+        name = f"{_digest(connection_id)}-{_digest(os.fspath(path))}.ndjson"
+        return PositionLog(self._folder / "positions" / name, revision, self._files)
 
     # Choices
 
@@ -101,6 +101,14 @@ class ImportState:
                 yield plan
 
     # Care
+
+    def forget(self, connection_id: str) -> None:
+        """Delete what is remembered of a connection: reports and positions name its files."""
+        for name, report in self.reports():
+            if report.get("connection", {}).get("connection_id") == connection_id:
+                (self._folder / f"{name}.json").unlink(missing_ok=True)
+        for path in (self._folder / "positions").glob(f"{_digest(connection_id)}-*"):
+            path.unlink(missing_ok=True)
 
     def copy(self, data: Path) -> None:
         """Copy everything that is kept into another data folder; what goes meanwhile is left out.
