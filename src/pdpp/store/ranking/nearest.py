@@ -23,9 +23,10 @@ def terms_beginning(index: Index, prefix: str) -> list[str]:
         at = 0 if lines.startswith(start) else lines.find(b"\n" + start) + 1
         if at == 0 and not lines.startswith(start):
             continue
-        for line in lines[at:].split(b"\n"):
-            if not line.startswith(start):
-                break
+        # The lines are sorted, so that those that begin alike stand side by side.
+        last = max(at, lines.rfind(b"\n" + start) + 1)
+        end = lines.find(b"\n", last)
+        for line in lines[at : len(lines) if end < 0 else end].split(b"\n"):
             term = line.decode()
             terms[term] = certain or terms.get(term, False)
     return _visible(index, sorted(terms), terms, MOST_BEGINNING)

@@ -28,6 +28,9 @@ from pdpp.store.tables.search.record_data import RecordsRead
 _ONE_BY_ONE = 256
 """Rows up to which each is looked up by itself: they mostly are of as many blocks."""
 
+_MOST_KEPT = 4 << 20
+"""How many bytes of terms a search keeps unpacked, for a question with several prefixes."""
+
 
 class Visible:
     """The rows of one search, and their postings."""
@@ -45,6 +48,7 @@ class Visible:
         self._read = read
         self._cache = cache
         self._check = check
+        self._vocabulary: Sequence[TermLines] | None = None
         self.placement = placed(db, cache, reaches, state_of)
         self.parts = self.placement.parts
         self.size = self.placement.size
@@ -156,6 +160,21 @@ class Visible:
 
         Those that are not certain may be of records that are gone or not asked for.
         """
+        self._check()
+        if self._vocabulary is not None:
+            yield from self._vocabulary
+            return
+        kept: list[TermLines] = []
+        size = 0
+        for some in self._term_lines():
+            size += len(some.lines)
+            if size <= _MOST_KEPT:
+                kept.append(some)
+            yield some
+        if size <= _MOST_KEPT:
+            self._vocabulary = kept
+
+    def _term_lines(self) -> Iterator[TermLines]:
         for part in self.parts:
             self._check()
             if part.shown:
