@@ -52,7 +52,9 @@ def log_in(folder: Path) -> str:
     """Return the secret of a session of the owner."""
     store = SqliteStore(folder)
     try:
-        text, session = new_secret(SecretKind.SESSION, {}, instant.now(), Lifetimes().session)
+        text, session = new_secret(
+            SecretKind.SESSION, {"bound": False}, instant.now(), Lifetimes().session
+        )
         with store.vault.transaction() as transaction:
             transaction.add_secret(session)
         return text

@@ -152,8 +152,8 @@ def test_a_client_with_a_document_of_its_own_is_tried(
 ) -> None:
     look_up = socket.getaddrinfo
 
-    def found_here(host: str, *rest: Any, **more: Any) -> Any:
-        return look_up("127.0.0.1" if host == HOST else host, *rest, **more)
+    def found_here(host: str | bytes, *rest: Any, **more: Any) -> Any:
+        return look_up("127.0.0.1" if host in (HOST, HOST.encode()) else host, *rest, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", found_here)
     with publishing() as published, clinic(tmp_path, fetcher=published.fetcher()) as made:
@@ -173,8 +173,8 @@ def test_a_server_that_cannot_fetch_documents_is_told_what_to_set(
 ) -> None:
     look_up = socket.getaddrinfo
 
-    def found_here(host: str, *rest: Any, **more: Any) -> Any:
-        return look_up("127.0.0.1" if host == HOST else host, *rest, **more)
+    def found_here(host: str | bytes, *rest: Any, **more: Any) -> Any:
+        return look_up("127.0.0.1" if host in (HOST, HOST.encode()) else host, *rest, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", found_here)
     with publishing() as published:

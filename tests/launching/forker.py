@@ -84,11 +84,18 @@ def _become(request: Request, streams: list[int]) -> None:
     time.tzset()
     os.chdir(request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc] # noqa: SIM115
+    sys.stdin = sys.__stdin__ = _reader()  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _writer(1)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _writer(2)  # type: ignore[misc]
     sys.argv[1:] = request["arguments"]
     count_this_fork()
+
+
+def _reader() -> io.TextIOWrapper:
+    """Return the standard input, named as the interpreter names it."""
+    raw = io.FileIO(0, closefd=False)
+    raw.name = "<stdin>"
+    return io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8")
 
 
 def _writer(number: int) -> io.TextIOWrapper:

@@ -215,7 +215,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     lifetimes, clock = Lifetimes(), instant.now
     limits = Settings()
     owner = Owner(store.vault, clock, lifetimes, Throttle(clock, limits.login, limits.all_logins))
-    session = owner.log_in_with_code(new_login_code(store.vault, clock(), lifetimes))
+    session = owner.log_in_with_code(new_login_code(store.vault, clock(), lifetimes), bound=False)
     approval = approve(store)
     blob = keep(store, b"a line of the log\n" * 200_000, "text/plain")
     with calling(make_app(store, UNLIMITED, data=folder), approval.token) as client:

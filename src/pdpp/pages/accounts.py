@@ -1,6 +1,5 @@
 """The accounts pages: what each account holds and came from, to rename, merge or remove."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -177,8 +176,7 @@ async def _remove(request: PageRequest) -> Response:
     site = request.site
     await site.operate("removeConnection", _path(account))
     if site.data is not None:
-        state = ImportState(site.data, site.service.store.files)
-        await asyncio.to_thread(state.forget, account.id)
+        ImportState(site.data, site.service.store.files).forget(account.id)
     return request.go("/accounts")
 
 

@@ -113,7 +113,8 @@ def _passkeys(request: PageRequest) -> list[PasskeyLine]:
         PasskeyLine(
             key.id,
             key.name,
-            key.rp_id,
+            # The owner's own name is told to nobody at another address.
+            key.rp_id if request.bound or key.rp_id != request.site.private_host else "your own",
             dates.day(key.created_at),
             "" if key.used_at is None else dates.day(key.used_at),
         )

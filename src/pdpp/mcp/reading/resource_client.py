@@ -119,7 +119,9 @@ class ResourceClient:
         page = reply.headers.get(PAGE_HEADER)
         request_id = reply.headers.get("request-id")
         following = cursors.split(",") if cursors else ()
-        return ServerAnswer(body, request_id, page, following, shows_all(reply.body))
+        # Answers of megabytes would hold up the loop here.
+        seen = len(reply.body) <= _LONG_BYTES and shows_all(reply.body)
+        return ServerAnswer(body, request_id, page, following, seen)
 
     async def bytes(self, path: Sequence[str], first: int) -> HttpReply:
         """Return the first bytes of a blob."""
