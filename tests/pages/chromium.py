@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 PACKAGES = Path(__file__).with_name("browser") / "node_modules"
 FLAGS = [
@@ -90,6 +90,16 @@ def browsing(home: Path) -> Iterator[Browser]:
             yield started
         finally:
             started.close()
+
+
+def picture(page: Page) -> bytes:
+    """Return a picture of a page; now and then the browser takes it only when asked again."""
+    try:
+        return page.screenshot()
+    except Error as error:
+        if "Unable to capture screenshot" not in error.message:
+            raise
+        return page.screenshot()
 
 
 def missing(reason: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 from tests.engine import open_store
+from tests.pages.chromium import picture
 from tests.pages.house import MAIL, House, housed
 from tests.pages.journey import heading
 from tests.pages.test_home import fail_import
@@ -140,13 +141,13 @@ def test_nothing_moves_overlaps_or_hangs_over(
 def faults_of(owner: Window, plain: Window, path: str) -> Iterator[tuple[str, str]]:
     """Compare the pictures of a page, and look for what moved, overlaps or hangs over."""
     owner.page.goto(owner.house.url + path, wait_until="domcontentloaded")
-    first = owner.page.screenshot()
+    first = picture(owner.page)
     owner.page.wait_for_load_state("load")
     if moved := owner.page.evaluate(SHIFT):
         yield path, f"moved by {moved}"
     for fault in owner.page.evaluate(FAULTS):
         yield path, fault
-    loaded = owner.page.screenshot()
+    loaded = picture(owner.page)
     if loaded != first:
         yield path, "looks other when all is loaded"
     if path not in SCRIPTED and not any(looks_alike(owner, plain, path) for _ in range(_TRIES)):
@@ -156,7 +157,7 @@ def faults_of(owner: Window, plain: Window, path: str) -> Iterator[tuple[str, st
 def looks_alike(owner: Window, plain: Window, path: str) -> bool:
     """Compare a page, as it is now, with and without scripts."""
     plain.open(path)
-    if plain.page.screenshot() == owner.page.screenshot():
+    if picture(plain.page) == picture(owner.page):
         return True
     owner.open(path)
     return False
