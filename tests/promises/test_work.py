@@ -6,8 +6,10 @@ hundred more, whatever their number. Of a search the terms that it goes through 
 too, because a part of them is in memory.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
 import apsw
@@ -18,6 +20,7 @@ from tests.promises.letters import declaration
 from tests.serving import UNLIMITED, SetClock, approve
 
 from pdpp.app import make_app
+from pdpp.authz.principal import Gate
 from pdpp.authz.selection import Selection
 from pdpp.model import instant
 from pdpp.model.grant import Interval
@@ -66,6 +69,21 @@ WORDS: dict[str, str] = {
 }
 ASKED |= {f"a search for {name}": ("/v1/search", {"q": word}) for name, word in WORDS.items()}
 
+THREADS = KEYS[:10]
+THREAD_PAGE = "/v1/streams/threads/records"
+PICTURE = b"a picture that every message has"
+SHARED_GRANTS = {
+    "a time": Selection(("home",), ("messages", "threads"), time=YEAR),
+    "a list": Selection(("home",), ("messages", "threads"), keys=KEYS),
+}
+SHARED: dict[str, tuple[str, dict[str, str]]] = {
+    "a page of threads with their messages": (THREAD_PAGE, {"expand": "messages"}),
+    "a thread with its messages": (f"{THREAD_PAGE}/v003", {"expand": "messages"}),
+    "a thread without messages": (f"{THREAD_PAGE}/v009", {"expand": "messages"}),
+    "a file": (f"/v1/blobs/{sha256(PICTURE).hexdigest()}", {}),
+}
+"""What hidden records share with visible ones: a thread, and a file."""
+
 
 class Steps:
     """Counts what an engine does for one thread."""
@@ -94,7 +112,13 @@ def fill(store: Store, hidden: int) -> None:
         Line(at, key, 0, _hidden_data(key, f"{years[at % 3]}-06-01T00:00:00Z", at))
         for at, key in enumerate(f"h{at:05d}" for at in range(hidden))
     ]
+    store.keep_blob(BytesIO(PICTURE), "image/png", 100)
     feeds = store.catalogue().feeds
+    threads = [
+        Line(at, key, 0, {"id": key, "sent_at": "2026-02-01T00:00:00Z"})
+        for at, key in enumerate(THREADS)
+    ]
+    store.write(feeds["home", "threads"], threads)
     for place in (("home", "messages"), ("work", "messages")):
         feed = feeds[place]
         store.write(feed, [*others[: hidden // 2], *lines, *others[hidden // 2 :]])
@@ -121,6 +145,8 @@ def _data(key: str, at: str, number: int) -> dict[str, object]:
         "amount": number / 4,
         "size": number,
         "label": "ab"[number % 2],
+        "thread_id": THREADS[number % 9],
+        "attachment": {"blob_id": sha256(PICTURE).hexdigest()},
     }
 
 
@@ -172,6 +198,67 @@ def test_hidden_records_cost_next_to_nothing(
     without, with_hidden = costs
     assert without > 0
     assert with_hidden <= FACTOR * without + MORE, (without, with_hidden)
+
+
+@pytest.mark.parametrize("asked", SHARED)
+@pytest.mark.parametrize("granted", SHARED_GRANTS)
+def test_hidden_records_that_share_something_cost_next_to_nothing(
+    worlds: tuple[tuple[Store, Caller], tuple[Store, Caller]], granted: str, asked: str
+) -> None:
+    costs = []
+    for store, caller in worlds:
+        token = approve(store, SHARED_GRANTS[granted]).token
+        costs.append(steps_of(store, caller.under(token), *SHARED[asked]))
+    without, with_hidden = costs
+    assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)
+
+
+MANY_VISIBLE = 300
+"""More than are always walked."""
+
+
+def shared_steps(folder: Path, hidden: int) -> dict[str, int]:
+    """Return what it costs to find a thread's messages and to open a file among hidden users."""
+    with closing(open_store(folder, SetClock(), surrogate_by_key)) as store:
+        store.register(parse_declaration(declaration()))
+        store.connect("home", "letters", "Home")
+        feed = store.catalogue().feeds["home", "messages"]
+        visible = {
+            f"v{at}": _data(f"v{at}", "2026-03-01T00:00:00Z", at % 8) for at in range(MANY_VISIBLE)
+        }
+        visible["v7"]["thread_id"] = THREADS[9]
+        others = {f"h{at}": _data(f"h{at}", "2019-01-01T00:00:00Z", 8) for at in range(hidden)}
+        for data in others.values():
+            data["thread_id"] = THREADS[9]
+        records = enumerate((visible | others).items())
+        store.write(feed, [Line(at, key, 0, data) for at, (key, data) in records])
+        token = approve(store, Selection(("home",), ("messages",), time=YEAR)).token
+        (reach,) = Gate(store, SetClock()).admit(f"Bearer {token}").reaches
+        related = store.related(reach, "thread_id")
+        blob_id = sha256(PICTURE).hexdigest()
+        return {
+            "related": _steps(store, lambda: related.first(THREADS[9], 5).records),
+            "blob": _steps(store, lambda: store.blob_shown(blob_id, [reach])),
+        }
+
+
+def _steps(store: Store, read: Callable[[], object]) -> int:
+    """Return what one read costs."""
+    reader: apsw.Connection = database_of(store).reader
+    steps = Steps()
+    reader.trace_v2(apsw.SQLITE_TRACE_PROFILE, steps.take)
+    try:
+        with store.reading():
+            assert read()
+    finally:
+        reader.trace_v2(0, None)
+    return steps.steps
+
+
+def test_more_hidden_records_that_share_something_cost_no_more(tmp_path: Path) -> None:
+    some, more = (shared_steps(tmp_path / str(hidden), hidden) for hidden in (1_500, 6_000))
+    for what, steps in some.items():
+        assert more[what] <= 1.05 * steps, (what, steps, more[what])
 
 
 class Terms:

@@ -15,6 +15,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.blobs import CHUNK, Blob
 from pdpp.store.port import Store
 from pdpp.store.tables.blob_folder import BlobFolder, settle_blobs
+from pdpp.store.tables.records import visible_way
 
 PNG = b"\x89PNG and so on"
 
@@ -187,6 +188,27 @@ def test_a_blob_is_shown_only_through_a_record_the_reach_shows_with_its_field(wo
     reach = world.reach()
     assert not shown(blob_id, [reach.narrowed([condition(reach, "size", "gt", 1)])])
     assert not shown("0" * 64, [world.reach()])
+
+
+@pytest.mark.parametrize("few", [1, visible_way._FEW])
+def test_a_blob_is_shown_through_the_visible_ones_of_many_records(
+    world: World, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    # Both ways to them: those that use the file, and all that a grant shows.
+    monkeypatch.setattr(visible_way, "_FEW", few)
+    blob_id = keep(world.store).blob_id
+    file = {"blob_id": blob_id, "mime_type": "image/gif"}
+    world.put({f"h{at}": {"file": {"blob_id": blob_id}, "at": "2026-02-02"} for at in range(20)})
+    world.put({f"v{at}": {"at": "2026-01-02"} for at in range(90)})
+    january = world.reach(time=Interval(None, 1_769_904_000_000_000))
+    listed = world.reach(keys=["v7", "v8", *(f"none{at}" for at in range(90))])
+    for reach in (january, listed):
+        assert not world.store.blob_shown(blob_id, [reach])
+    world.put({"v7": {"file": file, "at": "2026-01-02"}, "v8": {"file": file, "at": "2026-01-02"}})
+    for reach in (january, listed):
+        use = world.store.blob_shown(blob_id, [reach])
+        assert use is not None
+        assert (use.id, use.field, use.media_type) == (world.id(reach, "v7"), "file", "image/gif")
 
 
 def test_a_blob_goes_out_of_sight_with_the_last_record_that_has_it(world: World) -> None:

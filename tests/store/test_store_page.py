@@ -258,32 +258,6 @@ def test_one_record_is_found_by_id_only_where_the_reach_shows_it(
         assert world.store.record(reach, "nowhere") is None
 
 
-def test_related_records_come_by_time_then_key_up_to_a_limit(world: World) -> None:
-    at = {"a": "2026-01-03", "b": "2026-01-01", "c": "2026-01-02", "d": "2026-01-01"}
-    world.put({key: {"thread": "t1", "at": moment} for key, moment in at.items()})
-    world.put({"e": {"thread": "t2", "at": "2026-01-01"}, "f": {"at": "2026-01-01"}})
-    related = world.store.related
-    every, more = related(world.reach(), "thread", "t1", 9)
-    assert ([world.key(r) for r in every], more) == (["b", "d", "c", "a"], False)
-    some, more = related(world.reach(), "thread", "t1", 2)
-    assert ([world.key(r) for r in some], more) == (["b", "d"], True)
-    undated, _ = related(world.reach(fields=["thread"]), "thread", "t1", 9)
-    assert [world.key(r) for r in undated] == ["a", "b", "c", "d"]
-
-
-def test_related_records_stay_inside_the_reach(world: World) -> None:
-    at = {"a": "2026-01-03", "b": "2026-01-01"}
-    world.put({key: {"thread": "t1", "at": moment} for key, moment in at.items()})
-    until = world.store.record(world.reach(), "a")
-    assert until is not None
-    early = world.reach(time=Interval(None, 1_767_312_000_000_000))
-    assert [world.key(r) for r in world.store.related(early, "thread", "t1", 9)[0]] == ["b"]
-    nothing = ((), False)
-    assert world.store.related(world.reach(fields=["at"]), "thread", "t1", 9) == nothing
-    assert world.store.related(world.reach(), "note", "t1", 9) == nothing
-    assert world.store.related(world.reach(), "size", "t1", 9) == nothing
-
-
 def test_a_position_does_not_tell_whether_a_hidden_record_holds_a_decimal(world: World) -> None:
     world.put({"a": {"weight": 1.0}, "b": {"weight": 2.5}, "c": {"weight": 1e300}})
     query = PageQuery((world.reach(keys=["a", "b", "c"]),), 1, sort="weight", descending=False)

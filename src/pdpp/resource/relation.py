@@ -1,8 +1,9 @@
 """Relations: which related records a caller may have along, and the records themselves."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from pdpp.model.declaration import Cardinality, Kind, Relationship
 from pdpp.model.errors import InvalidExpand
@@ -11,7 +12,7 @@ from pdpp.resource.answers import Expanded, RecordJson, RelatedList, WarningJson
 from pdpp.resource.call import Call
 from pdpp.resource.envelope import record_envelope, record_envelopes
 from pdpp.store.numbers import read_data
-from pdpp.store.port import Record
+from pdpp.store.port import Record, RelatedRecords
 from pdpp.store.scope import Reach
 
 _NUMBER = re.compile(r"-?\d{1,19}\Z", re.ASCII)
@@ -77,53 +78,72 @@ def _linked(call: Call, reach: Reach, relation: Relationship) -> Reach | None:
     return None
 
 
-def expand(call: Call, record: Record, relations: Mapping[str, int]) -> Expanded:
-    """Return the related records of one, by relation."""
-    offered = expandable(call, record.reach)
-    expanded: Expanded = {}
-    for name, limit in relations.items():
-        relation = offered.get(name)
-        other = _linked(call, record.reach, relation) if relation is not None else None
-        if relation is None or other is None:
-            continue
-        if relation.cardinality is Cardinality.BELONGS_TO:
-            expanded[name] = _belonging(call, record, relation, other)
-        else:
-            expanded[name] = _having(call, record, relation, other, limit)
-    return expanded
+class Expansion:
+    """Adds related records to the records of one page."""
+
+    def __init__(self, call: Call, relations: Mapping[str, int]) -> None:
+        self._call = call
+        self._relations = relations
+        self._links: dict[Reach, list[_Link]] = {}
+
+    def expand(self, record: Record) -> Expanded:
+        """Return the related records of one, by relation."""
+        links = self._links.get(record.reach)
+        if links is None:
+            links = self._links[record.reach] = list(self._links_of(record.reach))
+        return {link.name: link.expand(self._call, record) for link in links}
+
+    def _links_of(self, reach: Reach) -> Iterator["_Link"]:
+        offered = expandable(self._call, reach)
+        for name, limit in self._relations.items():
+            relation = offered.get(name)
+            other = _linked(self._call, reach, relation) if relation is not None else None
+            if relation is not None and other is not None:
+                related = self._call.store.related(other, relation.foreign_key)
+                yield _Link(name, relation, other, limit, related)
 
 
-def _belonging(
-    call: Call, record: Record, relation: Relationship, other: Reach
-) -> RecordJson | None:
-    value = read_data(record.data).get(relation.foreign_key)
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return None
-    related = call.store.record(other, str(value))
-    if related is None:
-        return None
-    call.served.append(partial(of_records, (related,)))
-    return record_envelope(related)
+class _Link(NamedTuple):
+    """A relation of the records of one reach, with the records at its other end."""
 
+    name: str
+    relation: Relationship
+    other: Reach
+    limit: int
+    related: RelatedRecords
 
-def _having(
-    call: Call, record: Record, relation: Relationship, other: Reach, limit: int
-) -> RelatedList | RecordJson | None:
-    numbered = other.stream.fields[relation.foreign_key].kind is Kind.INTEGER
-    value = _as_number(record.id) if numbered else record.id
-    if value is None:
-        return None
-    single = relation.cardinality is Cardinality.HAS_ONE
-    related, more = call.store.related(other, relation.foreign_key, value, 1 if single else limit)
-    call.served.append(partial(of_records, related))
-    if single:
-        return record_envelope(related[0]) if related else None
-    return {
-        "object": "list",
-        "data": record_envelopes(related),
-        "has_more": more,
-        "limit": limit,
-    }
+    def expand(self, call: Call, record: Record) -> RelatedList | RecordJson | None:
+        """Return what a record is related to."""
+        if self.relation.cardinality is Cardinality.BELONGS_TO:
+            return self._belonging(call, record)
+        return self._having(call, record)
+
+    def _belonging(self, call: Call, record: Record) -> RecordJson | None:
+        value = read_data(record.data).get(self.relation.foreign_key)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return None
+        related = call.store.record(self.other, str(value))
+        if related is None:
+            return None
+        call.served.append(partial(of_records, (related,)))
+        return record_envelope(related)
+
+    def _having(self, call: Call, record: Record) -> RelatedList | RecordJson | None:
+        numbered = self.other.stream.fields[self.relation.foreign_key].kind is Kind.INTEGER
+        value = _as_number(record.id) if numbered else record.id
+        if value is None:
+            return None
+        single = self.relation.cardinality is Cardinality.HAS_ONE
+        related, more = self.related.first(value, 1 if single else self.limit)
+        call.served.append(partial(of_records, related))
+        if single:
+            return record_envelope(related[0]) if related else None
+        return {
+            "object": "list",
+            "data": record_envelopes(related),
+            "has_more": more,
+            "limit": self.limit,
+        }
 
 
 def _as_number(key: str) -> int | None:

@@ -97,6 +97,17 @@ class RelatedPage(NamedTuple):
     more: bool
 
 
+class RelatedRecords(Protocol):
+    """The records of one reach by the values of one field; one object serves a whole page.
+
+    All its reads together cost no more than a few times what the reach shows.
+    """
+
+    def first(self, value: str | int, limit: int) -> RelatedPage:
+        """Return the first records whose field has a value, by time where that is visible."""
+        ...
+
+
 class ChangePosition(NamedTuple):
     """Where a page of changes ended: a version and the mark of a record, None after all of it."""
 
@@ -331,7 +342,10 @@ class Store(Protocol):
         """
         ...
 
-    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage: ...
+    def related(self, reach: Reach, field: str) -> RelatedRecords:
+        """Return the records of a reach by the values of a field, within one snapshot."""
+        ...
+
     def changes(self, query: ChangeQuery) -> ChangePage: ...
     def latest_version(self, reach: Reach) -> int: ...
     def latest_trace(self, reach: Reach) -> int:

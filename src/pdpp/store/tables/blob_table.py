@@ -9,10 +9,14 @@ from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.tables.blob_folder import BlobFolder, ReceivedBlob, name_blobs, sync_blobs
 from pdpp.store.tables.database import TableDatabase
-from pdpp.store.tables.records.predicate import OWNER, records_where
+from pdpp.store.tables.records.predicate import OWNER, Sql, records_where
 from pdpp.store.tables.records.reader import RecordReader
+from pdpp.store.tables.records.visible_way import VisibleWay
 
 _COLLECTED = 200
+
+_USE = "u.owner = ? AND u.blob_id = ? AND u.feed = ? AND u.field = ?"
+_USES = f"FROM blob_use u WHERE {_USE}"
 
 
 class ReceivedBlobs:
@@ -120,14 +124,19 @@ class BlobTable:
         Several may, under different media types: which of them is taken follows from their random
         numbers, because the order in which they came is hidden.
         """
-        where = records_where(reach)
-        row = next(
-            self._db.reader.execute(
-                "SELECT r.id FROM blob_use u CROSS JOIN record r ON r.id = u.record"
-                " WHERE u.owner = ? AND u.blob_id = ? AND u.feed = ? AND u.field = ?"
-                f" AND {where.text} ORDER BY r.surrogate LIMIT 1",
-                (OWNER, blob_id, reach.feed.id, field, *where.values),
-            ),
-            None,
-        )
+        use = (OWNER, blob_id, reach.feed.id, field)
+        way = VisibleWay(self._db.reader, reach)
+        if way.is_shorter(lambda most: self._size(use, most)):
+            # Along the visible records, because hidden ones may use the file in any number.
+            source = way.source() + Sql(f"AND EXISTS (SELECT 1 {_USES} AND u.record = r.id)", use)
+        else:
+            source = Sql(f"blob_use u CROSS JOIN record r ON r.id = u.record WHERE {_USE}", use)
+            source += Sql("AND") + records_where(reach)
+        sql = Sql("SELECT r.id FROM") + source + Sql("ORDER BY r.surrogate LIMIT 1")
+        row = next(self._db.reader.execute(sql.text, sql.values), None)
         return None if row is None else int(row[0])
+
+    def _size(self, use: tuple[int, str, int, str], most: int) -> int:
+        """Return how many records of a feed use a file in a field, up to a number."""
+        sql = f"SELECT count(*) FROM (SELECT 1 {_USES} LIMIT ?) AS counted"
+        return int(self._db.reader.execute(sql, (*use, most)).get)

@@ -27,7 +27,7 @@ from pdpp.store.port import (
     PageQuery,
     Record,
     RecordPage,
-    RelatedPage,
+    RelatedRecords,
     SearchQuery,
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
@@ -249,9 +249,9 @@ class TableStore:
                 return surrogate
         return None
 
-    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage:
-        """Return the first records whose field has a value."""
-        return self._records().related(reach, field, value, limit)
+    def related(self, reach: Reach, field: str) -> RelatedRecords:
+        """Return the records of a reach by the values of a field."""
+        return self._records().related(reach, field)
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes."""

@@ -210,14 +210,14 @@ def narrow_way(db: TableReader, reach: Reach) -> Sql | None:
     if _by_key(reach):
         return Sql("record r INDEXED BY record_key WHERE") + records_where(reach)
     span = selective_span(db, reach)
-    return None if span is None else _along(span, reach)
+    return None if span is None else along_span(span, reach)
 
 
 def source(db: TableReader, reach: Reach) -> Sql:
     """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
     ways = spans(reach)
     if len(ways) == 1 and not _by_key(reach):
-        return Sql("FROM") + _along(ways[0], reach)
+        return Sql("FROM") + along_span(ways[0], reach)
     way = narrow_way(db, reach)
     return Sql("FROM") + (Sql("record r WHERE") + records_where(reach) if way is None else way)
 
@@ -227,7 +227,8 @@ def _by_key(reach: Reach) -> bool:
     return reach.keys is not None and len(reach.keys) <= _SELECTIVE
 
 
-def _along(span: CellRange, reach: Reach) -> Sql:
+def along_span(span: CellRange, reach: Reach) -> Sql:
+    """Return what follows ``FROM`` for the record rows ``r`` of a reach along a range of cells."""
     # CROSS JOIN fixes the order: the planner, which has no statistics, might walk the feed instead.
     way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
     return way + limits_where(reach)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import orjson
 
 from pdpp.model.declaration import Kind
-from pdpp.store.cell import CellValue, text_cell
+from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_key, number_of
 from pdpp.store.port import (
     PAGE_BYTES,
@@ -17,7 +17,6 @@ from pdpp.store.port import (
     PageQuery,
     Record,
     RecordPage,
-    RelatedPage,
 )
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
@@ -47,6 +46,7 @@ from pdpp.store.tables.records.projection import (
     Row,
     fetched,
 )
+from pdpp.store.tables.records.related import RelatedReader
 
 _BY_VALUE = "w.value {0}, w.surrogate {0}"
 
@@ -255,22 +255,9 @@ class RecordReader:
         rows = self._db.execute(sql.text, (*sql.values, query.limit + 1))
         return fetched(rows, self._count)
 
-    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> RelatedPage:
-        """Return the first records whose field has a value, by time where that is visible."""
-        place = cell_position(reach, field)
-        if place is None:
-            return RelatedPage((), more=False)
-        order = "r.time, r.surrogate" if reach.shows_time else "r.surrogate"
-        sql = (
-            Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
-            + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
-            + Sql("AND w.value = ?", (text_cell(value) if isinstance(value, str) else value,))
-            + limits_where(reach)
-            + Sql(f"ORDER BY {order} LIMIT ?", (limit + 1,))
-        )
-        rows = fetched(self._db.execute(sql.text, sql.values), self._count)
-        records = self._projector(reach, None).records(rows[:limit], PAGE_BYTES)
-        return RelatedPage(tuple(records), more=len(rows) > len(records))
+    def related(self, reach: Reach, field: str) -> RelatedReader:
+        """Return what reads the records of a reach by the values of a field."""
+        return RelatedReader(self._db, reach, field, self._projector, self._count)
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""

@@ -1,0 +1,102 @@
+"""Related records: those whose field has a value, for one value after another."""
+
+from array import array
+from collections import defaultdict
+
+from pdpp.store.cell import CellValue, text_cell
+from pdpp.store.port import PAGE_BYTES, RelatedPage
+from pdpp.store.scope import Reach
+from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.positions import cell_position
+from pdpp.store.tables.records.predicate import OWNER, Sql, limits_where, records_where, value_of
+from pdpp.store.tables.records.projection import (
+    COLUMNS,
+    CountBytes,
+    Projectors,
+    Row,
+    fetched,
+)
+from pdpp.store.tables.records.visible_way import VisibleWay
+
+_Groups = dict[CellValue, list[int]]
+"""The numbers of records by the value of a field, in the order in which they are shown."""
+
+
+class RelatedReader:
+    """Reads the records of one reach by the values of one field, for all records of a page."""
+
+    def __init__(
+        self,
+        db: TableReader,
+        reach: Reach,
+        field: str,
+        projector: Projectors,
+        count: CountBytes,
+    ) -> None:
+        self._db = db
+        self._reach = reach
+        self._field = field
+        self._place = cell_position(reach, field)
+        self._projector = projector
+        self._count = count
+        self._way = VisibleWay(db, reach)
+        self._groups: _Groups | None = None
+        # An order by time would tell a hidden time.
+        self._order = "r.time, r.surrogate" if reach.shows_time else "r.surrogate"
+
+    def first(self, value: str | int, limit: int) -> RelatedPage:
+        """Return the first records whose field has a value, by time where that is visible."""
+        if self._place is None:
+            return RelatedPage((), more=False)
+        cell = text_cell(value) if isinstance(value, str) else value
+        if self._groups is None and self._way.is_shorter(lambda most: self._size(cell, most)):
+            self._groups = self._grouped()
+        if self._groups is None:
+            rows = self._at(cell, limit + 1)
+        else:
+            rows = self._numbered(self._groups.get(cell, [])[: limit + 1])
+        records = self._projector(self._reach, None).records(rows[:limit], PAGE_BYTES)
+        return RelatedPage(tuple(records), more=len(rows) > len(records))
+
+    def _cells(self, cell: CellValue) -> Sql:
+        """Return the condition on the cells ``w`` that hold a value."""
+        feed = (OWNER, self._reach.feed.id, self._place)
+        at = Sql("w.owner = ? AND w.feed = ? AND w.field = ?", feed)
+        return at + Sql("AND w.value = ?", (cell,))
+
+    def _size(self, cell: CellValue, most: int) -> int:
+        """Return how many records have a value, up to a number; hidden ones are among them."""
+        rows = self._cells(cell)
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted"
+        return int(self._db.execute(sql, (*rows.values, most)).get)
+
+    def _at(self, cell: CellValue, most: int) -> list[Row]:
+        """Return the first visible rows among all that have a value."""
+        sql = (
+            Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
+            + self._cells(cell)
+            + limits_where(self._reach)
+            + Sql(f"ORDER BY {self._order} LIMIT ?", (most,))
+        )
+        return fetched(self._db.execute(sql.text, sql.values), self._count)
+
+    def _grouped(self) -> _Groups:
+        """Return all visible records by their values."""
+        value = value_of(self._reach, self._field)
+        sql = Sql("SELECT") + value + Sql("AS value, r.id FROM") + self._way.source()
+        groups: _Groups = defaultdict(list)
+        for held, number in self._db.execute(f"{sql.text} ORDER BY {self._order}", sql.values):
+            groups[held].append(number)
+        return groups
+
+    def _numbered(self, numbers: list[int]) -> list[Row]:
+        """Return some visible rows by their numbers."""
+        if not numbers:
+            return []
+        where = records_where(self._reach)
+        rows = self._db.execute(
+            f"SELECT NULL, {COLUMNS} FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value"
+            f" WHERE {where.text} ORDER BY {self._order}",
+            (self._db.array(array("q", numbers)), *where.values),
+        )
+        return fetched(rows, self._count)
