@@ -10,7 +10,7 @@ from pdpp.store.port import Store
 from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.tables import positions
 from pdpp.store.tables.records import aggregates, long_values, predicate
-from pdpp.store.tables.search import index, packing, parts, tending, visible
+from pdpp.store.tables.search import block_cache, index, packing, parts, tending, visible
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},
@@ -24,6 +24,8 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (tending, "PIECE_ROWS"): 2,
         (parts, "_NARROW"): 1,
         (visible, "_ONE_BY_ONE"): 2,
+        (block_cache, "FREE_BYTES"): 0,
+        (block_cache, "BYTES_A_RECORD"): 0,
         (score, "CHUNK"): 3,
         (unit_score, "CHUNK"): 3,
         (leaders, "_SAMPLE"): 4,

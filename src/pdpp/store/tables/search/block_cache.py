@@ -2,7 +2,7 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
@@ -14,7 +14,10 @@ from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
 from pdpp.store.tables.search.blocks import Block, PlacePostings, Words
 from pdpp.store.tables.search.common_postings import CommonPostings
-from pdpp.store.tables.search.part_words import PartWords
+from pdpp.store.tables.search.part_words import PartWords, slots_key
+from pdpp.store.tables.search.parts import Part
+from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.visible_block import BYTES_A_RECORD, FREE_BYTES, visible_places
 
 _REMEMBERED = 512
 _MOST_BASES = 4_096
@@ -35,14 +38,16 @@ class SmallBlock(NamedTuple):
 
     terms: Mapping[str, int]
     fields: Sequence[tuple[int, Sequence[int], Words]]
+    places: Mapping[int, PlacePostings]
 
 
 class BlockCache:
-    """Blocks that were read lately, without the postings of spread ones. A block never changes."""
+    """Blocks that were read lately; the postings of small ones beside them."""
 
     def __init__(self) -> None:
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._small: dict[int, SmallBlock] = {}
+        self._visible: dict[tuple[int, frozenset[int], tuple[int, int] | bytes], SmallBlock] = {}
         self._numbers: list[int] = []
         self._bases: dict[tuple[int, int], Impacts] = {}
         self._common: OrderedDict[CommonPostings, None] = OrderedDict()
@@ -50,16 +55,19 @@ class BlockCache:
         self.part_words = PartWords()
 
     def block(self, db: TableReader, id: int) -> Block:
-        """Return a block; of a spread one only the times and numbers of its records."""
+        """Return a block with the times and numbers of its records, and without its postings.
+
+        Times tell whether a grant shows anything of a block: the words of one that is hidden are
+        not read.
+        """
         known = self._blocks.get(id)
         if known is None:
-            row = next(
-                db.execute("SELECT times, numbers, postings FROM word_block WHERE id = ?", (id,))
-            )
-            known = self._blocks[id] = packing.unpack(*row)
+            sql = "SELECT times, numbers FROM word_block WHERE id = ?"
+            times, numbers = next(db.execute(sql, (id,)))
+            known = Block(packing.longs(times), packing.longs(numbers), {})
+            self._blocks[id] = known
             while len(self._blocks) > _REMEMBERED:
                 self._blocks.popitem(last=False)
-                self._small.clear()
         return known
 
     def bases(self, db: TableReader, id: int, place: int) -> Impacts:
@@ -89,15 +97,42 @@ class BlockCache:
                 total -= oldest.bytes
                 oldest.clear()
 
+    def small_part(
+        self, db: TableReader, part: Part, read: RecordsRead, check: Callable[[], None]
+    ) -> SmallBlock:
+        """Return the fields of a small block with at least what is visible of it.
+
+        It is unpacked where that costs no more than what is visible, whatever is hidden in it.
+        """
+        id = part.id
+        if part.shown or id in self._small or self._size(db, id) <= _unpacked_bytes(part):
+            return self.small(db, id)
+        slots = np.arange(part.low, part.high) if part.slots is None else part.slots
+        key = id, frozenset(part.turns), slots_key(slots)
+        known = self._visible.get(key)
+        if known is None:
+            places = visible_places(part, self.block(db, id), read, check)
+            if len(self._visible) >= _REMEMBERED:
+                self._visible.clear()
+            known = self._visible[key] = self._numbered(places)
+        return known
+
+    def _size(self, db: TableReader, id: int) -> int:
+        """Return how many bytes the words of a block have; they are not read for that."""
+        return int(db.execute("SELECT length(postings) FROM word_block WHERE id = ?", (id,)).get)
+
     def small(self, db: TableReader, id: int) -> SmallBlock:
         """Return the fields of a small block, each with where its terms stand."""
         known = self._small.get(id)
         if known is None:
-            known = self._small[id] = self._numbered(self.block(db, id))
+            postings = db.execute("SELECT postings FROM word_block WHERE id = ?", (id,)).get
+            if len(self._small) >= _REMEMBERED:
+                self._small.clear()
+            known = self._small[id] = self._numbered(packing.unpack_places(postings))
         return known
 
-    def _numbered(self, block: Block) -> SmallBlock:
-        names = dict.fromkeys(chain.from_iterable(field.terms for field in block.places.values()))
+    def _numbered(self, places: Mapping[int, PlacePostings]) -> SmallBlock:
+        names = dict.fromkeys(chain.from_iterable(field.terms for field in places.values()))
         # The numbers are the same objects in all blocks: a new one takes as much as its entry.
         self._numbers.extend(range(len(self._numbers), len(names)))
         terms = dict(zip(names, self._numbers, strict=False))
@@ -109,9 +144,14 @@ class BlockCache:
                     _spans(field, [terms[term] for term in field.terms], len(terms)),
                     field.data,
                 )
-                for place, field in block.places.items()
+                for place, field in places.items()
             ),
+            places,
         )
+
+
+def _unpacked_bytes(part: Part) -> int:
+    return FREE_BYTES + BYTES_A_RECORD * part.count
 
 
 def _spans(postings: PlacePostings, numbers: Sequence[int], size: int) -> Sequence[int]:

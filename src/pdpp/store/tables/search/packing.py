@@ -325,6 +325,11 @@ def pack(block: Block, *, squeeze: bool = True) -> bytes:
 
 def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
     """Return the block that was packed."""
+    return Block(longs(times), longs(numbers), unpack_places(postings))
+
+
+def unpack_places(postings: bytes) -> dict[int, PlacePostings]:
+    """Return the postings of a small block by their places; a spread one has none in its row."""
     places = {}
     if postings:
         at = postings.index(b"\n") + 1
@@ -336,7 +341,7 @@ def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
             if squeezed:
                 pieces[-1] = zlib.decompress(pieces[-1])
             places[place] = _place(widths, pieces)
-    return Block(longs(times), longs(numbers), places)
+    return places
 
 
 def _place(widths: Sequence[int], pieces: Sequence[bytes]) -> PlacePostings:

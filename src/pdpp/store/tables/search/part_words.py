@@ -66,7 +66,7 @@ class PartWords:
         edges = np.flatnonzero(np.diff(slots // _STRETCH)) + 1
         for some in np.split(slots, edges):
             check()
-            key = _Stretch(part.id, places, _slots_key(some))
+            key = _Stretch(part.id, places, slots_key(some))
             packed = self._known.get(key)
             if packed is None:
                 names = [fields[place] for place in places]
@@ -92,7 +92,8 @@ def _text_fields(reach: Reach) -> dict[int, str]:
     return {at: name for at, name in searched_positions(reach).items() if at not in actors}
 
 
-def _slots_key(slots: Longs) -> tuple[int, int] | bytes:
+def slots_key(slots: Longs) -> tuple[int, int] | bytes:
+    """Return what tells some slots of a block from others: the ends of a run, or a digest."""
     if not len(slots):
         return 0, 0
     first, last = int(slots[0]), int(slots[-1])

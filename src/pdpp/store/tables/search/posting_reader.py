@@ -15,7 +15,7 @@ from pdpp.store.ranking.postings import (
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
-from pdpp.store.tables.search.block_cache import SPAN_BITS, BlockCache
+from pdpp.store.tables.search.block_cache import SPAN_BITS, BlockCache, SmallBlock
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.common_postings import FieldOfTurn
 from pdpp.store.tables.search.lists import (
@@ -72,9 +72,16 @@ _PiecesByGroup = dict[tuple[int, Turn], _Pieces]
 class PostingReader:
     """Reads the postings of one search."""
 
-    def __init__(self, db: TableReader, cache: BlockCache, placement: Placement) -> None:
+    def __init__(
+        self,
+        db: TableReader,
+        cache: BlockCache,
+        placement: Placement,
+        small_block: Callable[[Part], SmallBlock],
+    ) -> None:
         self._db = db
         self._cache = cache
+        self._small_block = small_block
         self._placement = placement
         self._parts = placement.parts
         self._hidden = placement.hidden
@@ -158,7 +165,7 @@ class PostingReader:
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         by_turn: dict[Turn, dict[str, list[_Pieces]]] = {}
         for part in self._small:
-            block = self._cache.small(self._db, part.id)
+            block = self._small_block(part)
             # A look into a large table waits for memory: one for each term and not for each field.
             numbers = block.terms
             terms = [(term, numbers[term]) for term in groups_of if term in numbers]

@@ -16,7 +16,7 @@ import numpy as np
 from pdpp.store.ranking.postings import Bools, Longs, Postings, TermGroup, TermLines
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.search.block_cache import BlockCache
+from pdpp.store.tables.search.block_cache import BlockCache, SmallBlock
 from pdpp.store.tables.search.blocks import Block
 from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.lists import text_places
@@ -55,7 +55,7 @@ class Visible:
         self._hidden = self.placement.hidden
         self.has_conditions = self.placement.has_conditions
         self._bases = self.placement.bases
-        self._reader = PostingReader(db, cache, self.placement)
+        self._reader = PostingReader(db, cache, self.placement, self._small_block)
 
     @property
     def hidden(self) -> Bools | None:
@@ -149,6 +149,9 @@ class Visible:
 
     # Postings
 
+    def _small_block(self, part: Part) -> SmallBlock:
+        return self._cache.small_part(self._db, part, self._read, self._check)
+
     def postings(self, groups: Sequence[TermGroup]) -> dict[TermGroup, Postings]:
         """Return where terms stand in visible fields of visible records, by group."""
         postings = self._reader.postings(groups, self._check)
@@ -200,7 +203,7 @@ class Visible:
                 if row is not None:
                     yield zlib.decompress(row[0])
             else:
-                postings = self._block(part).places.get(place)
+                postings = self._cache.small(self._db, part.id).places.get(place)
                 if postings is not None:
                     yield "\n".join(postings.terms).encode()
 
