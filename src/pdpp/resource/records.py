@@ -13,7 +13,7 @@ from pdpp.resource.changes import asks_for_changes, list_changes
 from pdpp.resource.envelope import list_envelope, record_envelope, record_envelopes
 from pdpp.resource.filters import apply_filters
 from pdpp.resource.page_cursor import opened_position, sealed_position
-from pdpp.resource.relation import Expansion, chosen_relations
+from pdpp.resource.relation import RelationExpander, chosen_relations
 from pdpp.service.runner import leave_loop
 from pdpp.store.port import PAGE_BYTES, PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, pick
@@ -121,10 +121,10 @@ def _expanded(
     """Return records with their related ones, as many as fit into a page, and at least one."""
     answers: list[RecordJson] = []
     total = 0
-    expansion = Expansion(call, relations)
+    expander = RelationExpander(call, relations)
     for record in records:
         served = len(call.served)
-        expanded = expansion.expand(record)
+        expanded = expander.expand(record)
         data = record.data if select is None else pick(record.data, select)
         answer = record_envelope(record._replace(data=data), expanded)
         total += len(orjson.dumps(answer))

@@ -12,7 +12,7 @@ from pdpp.resource.answers import Expanded, RecordJson, RelatedList, WarningJson
 from pdpp.resource.call import Call
 from pdpp.resource.envelope import record_envelope, record_envelopes
 from pdpp.store.numbers import read_data
-from pdpp.store.port import Record, RelatedRecords
+from pdpp.store.port import Record, RelatedByValue
 from pdpp.store.scope import Reach
 
 _NUMBER = re.compile(r"-?\d{1,19}\Z", re.ASCII)
@@ -78,7 +78,7 @@ def _linked(call: Call, reach: Reach, relation: Relationship) -> Reach | None:
     return None
 
 
-class Expansion:
+class RelationExpander:
     """Adds related records to the records of one page."""
 
     def __init__(self, call: Call, relations: Mapping[str, int]) -> None:
@@ -110,7 +110,7 @@ class _Link(NamedTuple):
     relation: Relationship
     other: Reach
     limit: int
-    related: RelatedRecords
+    related: RelatedByValue
 
     def expand(self, call: Call, record: Record) -> RelatedList | RecordJson | None:
         """Return what a record is related to."""

@@ -97,7 +97,7 @@ class RelatedPage(NamedTuple):
     more: bool
 
 
-class RelatedRecords(Protocol):
+class RelatedByValue(Protocol):
     """The records of one reach by the values of one field; one object serves a whole page.
 
     All its reads together cost no more than a few times what the reach shows.
@@ -342,7 +342,7 @@ class Store(Protocol):
         """
         ...
 
-    def related(self, reach: Reach, field: str) -> RelatedRecords:
+    def related(self, reach: Reach, field: str) -> RelatedByValue:
         """Return the records of a reach by the values of a field, within one snapshot."""
         ...
 

@@ -14,7 +14,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.port import SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.tables.positions import searched_positions
-from pdpp.store.tables.search import block_cache, blocks, packing
+from pdpp.store.tables.search import blocks, packing, visible_block
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import PlacePostings
 from pdpp.store.tables.search.parts import Part
@@ -123,7 +123,7 @@ def test_a_first_search_unpacks_no_more_than_what_is_visible_is_worth(
         assert sorted(hits(world, reach, "harbour")) == sorted(reach.keys or visible)
         assert hits(world, reach, "word4") == hits(world, world.reach(keys=["k03", "k04"]), "word4")
         assert hits(world, reach, "hidden7") == []
-    assert sum(sizes) <= block_cache.FREE_BYTES + block_cache.BYTES_A_RECORD * len(visible)
+    assert sum(sizes) <= visible_block.FREE_BYTES + visible_block.BYTES_A_RECORD * len(visible)
 
 
 def test_a_block_in_which_nothing_is_visible_is_not_unpacked(world: World) -> None:

@@ -27,7 +27,7 @@ from pdpp.store.port import (
     PageQuery,
     Record,
     RecordPage,
-    RelatedRecords,
+    RelatedByValue,
     SearchQuery,
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
@@ -249,7 +249,7 @@ class TableStore:
                 return surrogate
         return None
 
-    def related(self, reach: Reach, field: str) -> RelatedRecords:
+    def related(self, reach: Reach, field: str) -> RelatedByValue:
         """Return the records of a reach by the values of a field."""
         return self._records().related(reach, field)
 

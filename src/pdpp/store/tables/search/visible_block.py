@@ -59,5 +59,5 @@ def _built(
 def _moved(postings: PlacePostings, slots: Longs) -> PlacePostings:
     """Return postings with the slots that their records have in the whole block."""
     own = slots[(postings.data >> blocks.SLOT_SHIFT).astype(np.int64)]
-    data = own.astype(np.uint32) << blocks.SLOT_SHIFT | (postings.data & blocks.IMPACT_MASK)
-    return PlacePostings(postings.terms, postings.starts, data)
+    data = own << blocks.SLOT_SHIFT | (postings.data & blocks.IMPACT_MASK)
+    return PlacePostings(postings.terms, postings.starts, data.astype(np.uint32))
