@@ -1,4 +1,4 @@
-"""Farewells: a provider is told that a credential is given up."""
+"""Revocation: a provider is told that a credential is given up."""
 
 from pdpp.credentials import Cache, CredentialError
 from pdpp.enrolment.provider import EnrolmentError, discover

@@ -271,13 +271,6 @@ def parse_query(q: str) -> tuple[Phrase, ...]:
     return phrases
 
 
-def match_expression(phrases: Sequence[Phrase]) -> str:
-    """Return the full-text index expression that finds texts with every phrase."""
-    return " AND ".join(
-        f'"{" ".join(phrase.words)}"{" *" if phrase.prefix else ""}' for phrase in phrases
-    )
-
-
 def _raw(word: str) -> str:
     return "".join(map(_emit, word)).strip(" ").removesuffix(_STOP)
 

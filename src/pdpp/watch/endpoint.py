@@ -33,7 +33,7 @@ class WatchEndpoint(ABC):
         self._service = service
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """WatchAnswer one request."""
+        """Answer one request."""
         request_id = self._service.new_request_id()
         try:
             if scope["method"] not in _METHODS.split(", "):

@@ -45,7 +45,7 @@ class Metrics(WatchEndpoint):
         self._started = service.clock() if started is None else started
 
     async def answer(self, scope: Scope) -> WatchAnswer:
-        """WatchAnswer with every metric."""
+        """Answer with every metric."""
         service = self._service
         bearer = headers_of(scope).get("authorization")
         principal = service.gate.admit(bearer, resources={service.settings.origin})

@@ -22,7 +22,7 @@ class Readiness(WatchEndpoint):
         self._checks = {"store": self._reads, "receipts": self._records}
 
     async def answer(self, scope: Scope) -> WatchAnswer:  # noqa: ARG002 - all are answered alike
-        """WatchAnswer whether the server is ready."""
+        """Answer whether the server is ready."""
         failing = [name for name, check in self._checks.items() if not await check()]
         if failing:
             body = {"status": "not ready", "failing": failing}
