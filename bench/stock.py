@@ -21,7 +21,7 @@ from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
 from pdpp.store.port import Store
-from pdpp.store.sqlite import schema
+from pdpp.store.sqlite import bulk, schema
 from pdpp.store.tables import feeds, numbering
 from pdpp.store.tables.search import (
     analysis,
@@ -33,7 +33,7 @@ from pdpp.store.tables.search import (
     tending,
     vocabulary,
 )
-from pdpp.store.tables.write import pack, prepared, rows, writer
+from pdpp.store.tables.write import prepared, rows, writer
 
 Say = Callable[[str], None]
 
@@ -55,7 +55,7 @@ _SHAPING = (
     vocabulary,
     feeds,
     prepared,
-    pack,
+    bulk,
     writer,
     rows,
     cell,

@@ -124,3 +124,19 @@ def test_a_fraction_is_written_only_where_there_is_one() -> None:
 def test_the_day_of_an_instant_is_in_utc() -> None:
     assert instant.to_date_text(-1) == "1969-12-31"
     assert instant.to_date_text(instant.DAY) == "1970-01-02"
+
+
+@given(
+    st.lists(
+        st.datetimes(timezones=st.just(UTC)).map(
+            lambda moment: f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"
+        )
+        | st.sampled_from(
+            ("2026-13-01T00:00:00Z", "2026-01-31 08:00:00Z", "2026-01-31T08:00:00z", "")
+        )
+        | st.text("0123456789-T:Z", min_size=20, max_size=20),
+        max_size=4,
+    )
+)
+def test_many_texts_name_the_instants_that_each_of_them_names(texts: list[str]) -> None:
+    assert list(instant.parse_each(texts)) == [instant.parse(text) for text in texts]

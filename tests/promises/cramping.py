@@ -4,7 +4,6 @@ import pytest
 
 from pdpp.store import cell
 from pdpp.store.ranking import leaders, matches, score, unit_score
-from pdpp.store.tables import positions
 from pdpp.store.tables.records import long_values, predicate
 from pdpp.store.tables.search import index, packing, tending
 
@@ -23,5 +22,5 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(leaders, "_MOST", 1)
     patch.setattr(matches, "_SAMPLE", 6)
     patch.setattr(predicate, "_SELECTIVE", 2)
-    for part in (cell, long_values, positions):
+    for part in (cell, long_values):
         patch.setattr(part, "LONG_CHARS", 8)

@@ -31,6 +31,8 @@ MADE_ONCE = {
     "store/intake.py:_validator": "one for each declared schema",
     "store/postgres/dialect.py:statement": "one for each statement of the code, bounded",
     "store/postgres/schema.py:tables": "the declared tables",
+    "store/sqlite/bulk.py:_statement": "one for each number of rows of such a statement, bounded",
+    "store/sqlite/bulk.py:insertion_of": "one for each statement of the code, bounded",
     "store/tables/search/analysis.py:_remembered": "words met lately, bounded",
     "store/tables/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }

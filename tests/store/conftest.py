@@ -8,7 +8,6 @@ from tests.store.world import ENGINES, Clock, Engine, World
 from pdpp.store import cell
 from pdpp.store.port import Store
 from pdpp.store.ranking import leaders, matches, score, unit_score
-from pdpp.store.tables import positions
 from pdpp.store.tables.records import aggregates, long_values, predicate
 from pdpp.store.tables.search import block_cache, index, packing, parts, tending, visible
 
@@ -34,7 +33,6 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (aggregates, "MOST_RANGES"): 1,
         (cell, "LONG_CHARS"): 3,
         (long_values, "LONG_CHARS"): 3,
-        (positions, "LONG_CHARS"): 3,
     },
 }
 

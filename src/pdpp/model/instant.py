@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 Clock = Callable[[], int]
@@ -18,6 +18,7 @@ _USUAL_LENGTH = len("2026-01-31T08:00:00Z")
 _THOUSANDTHS_LENGTH = len("2026-01-31T08:00:00.123Z")
 _USUAL_MARKS = "--T::"
 """Every third character from the fifth on, before the seconds."""
+_MARKS = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "Z"))
 _MICROSECOND = timedelta(microseconds=1)
 _read = datetime.fromisoformat
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
@@ -60,6 +61,22 @@ def parse(text: str) -> int | None:
         return None
     microseconds = (moment - (_BARE_EPOCH if moment.tzinfo is None else EPOCH)) // _MICROSECOND
     return microseconds if _FIRST <= microseconds <= _LAST else None
+
+
+def parse_each(texts: Sequence[str]) -> Sequence[int | None]:
+    """Return the instant that each text names, or None; quicker than one after another."""
+    # What stands at one place in all texts is compared at once.
+    joined, count = "".join(texts), len(texts)
+    usual = set(map(len, texts)) == {_USUAL_LENGTH} and all(
+        joined[at::_USUAL_LENGTH] == mark * count for at, mark in _MARKS
+    )
+    if not usual:
+        return [*map(parse, texts)]
+    try:
+        passed = [_read(text) - EPOCH for text in texts]
+    except ValueError:
+        return [*map(parse, texts)]
+    return [(some.days * 86_400 + some.seconds) * SECOND for some in passed]
 
 
 def _parse_date(text: str) -> int | None:

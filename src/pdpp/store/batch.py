@@ -1,6 +1,6 @@
 """Batches: what is written to a feed at once, and what became of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -33,8 +33,16 @@ class WriteResult:
     deleted: int = 0
 
 
-CheckedRecord = tuple[str, int, Mapping[str, Any], bytes | None]
-"""A key, when it was emitted, the data, and its canonical JSON if the caller has it."""
+class CheckedRecords(NamedTuple):
+    """Some records by columns: keys, when each was emitted, data, and its canonical JSON if known.
+
+    What is made ready column by column costs less than record by record.
+    """
+
+    keys: Sequence[str]
+    emitted: Sequence[int]
+    data: Sequence[Mapping[str, Any]]
+    texts: Sequence[bytes | None]
 
 
 class RecordBatch(Protocol):
@@ -44,7 +52,7 @@ class RecordBatch(Protocol):
         """Prepare a record; ``text`` is its canonical JSON if the caller has it."""
         ...
 
-    def keep_all(self, records: Iterable[CheckedRecord]) -> None:
+    def keep_all(self, records: CheckedRecords) -> None:
         """Prepare some records, which costs less than one after another."""
         ...
 

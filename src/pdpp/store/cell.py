@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -78,6 +78,20 @@ _CONVERTERS = {
 def converter_of(kind: Kind) -> Callable[[Any], CellValue]:
     """Return the function that makes a cell of a JSON value of a kind."""
     return _CONVERTERS.get(kind, _number)
+
+
+def column_converter(kind: Kind) -> Callable[[Sequence[Any]], Sequence[CellValue]]:
+    """Return the function that makes the cells of some JSON values of a kind."""
+    if kind in TIMES:
+        return _moments
+    convert = converter_of(kind)
+    return lambda values: [None if value is None else convert(value) for value in values]
+
+
+def _moments(values: Sequence[Any]) -> Sequence[CellValue]:
+    if set(map(type, values)) == {str}:
+        return instant.parse_each(values)
+    return [*map(_moment, values)]
 
 
 def cell_json(kind: Kind, value: CellValue) -> str | int | float | bool | None:

@@ -4,7 +4,7 @@ Lines of NDJSON or parsed items become checked records; a bad one is reported an
 others.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -14,7 +14,7 @@ import orjson
 from pdpp.evidence.handle import is_plain_key, key_problem
 from pdpp.model import instant
 from pdpp.model.json_types import Keyword, Moment, Size
-from pdpp.store.batch import CheckedRecord
+from pdpp.store.batch import CheckedRecords
 from pdpp.store.catalogue import Feed
 from pdpp.store.numbers import Inexact, is_doubtful, read_exactly
 from pdpp.store.port import Store
@@ -144,7 +144,7 @@ class Intake:
         self._feed = feed
         self._checker = Checker(feed, now, line_bytes)
         self._batch = store.batch(feed, keep_newer=keep_newer)
-        self._checked: list[CheckedRecord] = []
+        self._checked: list[tuple[str, int, Mapping[str, Any], bytes | None]] = []
         self._taken = 0
         self._rejections: list[RejectionJson] = []
 
@@ -155,16 +155,26 @@ class Intake:
             self._reject(problem)
         self._taken += 1
 
-    def take_records(self, records: Iterable[ItemRecord]) -> None:
+    def take_records(self, records: Sequence[ItemRecord]) -> None:
         """Take JSON data together with its canonical text, as emitted now."""
-        # Every check of a line, with as few calls as can be: imports come this way by the million.
-        checker, good = self._checker, self._checked
+        # Every check of a line, of all records at once: imports come this way by the million, and
+        # hardly one of them is refused.
+        checker = self._checker
         emitted, is_valid, most = checker.now, checker.is_valid, checker.line_bytes
-        for key, data, text in records:
-            if (
-                len(text) <= most and type(data) is dict and is_plain_key(key) and is_valid(data)
-            ) or not self._is_refused(key, emitted, data, len(text)):
-                good.append((key, emitted, data, text))
+        keys, data, texts = zip(*records, strict=True)
+        if (
+            max(map(len, texts)) <= most
+            and set(map(type, data)) == {dict}
+            and all(map(is_plain_key, keys))
+            and all(map(is_valid, data))
+        ):
+            self._prepare()
+            self._batch.keep_all(CheckedRecords(keys, (emitted,) * len(keys), data, texts))
+            self._taken += len(keys)
+            return
+        for key, record, text in records:
+            if not self._is_refused(key, emitted, record, len(text)):
+                self._checked.append((key, emitted, record, text))
             self._taken += 1
         self._prepare()
 
@@ -212,8 +222,10 @@ class Intake:
 
     def _prepare(self) -> None:
         """Have the checked records made ready, some at once."""
-        checked, self._checked = self._checked, []
-        self._batch.keep_all(checked)
+        if self._checked:
+            columns = CheckedRecords(*zip(*self._checked, strict=True))
+            self._checked = []
+            self._batch.keep_all(columns)
 
     def _drop(self, key: Any, emitted_at: Any) -> Rejection | None:
         """Mark a record to be deleted, or return why it cannot be."""

@@ -17,6 +17,8 @@ from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.numbers import read_data, write_data
 
 _T = TypeVar("_T")
+_DIGEST_CHARS = 16
+"""64 bits: a version tells two states of one record apart and need not resist an attacker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +189,13 @@ class Reach:
 
 def digest_of(data: bytes) -> str:
     """Return the version of a record whose visible part is this JSON."""
-    # 64 bits: a version tells two states of one record apart and need not resist an attacker.
-    return hashlib.sha256(data).hexdigest()[:16]
+    return hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
+
+
+def digests_of(texts: Iterable[bytes]) -> list[str]:
+    """Return the versions of some records."""
+    sha256 = hashlib.sha256
+    return [sha256(text).hexdigest()[:_DIGEST_CHARS] for text in texts]
 
 
 def pick(data: bytes, names: frozenset[str]) -> bytes:

@@ -51,7 +51,7 @@ def meant(world: World, records: dict[str, Data]) -> Cells:
     return {
         (place, key): value
         for key, data in records.items()
-        for place, value in enumerate(cells_of(indexed(feed).cells)(data))
+        for place, value in enumerate(cells_of(indexed(feed).cells)([data])[0])
     }
 
 

@@ -10,8 +10,8 @@ from pdpp.store.tables.positions import cell_position, cells_of, indexed, search
 
 def test_cells_stand_at_their_positions_with_gaps_left_empty() -> None:
     positions = {"b": (3, Kind.INTEGER), "a": (0, Kind.TEXT)}
-    assert cells_of(positions)({"a": "x", "b": 2, "c": 9}) == ["x", None, None, 2]
-    assert cells_of({})({"a": 1}) == []
+    assert cells_of(positions)([{"a": "x", "b": 2, "c": 9}]) == [("x", None, None, 2)]
+    assert cells_of({})([{"a": 1}]) == [()]
 
 
 def test_a_hidden_field_has_no_position(world: World) -> None:

@@ -1,14 +1,12 @@
 """Bulk: the new records of a batch and their cells, written in a few statements."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pdpp.store.postgres.values import BYTEA, INT8, TEXT, array_of
 from pdpp.store.postgres.variant import encode
-from pdpp.store.tables.write.pack import NEW_RECORDS, data_of, head_of
-from pdpp.store.tables.write.rows import NEW_CELLS
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.write.new_records import NewRecords
 
 if TYPE_CHECKING:
     from pdpp.store.postgres.connection import PostgresConnection
@@ -37,26 +35,25 @@ _CELLS = """
 _KINDS = (INT8, TEXT, INT8, INT8, INT8, INT8, TEXT, TEXT, BYTEA)
 
 
-def _new_records(db: "PostgresConnection", given: Mapping[str, Any]) -> None:
-    field_sets: list[int] = orjson.loads(given["field_sets"])
-    columns: list[list[Any]] = [[] for _ in range(9)]
-    for pack in given["packs"]:
-        head = head_of(pack)
-        row = (
-            given["first"] + head.turn,
-            head.key,
-            head.surrogate,
-            head.emitted,
-            head.time,
-            field_sets[head.field_set],
-            head.digest,
-            array_literal([encode(value) for value in head.cells]),
-            data_of(pack),
-        )
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
+def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
+    """Add records, and from them their cells."""
+    cells = [array_literal([encode(value) for value in values]) for values in new.cells]
+    columns = (
+        new.ids,
+        new.keys,
+        new.surrogates,
+        new.emitted,
+        new.times,
+        new.field_sets,
+        new.digests,
+        cells,
+        new.data,
+    )
     arrays = [array_of(column, kind) for column, kind in zip(columns, _KINDS, strict=True)]
-    db.run(_RECORDS, (given["owner"], given["feed"], given["version"], *arrays))
+    db.run(_RECORDS, (OWNER, new.feed, new.version, *arrays))
+    if new.places:
+        span = (min(new.ids), max(new.ids))
+        db.run(_CELLS, (OWNER, new.feed, *span, list(new.places)))
 
 
 def array_literal(values: Sequence[bytes | None]) -> str:
@@ -64,14 +61,3 @@ def array_literal(values: Sequence[bytes | None]) -> str:
     # An array of arrays would have to be of one length; a text for each record is unfolded there.
     items = ["NULL" if value is None else f'"\\\\x{value.hex()}"' for value in values]
     return "{" + ",".join(items) + "}"
-
-
-def _new_cells(db: "PostgresConnection", given: Mapping[str, Any]) -> None:
-    places = orjson.loads(given["places"])
-    db.run(_CELLS, (given["owner"], given["feed"], given["first"], given["last"], places))
-
-
-BULK: dict[str, Callable[["PostgresConnection", Mapping[str, Any]], None]] = {
-    NEW_RECORDS: _new_records,
-    NEW_CELLS: _new_cells,
-}

@@ -9,12 +9,13 @@ from psycopg.abc import Buffer
 from psycopg.types.numeric import NumericBinaryLoader
 from psycopg.types.string import TextBinaryLoader
 
-from pdpp.store.postgres.bulk import BULK
+from pdpp.store.postgres import bulk
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
 from pdpp.store.postgres.many import ManyRows, many_rows
 from pdpp.store.postgres.session import Column, Result, Session
 from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY, unescaped
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode
+from pdpp.store.tables.write.new_records import NewRecords
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -120,11 +121,6 @@ class PostgresConnection:
     def execute(self, sql: str, values: Values = ()) -> Rows:
         """Ask one statement."""
         self.check()
-        bulk = BULK.get(sql)
-        if bulk is not None:
-            assert isinstance(values, Mapping)  # noqa: S101 - these statements have names
-            bulk(self, values)
-            return Rows(())
         asked = statement(sql)
         converted = asked.values(values)
         if asked.whole is None:
@@ -173,6 +169,11 @@ class PostgresConnection:
         values = [asked.values(row) for row in rows]
         if values:
             self.add_rows(asked.text, values)
+
+    def insert_records(self, new: NewRecords) -> None:
+        """Add records with their cells."""
+        self.check()
+        bulk.insert_records(self, new)
 
     def rows(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return rows with their values as they are stored."""

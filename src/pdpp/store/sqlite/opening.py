@@ -1,5 +1,6 @@
 """Opening a database file, plain or encrypted."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,8 @@ import apsw
 
 from pdpp.encryption.data_key import DataKey
 from pdpp.model.errors import StoreError
+from pdpp.store.sqlite import bulk
+from pdpp.store.tables.write.new_records import NewRecords
 
 CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 EXISTING = apsw.SQLITE_OPEN_READWRITE
@@ -22,6 +25,18 @@ class SqliteConnection(apsw.Connection):
     def array(self, values: Any) -> Any:
         """Return numbers or texts as ``carray(?)`` takes them."""
         return apsw.carray(values)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:  # type: ignore[override]
+        """Ask a statement for each of some rows; rows that are only added go in together."""
+        insertion = bulk.insertion_of(sql)
+        if insertion is None:
+            return super().executemany(sql, rows)
+        bulk.insert_rows(self, insertion, rows)
+        return None
+
+    def insert_records(self, new: NewRecords) -> None:
+        """Add records with their cells."""
+        bulk.insert_records(self, new)
 
 
 def open_connection(

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pdpp.store.port import Deadline
 from pdpp.store.tables.snapshot import Snapshot, SnapshotSource
+from pdpp.store.tables.write.new_records import NewRecords
 
 Values = Sequence[Any] | Mapping[str, Any]
 
@@ -43,6 +44,9 @@ class TableConnection(TableReader, Protocol):
     """A connection that writes."""
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+
+    def insert_records(self, new: NewRecords) -> None:
+        """Add records with their cells."""
 
     def changes(self) -> int:
         """Return how many rows the last statement changed."""

@@ -1,6 +1,6 @@
 """Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,7 +16,7 @@ from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.records.stamps import MOVED
-from pdpp.store.tables.search.entry import Indexed, entry_of
+from pdpp.store.tables.search.entry import Indexed, entries_of
 from pdpp.store.tables.write.prepared import blobs_of, exact_cells
 
 Progress = Callable[[int], None]
@@ -287,16 +287,14 @@ def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) 
             progress(done)
 
 
-def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
+def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
-    cells_in, entry_in = cells_of(feed.cells), entry_of(feed)
+    data = [read_data(whole_data(db, feed.id, surrogate, text)) for _, surrogate, text in rows]
     consent = feed.stream.consent_time_field
+    every = cells_of(feed.cells)(data)
+    times = [values[feed.cells[consent][0]] if consent is not None else None for values in every]
     records, cells, exact, blobs = [], [], [], []
-    words: list[Indexed] = []
-    for number, surrogate, data in rows:
-        record = read_data(whole_data(db, feed.id, surrogate, data))
-        values = cells_in(record)
-        time = values[feed.cells[consent][0]] if consent is not None else None
+    for (number, surrogate, _), record, values, time in zip(rows, data, every, times, strict=True):
         records.append((orjson.dumps(values).decode(), time, number))
         for place, _ in feed.cells.values():
             value = ABSENT if values[place] is None else values[place]
@@ -305,14 +303,18 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> li
             (OWNER, feed.id, place, surrogate, key) for place, key in exact_cells(feed, record)
         ]
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
-        if feed.lexical:
-            entry = entry_in(record, time if isinstance(time, int) else None)
-            words.append(Indexed(number, surrogate, entry))
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
     db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
     db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", exact)
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
-    return words
+    if not feed.lexical:
+        return []
+    moments = [time if isinstance(time, int) else None for time in times]
+    entries = entries_of(feed)(data, moments)
+    return [
+        Indexed(number, surrogate, entry)
+        for (number, surrogate, _), entry in zip(rows, entries, strict=True)
+    ]
 
 
 def _chunks(db: TableReader, feed: int) -> Iterable[list[_Row]]:

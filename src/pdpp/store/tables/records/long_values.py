@@ -60,9 +60,12 @@ ReadLongValues = Callable[[int, Sequence[int], Collection[str]], Mapping[tuple[i
 """Returns the JSON of the named members of some records of a feed, by surrogate and name."""
 
 
-def may_be_split(text: bytes) -> bool:
-    """Tell whether a record may have a long member: mostly not, which takes few steps to tell."""
-    return len(text) > LONG_CHARS or _MARK_JSON in text
+def may_be_split(text: bytes, longest: int) -> bool:
+    """Tell whether a record may have a long member: mostly not, which takes few steps to tell.
+
+    ``text`` may be that of many records, of which the longest has so many bytes.
+    """
+    return longest > LONG_CHARS or _MARK_JSON in text
 
 
 def split(data: Mapping[str, Any]) -> SplitData | None:

@@ -79,12 +79,17 @@ def _of_field(
 ) -> Terms:
     """Return the terms of some of the texts, which come in their order wherever they come."""
     spans = [np.searchsorted(some.texts, (first, end)) for some in groups]
-    parts = list(zip(groups, spans, strict=True))
-    terms = np.concatenate([some.terms[low:high] for some, (low, high) in parts])
-    texts = np.concatenate([some.texts[low:high] for some, (low, high) in parts])
+    parts = [(some, *span) for some, span in zip(groups, spans, strict=True) if np.ptp(span)]
+    terms = _joined([some.terms[low:high] for some, low, high in parts])
+    texts = _joined([some.texts[low:high] for some, low, high in parts])
     ordered, ranks = _ranked(vocabulary, terms)
     names = list(map(vocabulary.names.__getitem__, ordered.tolist()))
     return Terms(names, ranks, texts - first)
+
+
+def _joined(parts: Sequence[Longs]) -> Longs:
+    """Return arrays as one; most texts are of one part, which is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate((*parts, _longs(())))
 
 
 def _ranked(vocabulary: Vocabulary, terms: Longs) -> tuple[Longs, Longs]:
@@ -102,7 +107,7 @@ def _ranked(vocabulary: Vocabulary, terms: Longs) -> tuple[Longs, Longs]:
     ordered = vocabulary.in_order(np.flatnonzero(used))
     rank_of = np.empty(known, dtype=np.int64)
     rank_of[ordered] = np.arange(len(ordered))
-    return ordered, rank_of[terms]
+    return ordered, rank_of.take(terms)
 
 
 def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_TermsInTexts]:
@@ -120,7 +125,8 @@ def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_T
         words, sizes = _words(vocabulary, [texts[at] for at in some])
         owners = np.repeat(np.arange(len(some)), sizes)
         languages = _languages(vocabulary, words, owners, sizes)
-        yield _TermsInTexts(vocabulary.stemmed(words, languages[owners]), _longs(some)[owners])
+        terms = vocabulary.stemmed(words, np.repeat(languages, sizes))
+        yield _TermsInTexts(terms, np.repeat(_longs(some), sizes))
 
 
 def _plain(texts: Sequence[str]) -> Sequence[int]:
@@ -155,16 +161,19 @@ def _words(vocabulary: Vocabulary, texts: Sequence[str]) -> tuple[Longs, Longs]:
         joined = " ".join(texts)
     lines = joined.encode().translate(ASCII_FOLDS)
     padded = np.frombuffer(b" %b%b" % (lines, b" " * (KEY_BYTES + 1)), dtype=np.uint8)
-    edges = np.flatnonzero(np.diff(padded != _SPACE)) + 1
-    starts, sizes = edges[::2], edges[1::2] - edges[::2]
+    spaces = np.flatnonzero(padded == _SPACE)
+    sizes = np.diff(spaces) - 1
+    # Two spaces have no word between them.
+    filled = np.flatnonzero(sizes)
+    starts, sizes = spaces.take(filled) + 1, sizes.take(filled)
     begins = np.cumsum([1, *map(len, texts)]) + np.arange(len(texts) + 1)
     counts = np.diff(np.searchsorted(starts, begins))
     # A window on eight bytes begins at every byte.
     windows = np.ndarray(len(padded) - KEY_BYTES + 1, "<u8", padded, strides=(1,))
     long = np.flatnonzero(sizes > KEY_BYTES)
     if not len(long):
-        return vocabulary.short_words(windows[starts] & _MASKS[sizes]), counts
-    keys = windows[starts] & _MASKS[np.minimum(sizes, KEY_BYTES)]
+        return vocabulary.short_words(windows[starts] & _MASKS.take(sizes)), counts
+    keys = windows[starts] & _MASKS.take(np.minimum(sizes, KEY_BYTES))
     short = int(np.argmin(sizes))
     if sizes[short] <= KEY_BYTES:
         # A long word stands for a short one of these texts until it gets its own number.

@@ -21,6 +21,7 @@ Words = NDArray[np.uint32]
 SLOT_SHIFT = 8
 IMPACT_MASK = 0xFF
 _POSTING_BYTES = 3
+_ONE = np.ones(1, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +95,14 @@ def _inverted(terms: Terms, slots: Sequence[int]) -> PlacePostings:
     joined = np.sort(joined.astype(np.uint32) if len(names) << bits <= 1 << 32 else joined)
     firsts = np.flatnonzero(np.concatenate(([True], joined[1:] != joined[:-1])))
     counts = np.diff(firsts, append=len(joined))
-    joined = joined[firsts].astype(np.int64)
+    joined = joined.take(firsts).astype(np.int64)
     holders = joined & (1 << bits) - 1
-    data = np.array(slots, dtype=np.int64)[holders] << SLOT_SHIFT | impacts_of(
-        counts, lengths[holders]
-    )
+    # What a text holds once has the same impact there: worked out once for each text.
+    once = np.array(slots, dtype=np.int64) << SLOT_SHIFT | impacts_of(_ONE, lengths)
+    data = once.take(holders)
+    often = np.flatnonzero(counts > 1)
+    some = holders[often]
+    data[often] += impacts_of(counts[often], lengths[some]) - impacts_of(_ONE, lengths[some])
     return PlacePostings(names, _starts(joined >> bits, len(names)), data.astype(np.uint32))
 
 

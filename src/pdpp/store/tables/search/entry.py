@@ -1,7 +1,8 @@
 """Entries: what the word index takes of one record."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from pdpp.store.tables.positions import IndexedFeed
@@ -33,30 +34,34 @@ class Indexed(NamedTuple):
         return feed, self.entry.thread, self.entry.time, self.surrogate, self.number
 
 
-EntryOf = Callable[[Mapping[str, Any], int | None], Entry]
-"""Returns what the word index takes of a record with an event time."""
+EntriesOf = Callable[[Sequence[Mapping[str, Any]], Iterable[int | None]], list[Entry]]
+"""Returns what the word index takes of some records, each with its event time."""
 
 
-def entry_of(feed: IndexedFeed) -> EntryOf:
+def entries_of(feed: IndexedFeed) -> EntriesOf:
     """Return the function that makes the entries of a feed's records."""
     names = tuple(feed.lexical)
     conversation = feed.stream.thread_field
-    threads: dict[str, int] = {}
+    known: dict[str, int] = {}
     new = tuple.__new__
 
-    def entry(data: Mapping[str, Any], time: int | None) -> Entry:
-        thread: int | None = None
-        if conversation is not None:
-            name = data.get(conversation)
-            # Most records say in a text which conversation they belong to, and one that was met.
-            thread = threads.get(name) if type(name) is str else None
-            if thread is None:
-                thread = _thread_of(name, threads)
-        # Half the time of a call of the class: there is one for each record.
-        moment = NO_TIME if time is None else time
-        return new(Entry, (moment, thread, tuple(map(data.get, names))))
+    def threads(records: Sequence[Mapping[str, Any]]) -> Iterable[int | None]:
+        if conversation is None:
+            return repeat(None)
+        values = [data.get(conversation) for data in records]
+        # Most records say in a text which conversation they belong to, and one that was met.
+        return [
+            known[name] if type(name) is str and name in known else _thread_of(name, known)
+            for name in values
+        ]
 
-    return entry
+    def entries(records: Sequence[Mapping[str, Any]], times: Iterable[int | None]) -> list[Entry]:
+        texts = zip(*[[data.get(name) for data in records] for name in names], strict=True)
+        moments = [NO_TIME if time is None else time for time in times]
+        # Half the time of a call of the class: there is one for each record.
+        return [new(Entry, row) for row in zip(moments, threads(records), texts, strict=False)]
+
+    return entries
 
 
 def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:

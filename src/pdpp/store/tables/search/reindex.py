@@ -17,7 +17,7 @@ from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search import index, packing
 from pdpp.store.tables.search.blocks import Longs
-from pdpp.store.tables.search.entry import Indexed, entry_of
+from pdpp.store.tables.search.entry import Indexed, entries_of
 
 PIECE_RECORDS = 1_000
 
@@ -54,10 +54,13 @@ def _entries(db: TableReader, feed: IndexedFeed, numbers: Longs) -> list[Indexed
         " CROSS JOIN record r ON r.id = c.value",
         (db.array(np.ascontiguousarray(numbers)),),
     ).fetchall()
-    entry = entry_of(feed)
+    records = [
+        read_data(whole_data(db, feed.id, surrogate, data)) for _, surrogate, _, data in rows
+    ]
+    entries = entries_of(feed)(records, [time for _, _, time, _ in rows])
     return [
-        Indexed(number, surrogate, entry(read_data(whole_data(db, feed.id, surrogate, data)), time))
-        for number, surrogate, time, data in rows
+        Indexed(number, surrogate, entry)
+        for (number, surrogate, _, _), entry in zip(rows, entries, strict=True)
     ]
 
 

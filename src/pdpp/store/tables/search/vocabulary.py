@@ -36,14 +36,15 @@ class KeyTable:
         self._count = 0
         self._shift = 65 - room.bit_length()
         self._keys: Keys = np.zeros(room, dtype=np.uint64)
-        self._numbers = np.full(room, _NONE, dtype=np.int32)
+        self._numbers = np.full(room, _NONE, dtype=np.int64)
 
     def find(self, keys: Keys) -> Longs:
         """Return the number of each key, -1 where it has none."""
-        slots = (keys * np.uint64(_GOLDEN) >> np.uint64(self._shift)).astype(np.int64)
-        numbers: Longs = self._numbers[slots].astype(np.int64)
+        slots = (keys * np.uint64(_GOLDEN) >> np.uint64(self._shift)).view(np.int64)
+        numbers: Longs = self._numbers.take(slots)
         # Only the few keys that met another one in their slot go on to the next slot.
-        clashes = np.flatnonzero((self._keys[slots] != keys) & (numbers != _NONE))
+        clashes = np.flatnonzero(self._keys.take(slots) != keys)
+        clashes = clashes[numbers[clashes] != _NONE]
         slots = slots[clashes]
         while len(clashes):
             slots = slots + 1 & len(self._keys) - 1
@@ -56,9 +57,9 @@ class KeyTable:
         """Give numbers from ``first`` on to distinct keys that have none."""
         while 2 * (self._count + len(keys)) > len(self._keys):
             self._grow()
-        self._place(keys, np.arange(first, first + len(keys), dtype=np.int32))
+        self._place(keys, np.arange(first, first + len(keys), dtype=np.int64))
 
-    def _place(self, keys: Keys, numbers: NDArray[np.int32]) -> None:
+    def _place(self, keys: Keys, numbers: Longs) -> None:
         self._count += len(keys)
         slots = (keys * np.uint64(_GOLDEN) >> np.uint64(self._shift)).astype(np.int64)
         while len(keys):
@@ -76,7 +77,7 @@ class KeyTable:
         room = 2 * len(self._keys)
         self._count, self._shift = 0, 65 - room.bit_length()
         self._keys = np.zeros(room, dtype=np.uint64)
-        self._numbers = np.full(room, _NONE, dtype=np.int32)
+        self._numbers = np.full(room, _NONE, dtype=np.int64)
         self._place(keys, numbers)
 
 
@@ -94,7 +95,7 @@ class Vocabulary:
         self._keys = KeyTable()
         self._words: list[str] = []
         self._long: dict[str, int] = {}
-        self._row_of_word = np.zeros(_ROOM, dtype=np.int32)
+        self._row_of_word: Longs = np.zeros(_ROOM, dtype=np.int64)
         self.votes: Keys = np.zeros((1, self._lane_bytes // KEY_BYTES), dtype=np.uint64)
         # Term numbers begin with 1 here: memory that is zero is not taken until it is used.
         self._term_of = np.zeros((len(common.languages), _ROOM), dtype=np.int32)
@@ -146,14 +147,16 @@ class Vocabulary:
 
     def rows_of(self, words: Longs) -> Longs:
         """Return the row of votes of each word, 0 where no language has it among its commonest."""
-        rows: Longs = self._row_of_word[words].astype(np.int64)
+        rows: Longs = self._row_of_word.take(words)
         return rows
 
     # Terms
 
     def stemmed(self, words: Longs, languages: Longs) -> Longs:
         """Return the term of each word in the language of its text."""
-        terms: Longs = self._term_of[languages, words].astype(np.int64)
+        # As one row of numbers, which takes a third of the time that rows and columns take.
+        places = languages * self._term_of.shape[1] + words
+        terms: Longs = self._term_of.reshape(-1).take(places).astype(np.int64)
         missing = np.flatnonzero(terms == 0)
         if len(missing):
             pairs = np.unique(languages[missing] << 32 | words[missing])

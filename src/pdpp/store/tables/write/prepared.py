@@ -4,34 +4,24 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from itertools import accumulate, compress, pairwise
+from typing import Any, NamedTuple, TypeVar
 
-from pdpp.model.declaration import TIMES, Kind
-from pdpp.store.batch import CheckedRecord, Line, canonical
+from pdpp.model.declaration import Kind
+from pdpp.store.batch import CheckedRecords, Line, canonical
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_key
 from pdpp.store.numbers import is_exact, read_data
-from pdpp.store.scope import digest_of
+from pdpp.store.scope import digest_of, digests_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
-from pdpp.store.tables.search.entry import Entry, entry_of
-from pdpp.store.tables.write.pack import data_of, head_of, pack_record
+from pdpp.store.tables.search.entry import Entry, entries_of
 
-_WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
-"""The kinds of field whose cells are never fractions."""
-
+_T = TypeVar("_T")
 
 SurrogateOf = Callable[[Feed, str], int]
 """Gives a new record, named by its feed and key, the random number that stands for it."""
-
-
-class Fraction(NamedTuple):
-    """A cell that JSON is not trusted with."""
-
-    turn: int
-    place: int
-    value: float
 
 
 class ExactCell(NamedTuple):
@@ -50,23 +40,23 @@ class Use(NamedTuple):
     blob_id: str
 
 
-class NewRows(NamedTuple):
-    """Rows of new records, in the order of their turns."""
+class PreparedRecord(NamedTuple):
+    """A record as it is written, beside its key and its surrogate; ``text`` is its short form."""
 
-    records: Sequence[bytes]
-    turns: Sequence[int]
-    entries: Sequence[Entry]
-    fractions: Sequence[Fraction]
-    uses: Sequence[Use]
-    exact: Sequence[ExactCell]
+    emitted: int
+    time: int | None
+    field_set: int
+    digest: str
+    cells: Sequence[CellValue]
+    text: bytes
 
 
 class PreparedBatch:
     """The records to write and the keys to delete in one feed.
 
-    A record is made ready at once: while it is still at hand, that costs half as much. Each has a
-    turn, and thousands wait to be written, so they are kept as what that takes: ``packs`` and the
-    ``entries`` of the word index, both by turn.
+    A record is made ready soon after it is read: while it is still at hand, that costs half as
+    much. Each has a turn, and thousands wait to be written, so they are kept as what that takes: a
+    list for each column, and the ``entries`` of the word index, all by turn.
     """
 
     def __init__(
@@ -75,13 +65,18 @@ class PreparedBatch:
         self.feed = feed
         self.keep_newer = keep_newer
         self._surrogate_of = surrogate_of
-        self._random = random_surrogates()
-        self.surrogates: list[int] = []
         self.turn_of_key: dict[str, int] = {}
         self.gone: dict[str, int] = {}
-        self.packs: list[bytes] = []
+        self.keys: list[str] = []
+        self.surrogates: list[int] = []
+        self.emitted: list[int] = []
+        self.times: list[int | None] = []
+        self.set_numbers: list[int] = []
+        """Which of the batch's field sets each record has."""
+        self.digests: list[str] = []
+        self.cells: list[tuple[CellValue, ...]] = []
+        self.texts: list[bytes] = []
         self.entries: list[Entry] = []
-        self.fractions: list[Fraction] = []
         self.uses: list[Use] = []
         self.exact: list[ExactCell] = []
         self.long_values: dict[int, Mapping[str, bytes]] = {}
@@ -89,84 +84,128 @@ class PreparedBatch:
         self._passed: set[int] = set()
         self._field_set_of: dict[tuple[str, ...], int] = {}
         self._cells = cells_of(feed.cells)
-        self._entry = entry_of(feed)
+        self._short_cells = cells_of(feed.cells, short=True)
+        self._entries = entries_of(feed)
         consent = feed.stream.consent_time_field
         self._time_place = None if consent is None else feed.cells[consent][0]
-        self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
+        self._has_numbers = any(kind is Kind.NUMBER for _, kind in feed.cells.values())
 
     @property
     def turns(self) -> int:
         """Return how many turns there were."""
-        return len(self.packs)
+        return len(self.keys)
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Prepare a record; ``text`` is its canonical JSON if the caller has it already."""
-        self.keep_all([(key, emitted, data, text)])
+        self.keep_all(CheckedRecords((key,), (emitted,), (data,), (text,)))
 
-    def keep_all(self, records: Iterable[CheckedRecord]) -> None:
+    def keep_all(self, records: CheckedRecords) -> None:
         """Make some records ready, in the order in which they came."""
-        # One loop without a call that could be spared: imports come this way by the million, and
-        # whatever is done here holds up the thread that reads.
-        packs, turns, gone, known = self.packs, self.turn_of_key, self.gone, self._field_set_of
-        cells_of, time_place, counted = self._cells, self._time_place, self._counted
-        entry, entries = self._entry if self.feed.lexical else None, self.entries
-        of, draw, surrogates = self._surrogate_of, self._random.__next__, self.surrogates
-        has_blobs = bool(self.feed.blobs)
-        number = len(packs)
-        for key, emitted, data, text in records:
-            if text is None:
-                text = canonical(data)
-            names, digest = tuple(data), None
-            if may_be_split(text) and (parts := split(data)) is not None:
-                self.long_values[number] = parts.values
-                names, digest, text = (*names, LONG_FIELDS), digest_of(parts.plain), parts.text
-            field_set = known.get(names)
-            if field_set is None:
-                field_set = self._new_field_set(names)
-            cells = cells_of(data)
-            moment = None if time_place is None else cells[time_place]
-            time = moment if type(moment) is int else None
-            if entry is not None:
-                entries.append(entry(data, time))
-            if key in turns or key in gone:
-                self._replace(key)
-            turns[key] = number
-            surrogate = draw() if of is None else of(self.feed, key)
-            surrogates.append(surrogate)
-            digest = digest or digest_of(text)
-            head = (number, field_set, key, surrogate, emitted, time, digest, cells)
-            packs.append(pack_record(head, text))
-            if counted:
-                self._count_cells(number, cells, data, text)
-            if has_blobs:
-                self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
-            number += 1
+        # Column by column, with few calls for each record: imports come this way by the million,
+        # and whatever is done here holds up the thread that reads.
+        keys, emitted, data, texts_given = records
+        if not keys:
+            return
+        given = [
+            canonical(record) if text is None else text
+            for record, text in zip(data, texts_given, strict=True)
+        ]
+        # Copies: what the encoder returns takes up to 4,000 bytes more than the text is long.
+        joined, ends = b"".join(given), [0, *accumulate(map(len, given))]
+        texts = [joined[start:end] for start, end in pairwise(ends)]
+        first = self.turns
+        if may_be_split(joined, max(map(len, texts))):
+            self._keep_split(data, texts)
+            cells = self._cells(data)
+        else:
+            self.set_numbers += self._set_numbers(map(tuple, data))
+            self.digests += digests_of(texts)
+            self.texts += texts
+            cells = self._short_cells(data)
+        times = self._times(cells)
+        if self.feed.lexical:
+            self.entries += self._entries(data, times)
+        self._take_keys(keys)
+        self.emitted += emitted
+        self.times += times
+        self.cells += cells
+        if self._has_numbers:
+            self._take_exact(first, data, texts)
+        if self.feed.blobs:
+            for turn, record in enumerate(data, first):
+                self.uses += [Use(turn, *named) for named in blobs_of(self.feed, record)]
 
-    def _count_cells(
-        self, turn: int, cells: list[CellValue], data: Mapping[str, Any], text: bytes
-    ) -> None:
-        """Take the numbers of a record that its cells do not hold as they are."""
-        for place in self._counted:
-            if type(value := cells[place]) is float:
-                self.fractions.append(Fraction(turn, place, value))
-        if is_exact(text):
-            self.exact += [ExactCell(turn, *cell) for cell in exact_cells(self.feed, data)]
-
-    def whole_text(self, turn: int) -> bytes:
-        """Return the canonical JSON of a record, with its long members."""
-        return whole_text(data_of(self.packs[turn]), self.long_values.get(turn, {}))
-
-    def give_surrogate(self, turn: int, surrogate: int) -> None:
-        """Give a record the surrogate of the deleted record that had its key."""
-        pack = self.packs[turn]
-        head = head_of(pack)._replace(surrogate=surrogate)
-        self.packs[turn] = pack_record(tuple(head), data_of(pack))
-        self.surrogates[turn] = surrogate
+    def _set_numbers(self, every: Iterable[tuple[str, ...]]) -> list[int]:
+        """Return the numbers of sets of fields among those of the batch."""
+        known = self._field_set_of
+        return [known[names] if names in known else self._new_field_set(names) for names in every]
 
     def _new_field_set(self, names: tuple[str, ...]) -> int:
         number = self._field_set_of[names] = len(self.field_sets)
         self.field_sets.append(tuple(sorted(names)))
         return number
+
+    def _keep_split(self, data: Iterable[Mapping[str, Any]], texts: Iterable[bytes]) -> None:
+        """Take records of which some may have long members, which are kept beside them."""
+        for record, text in zip(data, texts, strict=True):
+            names, parts = tuple(record), None
+            if may_be_split(text, len(text)) and (parts := split(record)) is not None:
+                self.long_values[len(self.texts)] = parts.values
+                names = (*names, LONG_FIELDS)
+            self.set_numbers += self._set_numbers((names,))
+            self.digests.append(digest_of(text if parts is None else parts.plain))
+            self.texts.append(text if parts is None else parts.text)
+
+    def _times(self, cells: Iterable[Sequence[CellValue]]) -> list[int | None]:
+        place = self._time_place
+        if place is None:
+            return [None for _ in cells]
+        moments = [values[place] for values in cells]
+        return [moment if type(moment) is int else None for moment in moments]
+
+    def _take_keys(self, keys: Sequence[str]) -> None:
+        """Give each key the next turn and a surrogate; the last of equal keys counts."""
+        turns, gone, first = self.turn_of_key, self.gone, self.turns
+        numbers = range(first, first + len(keys))
+        every = dict(zip(keys, numbers, strict=True))
+        if len(every) == len(keys) and not gone and turns.keys().isdisjoint(every):
+            turns.update(every)
+        else:
+            for key, turn in zip(keys, numbers, strict=True):
+                self._replace(key)
+                turns[key] = turn
+        self.keys += keys
+        of = self._surrogate_of
+        self.surrogates += (
+            random_surrogates(len(keys)) if of is None else [of(self.feed, key) for key in keys]
+        )
+
+    def _take_exact(
+        self, first: int, data: Iterable[Mapping[str, Any]], texts: Iterable[bytes]
+    ) -> None:
+        """Take the decimals that cells do not hold as they are."""
+        for turn, (record, text) in enumerate(zip(data, texts, strict=True), first):
+            if is_exact(text):
+                self.exact += [ExactCell(turn, *cell) for cell in exact_cells(self.feed, record)]
+
+    def record(self, turn: int) -> PreparedRecord:
+        """Return the record of a turn."""
+        return PreparedRecord(
+            self.emitted[turn],
+            self.times[turn],
+            self.set_numbers[turn],
+            self.digests[turn],
+            self.cells[turn],
+            self.texts[turn],
+        )
+
+    def whole_text(self, turn: int) -> bytes:
+        """Return the canonical JSON of a record, with its long members."""
+        return whole_text(self.texts[turn], self.long_values.get(turn, {}))
+
+    def give_surrogate(self, turn: int, surrogate: int) -> None:
+        """Give a record the surrogate of the deleted record that had its key."""
+        self.surrogates[turn] = surrogate
 
     def drop(self, key: str, emitted: int) -> None:
         """Delete a record when the batch is written."""
@@ -184,43 +223,39 @@ class PreparedBatch:
         """Mark a turn that adds no new record."""
         self._passed.add(turn)
 
-    def fresh(self) -> NewRows:
-        """Return the rows of new records."""
-        passed = self._passed
+    def is_fresh(self, turn: int) -> bool:
+        """Tell whether a turn adds a new record."""
+        return turn not in self._passed
+
+    def fresh_turns(self) -> Sequence[int]:
+        """Return the turns that add a new record."""
         every = range(self.turns)
-        if not passed:
-            return NewRows(self.packs, every, self.entries, self.fractions, self.uses, self.exact)
-        turns = [turn for turn in every if turn not in passed]
-        return NewRows(
-            [self.packs[turn] for turn in turns],
-            turns,
-            [self.entries[turn] for turn in turns] if self.entries else (),
-            [row for row in self.fractions if row.turn not in passed],
-            [row for row in self.uses if row.turn not in passed],
-            [row for row in self.exact if row.turn not in passed],
-        )
+        return [*filter(self.is_fresh, every)] if self._passed else every
+
+    def fresh(self, column: Sequence[_T]) -> Sequence[_T]:
+        """Return what a column has for new records."""
+        if not self._passed:
+            return column
+        return [*compress(column, map(self.is_fresh, range(len(column))))]
 
     def fresh_bytes(self) -> int:
         """Return how long the JSON of all new records is."""
-        packs = enumerate(self.packs)
-        short = sum(len(data_of(pack)) for turn, pack in packs if turn not in self._passed)
+        short = sum(map(len, self.fresh(self.texts)))
         for turn in self.long_values.keys() - self._passed:
-            short += len(self.whole_text(turn)) - len(data_of(self.packs[turn]))
+            short += len(self.whole_text(turn)) - len(self.texts[turn])
         return short
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines that the batch was made from, one for each key."""
         for key, turn in self.turn_of_key.items():
-            emitted = head_of(self.packs[turn]).emitted
-            yield Line(turn, key, emitted, read_data(self.whole_text(turn)))
+            yield Line(turn, key, self.emitted[turn], read_data(self.whole_text(turn)))
         for number, (key, emitted) in enumerate(self.gone.items(), self.turns):
             yield Line(number, key, emitted, None)
 
 
-def random_surrogates() -> Iterator[int]:
-    """Yield random numbers of 64 bits, some read from the system at once."""
-    while True:
-        yield from array("q", os.urandom(512))
+def random_surrogates(count: int) -> Sequence[int]:
+    """Return random numbers of 64 bits."""
+    return array("q", os.urandom(8 * count)).tolist()
 
 
 def prepare(

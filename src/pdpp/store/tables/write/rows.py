@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from pdpp.store.cell import CellValue
 from pdpp.store.tables import deletion
 from pdpp.store.tables.database import TableConnection
@@ -13,25 +11,14 @@ from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import stored_rows
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.search.entry import Indexed
-from pdpp.store.tables.write.pack import NEW_RECORDS, head_of
-from pdpp.store.tables.write.prepared import NewRows, PreparedBatch
+from pdpp.store.tables.write.new_records import NewRecords
+from pdpp.store.tables.write.prepared import PreparedBatch
 
 _CHANGE_RECORD = """
     UPDATE record SET version = ?, stamps = ?, time = ?, field_set = ?, digest = ?, cells = ?,
                       data = ?
     WHERE id = ?
 """
-
-NEW_CELLS = """
-    INSERT INTO cell
-    SELECT :owner, :feed, held.key, coalesce(held.value, x''), record.surrogate, record.id
-    FROM record, json_each(record.cells) AS held
-    WHERE record.id BETWEEN :first AND :last AND held.type <> 'real'
-      AND held.key IN (SELECT value FROM json_each(:places))
-    ORDER BY 3, 4, 5
-"""
-"""A fraction is left out: the engine reads it in its own way, and a cell has to be found again by
-the very value that was written."""
 
 
 @dataclass(slots=True)
@@ -79,14 +66,9 @@ class BatchRows:
         if self.changed or self.records_gone:
             self._take_away(db)
             deletion.mark(db)
-        fresh = batch.fresh()
-        if fresh.records:
-            self._insert(db, field_sets, fresh, batch.surrogates)
-            self._take_long_values(batch, fresh.turns)
-            self.words += [
-                Indexed(self.first + turn, batch.surrogates[turn], entry)
-                for turn, entry in zip(fresh.turns, fresh.entries, strict=False)
-            ]
+        if turns := batch.fresh_turns():
+            self._insert(db, field_sets, batch, turns)
+            self._take_long_values(batch, turns)
         for sql, rows in (
             (_CHANGE_RECORD, self.changed),
             ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
@@ -156,20 +138,34 @@ class BatchRows:
         self,
         db: TableConnection,
         field_sets: Sequence[int],
-        fresh: NewRows,
-        surrogates: Sequence[int],
+        batch: PreparedBatch,
+        turns: Sequence[int],
     ) -> None:
-        """Write the new records, and from them their cells in the table's order."""
-        feed = {"owner": OWNER, "feed": self.feed.id, "first": self.first}
-        values = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
-        db.execute(NEW_RECORDS, {**feed, **values, "packs": db.array(tuple(fresh.records))})
-        if self.feed.cells:
-            last = self.first + head_of(fresh.records[-1]).turn
-            places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
-            db.execute(NEW_CELLS, {**feed, "last": last, "places": places})
-        for turn, place, value in fresh.fractions:
-            self.add_cell(place, value, surrogates[turn], self.first + turn)
-        for turn, place, key in fresh.exact:
-            self.exact.append((OWNER, self.feed.id, place, surrogates[turn], key))
-        for turn, name, blob_id in fresh.uses:
-            self.use_blob(self.first + turn, name, blob_id)
+        """Write the new records with their cells, and take what is kept beside them."""
+        ids = [self.first + turn for turn in turns]
+        surrogates = batch.fresh(batch.surrogates)
+        db.insert_records(
+            NewRecords(
+                self.feed.id,
+                self.version,
+                [place for place, _ in self.feed.cells.values()],
+                ids,
+                batch.fresh(batch.keys),
+                surrogates,
+                batch.fresh(batch.emitted),
+                batch.fresh(batch.times),
+                [field_sets[number] for number in batch.fresh(batch.set_numbers)],
+                batch.fresh(batch.digests),
+                batch.fresh(batch.cells),
+                batch.fresh(batch.texts),
+            )
+        )
+        if batch.entries:
+            entries = batch.fresh(batch.entries)
+            self.words += map(Indexed._make, zip(ids, surrogates, entries, strict=True))
+        for turn, place, key in batch.exact:
+            if batch.is_fresh(turn):
+                self.exact.append((OWNER, self.feed.id, place, batch.surrogates[turn], key))
+        for turn, name, blob_id in batch.uses:
+            if batch.is_fresh(turn):
+                self.use_blob(self.first + turn, name, blob_id)

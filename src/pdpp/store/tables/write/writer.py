@@ -1,6 +1,6 @@
 """Writing a batch: records, their cells, their words, and the traces that changes need."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,8 +25,12 @@ from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import Stamps
 from pdpp.store.tables.search.entry import Indexed, bare_entry_of
 from pdpp.store.tables.write.fieldsets import FieldSets
-from pdpp.store.tables.write.pack import Head, data_of, head_of
-from pdpp.store.tables.write.prepared import PreparedBatch, blobs_of, exact_cells
+from pdpp.store.tables.write.prepared import (
+    PreparedBatch,
+    PreparedRecord,
+    blobs_of,
+    exact_cells,
+)
 from pdpp.store.tables.write.rows import BatchRows
 
 _Edit = tuple[str | bytes, int]
@@ -87,7 +91,7 @@ class BatchWriter:
                 continue
             new -= 1
             batch.pass_over(turn)
-            text = data_of(batch.packs[turn])
+            text = batch.texts[turn]
             if bytes(old.data) != text and not (
                 batch.keep_newer and is_older(self._feed, text, old.data)
             ):
@@ -134,8 +138,7 @@ class BatchWriter:
             self._batch.give_surrogate(self._batch.turn_of_key[key], surrogate)
 
     def _update(self, turn: int, old: "_Stored") -> None:
-        pack = self._batch.packs[turn]
-        head, text = head_of(pack), data_of(pack)
+        record = self._batch.record(turn)
         before, whole = self._whole(old), self._batch.whole_text(turn)
         after = read_data(whole)
         self._more_bytes += len(whole)
@@ -143,14 +146,16 @@ class BatchWriter:
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
         changed = frozenset(_changed(before, after))
         for name in changed:
-            stamps.fields[name] = (self._version, head.emitted)
-        if old.time != head.time:
-            stamps.move(self._version, head.emitted, old.time)
-            self._leave_ghost(old, head.emitted)
-        row = (self._version, stamps.text(), head.time, self._field_set(head), head.digest)
-        self._work.changed.append((*row, orjson.dumps(head.cells).decode(), text, old.number))
+            stamps.fields[name] = (self._version, record.emitted)
+        if old.time != record.time:
+            stamps.move(self._version, record.emitted, old.time)
+            self._leave_ghost(old, record.emitted)
+        row = (self._version, stamps.text(), record.time, self._field_set(record), record.digest)
+        self._work.changed.append(
+            (*row, orjson.dumps(record.cells).decode(), record.text, old.number)
+        )
         self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
-        self._swap_cells(old, head.cells)
+        self._swap_cells(old, record.cells)
         self._swap_exact(old, before, after)
         self._swap_long_values(old, turn)
         self._drop_words(old, before)
@@ -177,15 +182,15 @@ class BatchWriter:
     def _field_set_numbers(self) -> list[int]:
         return [self._field_sets.number(self._db, names) for names in self._batch.field_sets]
 
-    def _field_set(self, head: Head) -> int:
-        return self._field_set_numbers[head.field_set]
+    def _field_set(self, record: PreparedRecord) -> int:
+        return self._field_set_numbers[record.field_set]
 
     def _swap_edits(self, surrogate: int, before: set[_Edit], after: set[_Edit]) -> None:
         feed = (OWNER, self._feed.id)
         self._work.edits_gone += [(*feed, *edit, surrogate) for edit in before - after]
         self._work.edits += [(*feed, *edit, surrogate) for edit in after - before]
 
-    def _swap_cells(self, old: "_Stored", after: list[CellValue] | None) -> None:
+    def _swap_cells(self, old: "_Stored", after: Sequence[CellValue] | None) -> None:
         cells: list[CellValue] = orjson.loads(old.cells)
         for place, value in enumerate(cells):
             if after is None or _differ(after[place], value):

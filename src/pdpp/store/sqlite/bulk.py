@@ -1,0 +1,143 @@
+"""Bulk: many rows in one statement.
+
+A statement for each row would take and leave the interpreter's lock each time, and so hold up the
+thread that reads while another one writes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from pdpp.store.cell import CellValue
+from pdpp.store.tables.records.predicate import ABSENT, OWNER
+from pdpp.store.tables.write.new_records import NewRecords
+
+if TYPE_CHECKING:
+    from pdpp.store.sqlite.opening import SqliteConnection
+
+_MOST_VALUES = 1_024
+"""How many values one statement takes: with more of them a row gets no cheaper, and the engine
+remembers 72 bytes for each place of a statement that it may be asked again."""
+
+_INSERTION = re.compile(
+    r"\s*((?:INSERT|REPLACE)[A-Z ]* INTO (\w+)\b.* VALUES) (\((?:\?, )*\?\))\s*", re.DOTALL
+)
+_LONG = frozenset({"long_value", "word_list"})
+"""Tables whose rows are so long that each is given alone: the engine copies what it is given."""
+
+
+class Insertion(NamedTuple):
+    """A statement that adds a row, and how many values the row takes.
+
+    ``row`` may name values that all rows share: they have numbers and come before all others.
+    """
+
+    head: str
+    row: str
+    width: int
+
+
+_RECORD = Insertion(
+    "INSERT INTO record (owner, feed, created, version, id, key, surrogate, emitted, time,"
+    " field_set, digest, cells, data) VALUES",
+    "(?1, ?2, ?3, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    9,
+)
+_CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?, ?, ?)", 3)
+
+
+@lru_cache(maxsize=256)
+def insertion_of(sql: str) -> Insertion | None:
+    """Return a statement that adds one row of given values, None where it does anything else."""
+    match = _INSERTION.fullmatch(sql)
+    if match is None or match[2] in _LONG:
+        return None
+    return Insertion(match[1], match[3], match[3].count("?"))
+
+
+@lru_cache(maxsize=512)
+def _statement(insertion: Insertion, rows: int) -> str:
+    return f"{insertion.head} {', '.join([insertion.row] * rows)}"
+
+
+def insert_rows(
+    db: "SqliteConnection",
+    insertion: Insertion,
+    rows: Iterable[Sequence[Any]],
+    shared: Sequence[Any] = (),
+) -> None:
+    """Add rows, some at once; ``shared`` are the values that are the same in all of them."""
+    values = [*chain.from_iterable(rows)]
+    width = insertion.width
+    at, left = 0, len(values) // width
+    for count in _counts(left, width):
+        end = at + count * width
+        db.execute(_statement(insertion, count), (*shared, *values[at:end]))
+        at = end
+
+
+def _counts(rows: int, width: int) -> Iterator[int]:
+    """Yield how many rows each statement takes: few different numbers, so that few are parsed."""
+    count = 1 << (_MOST_VALUES // width).bit_length() - 1
+    while rows:
+        if count <= rows:
+            rows -= count
+            yield count
+        else:
+            count >>= 1
+
+
+def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
+    """Add records, and their cells in the order of the table."""
+    cells = [orjson.dumps(values).decode() for values in new.cells]
+    rows = zip(
+        new.ids,
+        new.keys,
+        new.surrogates,
+        new.emitted,
+        new.times,
+        new.field_sets,
+        new.digests,
+        cells,
+        new.data,
+        strict=True,
+    )
+    insert_rows(db, _RECORD, rows, (OWNER, new.feed, new.version))
+    if not new.places:
+        return
+    numbers = range(len(new.ids))
+    by_surrogate = sorted(numbers, key=new.surrogates.__getitem__)
+    columns = list(zip(*new.cells, strict=True))
+    for place in new.places:
+        column = columns[place]
+        # What is sorted already is sorted again in no time: different values mostly come in order,
+        # and equal ones are in the order of surrogates.
+        few = 2 * len(set(column)) < len(column)
+        ordered = _in_order(by_surrogate if few else numbers, column)
+        insert_rows(
+            db,
+            _CELL,
+            [
+                (
+                    ABSENT if (value := column[at]) is None else value,
+                    new.surrogates[at],
+                    new.ids[at],
+                )
+                for at in ordered
+            ],
+            (OWNER, new.feed, place),
+        )
+
+
+def _in_order(numbers: Sequence[int], column: Sequence[CellValue]) -> Sequence[int]:
+    """Return the numbers of values in the order of the table, which has absent ones last."""
+    absent: list[int] = []
+    if None in column:
+        absent = [at for at in numbers if column[at] is None]
+        numbers = [at for at in numbers if column[at] is not None]
+    # The values of one field are of one kind.
+    return [*sorted(numbers, key=column.__getitem__), *absent]  # type: ignore[arg-type]

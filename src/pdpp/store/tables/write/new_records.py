@@ -1,0 +1,26 @@
+"""New records: the rows of a batch by columns, as an engine takes all of them at once."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pdpp.store.cell import CellValue
+
+
+class NewRecords(NamedTuple):
+    """New records of one feed and one version: a value of each column for each of them.
+
+    ``places`` are those of the fields that are compared; ``cells`` has a value for each place.
+    """
+
+    feed: int
+    version: int
+    places: Sequence[int]
+    ids: Sequence[int]
+    keys: Sequence[str]
+    surrogates: Sequence[int]
+    emitted: Sequence[int]
+    times: Sequence[int | None]
+    field_sets: Sequence[int]
+    digests: Sequence[str]
+    cells: Sequence[Sequence[CellValue]]
+    data: Sequence[bytes]
