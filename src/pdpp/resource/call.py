@@ -31,7 +31,8 @@ class Call:
     ``served`` is for its receipt, and ``used``, the fields that the answer depends on although no
     parameter names them; ``answer_headers`` are added to the answer. Nothing else changes
     it; to enforce that would take as long as parsing the query. ``lag`` is by how many seconds the
-    replica may be behind that answers, None where only the primary may.
+    replica may be behind that answers, None where only the primary may. ``assumed`` is the state of
+    the store in which the principal was made, where the read has to check that it lasts.
     """
 
     store: Store
@@ -46,6 +47,7 @@ class Call:
     encoder: LazyEncoder | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     lag: float | None = None
+    assumed: object = None
     served: list[ServedParts] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     answer_headers: dict[str, str] = field(default_factory=dict)

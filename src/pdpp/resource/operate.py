@@ -43,10 +43,12 @@ def make_call(
     url: str,
     headers: Mapping[str, str] = _NO_HEADERS,
     lag: float | None = None,
+    is_counted: bool = False,
 ) -> Call:
     """Return the call of an operation, if the principal may make it and the parameters are good."""
     # Before the parameters are read, so that requests which are refused count as well.
-    service.rate_limiter.take(principal.approval_id)
+    if not is_counted:
+        service.rate_limiter.take(principal.approval_id)
     if route.owner_only and not principal.is_owner:
         raise InsufficientScope("Only the owner may do this; a grant reads.")
     return Call(
@@ -75,7 +77,11 @@ async def run_call(
         return await service.runner.write(lambda: route.operation(call))
     kind = _kind(route, call)
     answer = await service.runner.read(
-        kind, lambda: _read(route, call), heavy=route.heavy, lag=call.lag
+        kind,
+        lambda: _read(route, call),
+        heavy=route.heavy,
+        lag=call.lag,
+        assumed=call.assumed,
     )
     stream = call.path.get("stream")
     service.recorder.take(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,6 +28,9 @@ class _Turn(NamedTuple):
     deadline: Timer
     on_loop: bool
 
+
+_Reading = Callable[[Timer], AbstractContextManager[None]]
+"""Holds the snapshot of a read until a deadline."""
 
 _turn: ContextVar[_Turn | None] = ContextVar("pdpp_turn", default=None)
 
@@ -107,6 +111,7 @@ class Runner:
         *,
         heavy: bool = False,
         lag: float | None = None,
+        assumed: object = None,
     ) -> T:
         """Run a read under one snapshot: here if it is short, else in a thread.
 
@@ -114,25 +119,31 @@ class Runner:
         what would be short: near the limit every other one would be begun here in vain. The first
         of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
         Who asks from a thread, as pages do, is answered in that thread. With ``lag`` a replica may
-        answer, see ``Store.reading``.
+        answer, and a state may be ``assumed``, see ``Store.reading``.
         """
+
+        def reading(deadline: Timer) -> AbstractContextManager[None]:
+            return self._store.reading(deadline, lag, assumed)
+
         if not _on_loop():
-            return self._long_read(kind, operation, lag)
+            return self._long_read(kind, operation, reading)
         if kind in self._short or (kind not in self._long and not heavy):
             try:
-                return self._read(self._inline_turn(), operation, lag)
+                return self._read(self._inline_turn(), operation, reading)
             except DeadlinePassed:
                 _remember(self._long, kind)
                 self._short.discard(kind)
-        return await self._in_thread(self._readers, lambda: self._long_read(kind, operation, lag))
+        return await self._in_thread(
+            self._readers, lambda: self._long_read(kind, operation, reading)
+        )
 
     def _inline_turn(self) -> _Turn:
         return _Turn(Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES), on_loop=True)
 
-    def _read(self, turn: _Turn, operation: Callable[[], T], lag: float | None) -> T:
+    def _read(self, turn: _Turn, operation: Callable[[], T], reading: _Reading) -> T:
         token = _turn.set(turn)
         try:
-            with self._store.reading(turn.deadline, lag):
+            with reading(turn.deadline):
                 return operation()
         except ReadAgain:
             with self._store.reading(turn.deadline):
@@ -140,10 +151,12 @@ class Runner:
         finally:
             _turn.reset(token)
 
-    def _long_read(self, kind: str, operation: Callable[[], T], lag: float | None) -> T:
+    def _long_read(self, kind: str, operation: Callable[[], T], reading: _Reading) -> T:
         short = Timer(self._settings.inline_seconds / 2)
         try:
-            answer = self._read(_Turn(Timer(self._settings.read_seconds), False), operation, lag)
+            answer = self._read(
+                _Turn(Timer(self._settings.read_seconds), False), operation, reading
+            )
             if not short.passed():
                 self._long.discard(kind)
                 _remember(self._short, kind)

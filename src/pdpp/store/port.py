@@ -224,12 +224,17 @@ class Store(Protocol):
     def close(self) -> None: ...
 
     def reading(
-        self, deadline: Deadline | None = None, lag: float | None = None
+        self,
+        deadline: Deadline | None = None,
+        lag: float | None = None,
+        assumed: object = None,
     ) -> AbstractContextManager[None]:
         """Hold one snapshot for this thread's reads; raise ``DeadlinePassed`` when time is up.
 
         With ``lag`` a replica may answer that is behind by no more than these seconds; 0 says that
-        it must have everything this process knows of. If it fails, ``ReadAgain`` is raised.
+        it must have everything this process knows of. If it fails, ``ReadAgain`` is raised. If a
+        state is ``assumed``, which is one that ``is_assumable``, and the snapshot is of another,
+        ``StateChanged`` is raised before the block is left.
         """
         ...
 
@@ -246,6 +251,13 @@ class Store(Protocol):
 
         It means nothing else and is compared with nothing but an earlier one, so that an engine may
         use a counter, a position in a log or a timestamp of its own.
+        """
+        ...
+
+    def is_assumable(self, state: object) -> bool:
+        """Tell whether to assume that a state lasts, and to let the snapshot of a read check it.
+
+        Where the state costs a question to a database that is one way there and back less.
         """
         ...
 

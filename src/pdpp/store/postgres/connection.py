@@ -12,7 +12,7 @@ from psycopg.types.string import TextBinaryLoader
 from pdpp.store.postgres import bulk
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
 from pdpp.store.postgres.many import ManyRows, many_rows
-from pdpp.store.postgres.session import Column, Result, Session
+from pdpp.store.postgres.session import Beginning, Column, Result, Session
 from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY, unescaped
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode
 from pdpp.store.tables.write.new_records import NewRecords
@@ -102,9 +102,24 @@ class PostgresConnection:
         # The plain protocol, which takes several at a time; nothing in them comes from a caller.
         self._session.control(text)
 
+    def begin(self, beginning: Beginning) -> None:
+        """Begin a transaction with the next statement, in one go with it."""
+        self._session.beginning = beginning
+
+    @property
+    def is_beginning(self) -> bool:
+        """Tell whether a transaction is to begin with the next statement."""
+        return self._session.beginning is not None
+
+    def ask_beginning(self) -> None:
+        """Ask the question that a transaction was to begin with, where nothing else was asked."""
+        self._session.ask_beginning()
+
     def end_reading(self) -> None:
         """End a transaction in which nothing was written, without waiting for that."""
-        self.send("COMMIT")
+        self._session.beginning = None
+        if self._session.is_in_transaction:
+            self.send("COMMIT")
 
     def send(self, text: str) -> None:
         """Send a statement, and do not wait for what comes of it."""

@@ -3,8 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -14,12 +13,21 @@ from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
 from pdpp.store.postgres.migration import migrate
 from pdpp.store.postgres.notices import notice
-from pdpp.store.postgres.pool import WorkerConnections
+from pdpp.store.postgres.pool import READERS, WorkerConnections
 from pdpp.store.postgres.replica import CHANGES, LagNeed, ReplicaReaders
-from pdpp.store.replica import ReadAgain
+from pdpp.store.postgres.session import StateCheck
+from pdpp.store.postgres.snapshots import (
+    SNAPSHOT,
+    STATEMENT_MILLISECONDS,
+    ReplicaSnapshot,
+    StateSnapshot,
+    beginning,
+)
+from pdpp.store.state import StateChanged
 from pdpp.store.tables.snapshot import Snapshot
 
-_STATEMENT_MILLISECONDS = 30_000
+T = TypeVar("T")
+
 _CONNECT_SECONDS = 10
 _IDLE_MILLISECONDS = 120_000
 _FIND_OWNER = "SELECT id FROM owner_name WHERE name = $1"
@@ -27,9 +35,6 @@ _NOBODY = 0
 """The number that no owner has."""
 OWNER_NAME = "owner"
 """Whose store it is where nobody says."""
-_SHORT_SECONDS = 1.0
-"""A read that may take longer leaves a connection to the others."""
-SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TURN = "UPDATE owner SET changes = changes + 1 WHERE id = $1"
 """Whoever writes for an owner holds this row: the others wait, and all see that something changed.
 """
@@ -64,6 +69,8 @@ class _ThreadState(threading.local):
 
     snapshot: PostgresConnection | None = None
     deadline: Deadline | None = None
+    assumed: int | None = None
+    """The state that what is read must be of."""
     from_replica: ReplicaReaders | None = None
     """The replica that the snapshot is of, None where it is of the primary."""
 
@@ -91,15 +98,37 @@ class PostgresDatabase:
             self.close()
             raise
         self.reader = ThreadReader(self)
+        self._last_state: tuple[int, object] | None = None
+        """The state that was asked for last, and what notices had told before that."""
 
     def ask(self, question: Callable[[PostgresConnection], Rows]) -> Rows:
         """Ask on the snapshot of this thread, or on a connection that is taken for this once."""
         snapshot = self._thread.snapshot
         if snapshot is not None:
-            return question(snapshot)
+            return self._ask_first(question) if snapshot.is_beginning else question(snapshot)
         db, rows = self.connections.readers.take(self.owner, question)
         self.connections.readers.give(db)
         return rows
+
+    def _ask_first(self, question: Callable[[PostgresConnection], T]) -> T:
+        """Ask the first statement of this thread's snapshot, on another connection if one was cut.
+
+        Nothing has been read yet, so nobody has to hear of it. A replica is not asked again.
+        """
+        thread = self._thread
+        deadline, assumed = thread.deadline, thread.assumed
+        # All that were idle may have been cut, so that only the one after them is a new one.
+        for left in range(READERS, -1, -1):
+            db = thread.snapshot
+            assert db is not None  # noqa: S101 - a snapshot is held
+            try:
+                return question(db)
+            except psycopg.OperationalError:
+                if not left or not db.raw.closed or thread.from_replica is not None:
+                    raise
+            self.end()
+            self.begin(deadline, assumed)
+        raise AssertionError
 
     def count_bytes(self, size: int) -> None:
         """Count a large record that was read; raise when this thread's read may read no more."""
@@ -113,28 +142,56 @@ class PostgresDatabase:
         if deadline is not None and deadline.passed():
             raise DeadlinePassed
 
-    def reading(self, deadline: Deadline | None, need: LagNeed | None = None) -> Snapshot:
+    def reading(
+        self, deadline: Deadline | None, need: LagNeed | None = None, assumed: int | None = None
+    ) -> Snapshot:
         """Hold one snapshot; nested uses join the outer one.
 
-        With ``need`` the replica may answer, where there is one and it is as recent.
+        With ``need`` the replica may answer, where there is one and it is as recent. The snapshot
+        is of the state that is ``assumed``, or ``StateChanged`` is raised.
         """
         replica = self.connections.replica
-        if need is None or replica is None:
-            return Snapshot(self, deadline)
-        return ReplicaSnapshot(self, deadline, replica, need)
+        if need is not None and replica is not None:
+            return ReplicaSnapshot(self, deadline, replica, need)
+        return (
+            Snapshot(self, deadline) if assumed is None else StateSnapshot(self, deadline, assumed)
+        )
 
-    def begin(self, deadline: Deadline | None) -> bool:
+    def begin(self, deadline: Deadline | None, assumed: int | None = None) -> bool:
         """Begin a snapshot of this thread; tell whether there was none before."""
         if self._thread.snapshot is not None:
             return False
-        self._hold(self._begun(deadline), deadline)
+        begin, is_long = beginning(deadline)
+        if assumed is not None:
+            begin = begin._replace(question=self._state_question(assumed))
+        db, _ = self.connections.readers.take(
+            self.owner, lambda db: db.begin(begin), deadline, is_long=is_long
+        )
+        self._hold(db, deadline)
+        self._thread.assumed = assumed
         return True
+
+    def _state_question(self, assumed: int) -> StateCheck:
+        """Return the question that shows whether a snapshot is of a state."""
+
+        def take(changes: int) -> None:
+            if changes != assumed:
+                raise StateChanged
+
+        return StateCheck(CHANGES, (self.owner,), take)
+
+    def check_state(self) -> None:
+        """Raise ``StateChanged`` where this thread's snapshot is of another state than assumed."""
+        db = self._thread.snapshot
+        # Whoever asked a statement has been told with its answer.
+        if db is not None and db.is_beginning:
+            self._ask_first(PostgresConnection.ask_beginning)
 
     def begin_on(self, replica: ReplicaReaders, deadline: Deadline | None, need: LagNeed) -> bool:
         """Begin a snapshot of this thread on a replica; tell whether that was possible."""
         if self._thread.snapshot is not None:
             return False
-        begin, is_long = _beginning(deadline)
+        begin, is_long = beginning(deadline)
         db = replica.begin(self.owner, begin, deadline, need, is_long=is_long)
         if db is None:
             return False
@@ -146,17 +203,11 @@ class PostgresDatabase:
         db.check = self.check_deadline
         self._thread.snapshot, self._thread.deadline = db, deadline
 
-    def _begun(self, deadline: Deadline | None) -> PostgresConnection:
-        begin, is_long = _beginning(deadline)
-        db, _ = self.connections.readers.take(
-            self.owner, lambda db: db.control(begin), deadline, is_long=is_long
-        )
-        return db
-
     def end(self) -> None:
         """End the snapshot of this thread."""
         db, replica = self._thread.snapshot, self._thread.from_replica
         self._thread.snapshot = self._thread.deadline = self._thread.from_replica = None
+        self._thread.assumed = None
         if db is not None and replica is not None:
             db.check = always
             replica.end(db)
@@ -180,7 +231,9 @@ class PostgresDatabase:
         if self._thread.snapshot is not None:
             yield self._thread.snapshot
             return
-        db = self._begun(None)
+        db, _ = self.connections.readers.take(
+            self.owner, lambda db: db.control(SNAPSHOT), is_long=True
+        )
         try:
             yield db
         finally:
@@ -226,12 +279,23 @@ class PostgresDatabase:
     def state(self) -> int:
         """Return a number that differs after any write for this owner."""
         replica = self.connections.replica
-        if replica is None or self._thread.snapshot is not None:
+        if self._thread.snapshot is not None:
             return int(self.reader.run(CHANGES, (self.owner,)).get)
-        at = replica.now()
+        told = self.connections.notices.seen(self.owner)
+        at = 0.0 if replica is None else replica.now()
         changes = int(self.reader.run(CHANGES, (self.owner,)).get)
-        replica.see(self.owner, changes, at)
+        if replica is not None:
+            replica.see(self.owner, changes, at)
+        self._last_state = changes, told
         return changes
+
+    def is_assumable(self, state: object) -> bool:
+        """Tell whether a read may assume a state: it was the last one, and no notice came since.
+
+        With a replica it may not: the primary is asked who a caller is.
+        """
+        told = self.connections.notices.seen(self.owner)
+        return self.connections.replica is None and self._last_state == (state, told)
 
     def recent_state(self) -> object:
         """Return a value that soon differs after a write; no question while notices come."""
@@ -245,54 +309,6 @@ class PostgresDatabase:
         """Close every connection this object opened."""
         if not self._shares:
             self.connections.close()
-
-
-def _beginning(deadline: Deadline | None) -> tuple[str, bool]:
-    """Return what begins a snapshot, and whether it may be held for long."""
-    if deadline is None:
-        return SNAPSHOT, True
-    # A statement that runs on after the time of its read is ended by the database.
-    left = max(1, min(_STATEMENT_MILLISECONDS, round(deadline.left() * 1_000)))
-    begin = f"{SNAPSHOT}; SET LOCAL statement_timeout = {left}"
-    return begin, deadline.left() > _SHORT_SECONDS
-
-
-class ReplicaSnapshot(Snapshot):
-    """Holds a snapshot of a replica, or one of the primary where that is not recent enough."""
-
-    __slots__ = ("_database", "_need", "_on_replica", "_replica")
-
-    def __init__(
-        self,
-        database: PostgresDatabase,
-        deadline: Deadline | None,
-        replica: ReplicaReaders,
-        need: LagNeed,
-    ) -> None:
-        super().__init__(database, deadline)
-        self._database = database
-        self._replica = replica
-        self._need = need
-        self._on_replica = False
-
-    def __enter__(self) -> None:
-        self._on_replica = self._database.begin_on(self._replica, self._deadline, self._need)
-        if self._on_replica:
-            self._outermost = True
-        else:
-            super().__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, problem, trace)
-        # A replica also ends reads that stand in the way of what it has to repeat.
-        if self._on_replica and isinstance(problem, psycopg.Error):
-            self._replica.failed(problem)
-            raise ReadAgain from problem
 
 
 def _send_notice(db: PostgresConnection, text: str) -> None:
@@ -330,7 +346,7 @@ def open_session(url: str) -> "psycopg.Connection[Any]":
         # A machine that is gone without a word is noticed, and not waited for.
         connect_timeout=_CONNECT_SECONDS,
         tcp_user_timeout=_CONNECT_SECONDS * 1_000,
-        options=f"-c search_path={schema.SCHEMA} -c statement_timeout={_STATEMENT_MILLISECONDS}"
+        options=f"-c search_path={schema.SCHEMA} -c statement_timeout={STATEMENT_MILLISECONDS}"
         f" -c idle_in_transaction_session_timeout={_IDLE_MILLISECONDS}"
         # Every statement has one good plan. Planned anew for its values over all partitions, a
         # record took 3.3 ms instead of 0.5, and a page of 25 took 12 ms instead of 1.2 to 3.5.

@@ -21,6 +21,7 @@ import psycopg
 from pdpp.store.port import Deadline
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.pool import Open, ReaderPool
+from pdpp.store.postgres.session import Beginning
 from pdpp.store.replica import ReplicaUse
 
 log = logging.getLogger("pdpp.replica")
@@ -102,15 +103,22 @@ class ReplicaReaders:
         return max(self._clock() - ats[-1], _LEAST_LAG) if ats else None
 
     def begin(
-        self, owner: int, begin: str, deadline: Deadline | None, need: LagNeed, *, is_long: bool
+        self,
+        owner: int,
+        begin: Beginning,
+        deadline: Deadline | None,
+        need: LagNeed,
+        *,
+        is_long: bool,
     ) -> PostgresConnection | None:
         """Begin a snapshot that is as recent as a read needs; None where there is none."""
         if self._clock() < self._resting_until:
             return None
         db: PostgresConnection | None = None
         try:
-            db, _ = self._pool.take(owner, lambda db: db.control(begin), deadline, is_long=is_long)
-            changes = db.run(CHANGES, (owner,)).get
+            db, changes = self._pool.take(
+                owner, lambda db: _changes(db, owner, begin), deadline, is_long=is_long
+            )
             behind = None if changes is None else self.lag(owner, int(changes))
             is_recent = behind is not None and behind <= min(need.lag, self.most_lag)
             # Who may read what follows from the catalogue of the primary: places in records that
@@ -156,3 +164,10 @@ class ReplicaReaders:
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+
+
+def _changes(db: PostgresConnection, owner: int, begin: Beginning) -> int | None:
+    """Begin a snapshot; return the number of an owner's row in it."""
+    db.begin(begin)
+    changes: int | None = db.run(CHANGES, (owner,)).get
+    return changes

@@ -4,12 +4,13 @@ The driver's cursors look at every value and result in Python. Here only rows ar
 driver, in its compiled part.
 """
 
+import select
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import psycopg
-from psycopg import pq
+from psycopg import generators, pq
 from psycopg.adapt import Transformer
 
 from pdpp.store.postgres.values import NOTHING, dumped
@@ -19,6 +20,8 @@ _PREPARED = 1_024
 _BINARY, _TEXT = pq.Format.BINARY, pq.Format.TEXT
 
 _Key = tuple[str, tuple[int, ...]]
+_Bound = tuple[bytes, Sequence[Any], Sequence[int]]
+"""A prepared statement with its values and their formats."""
 
 
 class Column(NamedTuple):
@@ -36,6 +39,30 @@ class Result(NamedTuple):
     size: int
 
 
+class StateCheck(NamedTuple):
+    """A statement that gives one value, and what takes it: that raises where it is a wrong one."""
+
+    text: str
+    values: Sequence[Any]
+    take: Callable[[Any], None]
+
+
+class Beginning(NamedTuple):
+    """What a transaction begins with: some statements, and a question.
+
+    With a question whose answer is right only as long as nothing is written, the first statement
+    needs no transaction: it is asked before the question, and the second one begins with the same
+    question.
+    """
+
+    texts: Sequence[str]
+    alone: Sequence[str] = ()
+    """What the first statement is asked with where it is asked without a transaction."""
+    question: StateCheck | None = None
+    is_asked: bool = False
+    """Whether a statement was asked, and the question with it."""
+
+
 class Session:
     """One connection, on which one statement is asked at a time."""
 
@@ -47,6 +74,18 @@ class Session:
         self._columns: dict[bytes, Sequence[Column]] = {}
         self._number = 0
         self._is_ending = False
+        self.beginning: Beginning | None = None
+        """What is sent with the next statement.
+
+        Sent by itself it would be a way to the database and back of its own.
+        """
+
+    def ask_beginning(self) -> None:
+        """Ask the question that a transaction was to begin with, and begin none."""
+        begin, self.beginning = self.beginning, None
+        if begin is not None and begin.question is not None and not begin.is_asked:
+            question = begin.question
+            question.take(self.ask(question.text, question.values, None).rows[0][0])
 
     def ask(self, text: str, values: Sequence[Any], owner: int | None) -> Result:
         """Ask a statement with its values, prepared when it is first asked."""
@@ -54,7 +93,83 @@ class Session:
         data, types = dumped(values, owner)
         name = self._prepared(text, types)
         formats = [_TEXT if value is NOTHING else _BINARY for value in data]
-        result = self._pg.exec_prepared(name, data, formats, _BINARY)
+        begin, bound = self.beginning, (name, data, formats)
+        if begin is None:
+            result = self._pg.exec_prepared(*bound, _BINARY)
+        elif begin.question is None or begin.is_asked:
+            result = self._ask_beginning_with(begin, bound)
+        else:
+            result = self._ask_alone(begin, begin.question, bound)
+        return self._taken(name, result)
+
+    def _ask_alone(self, begin: Beginning, question: StateCheck, asked: _Bound) -> pq.abc.PGresult:
+        """Send a statement without a transaction, and after it the question if all is as it was.
+
+        Whatever the statement saw, it saw before the answer: nothing had been written until then.
+        """
+        sent = [self._bound(text) for text in begin.alone]
+        last = self._bound(question.text, question.values)
+        *begun, result, answer = self._pipelined([*sent, asked, last])
+        for one in begun:
+            self._check(one)
+        self._check(result)
+        question.take(self._taken(last[0], answer).rows[0][0])
+        self.beginning = begin._replace(is_asked=True)
+        return result
+
+    def _ask_beginning_with(self, begin: Beginning, asked: _Bound) -> pq.abc.PGresult:
+        """Send what a transaction begins with and a statement of it in one go."""
+        self.beginning = None
+        sent = [self._bound(text) for text in begin.texts]
+        question = begin.question
+        if question is not None:
+            sent.append(self._bound(question.text, question.values))
+        *begun, result = self._pipelined([*sent, asked])
+        for one in begun:
+            self._check(one)
+        if question is not None:
+            # Before the other answer is looked at, which may be wrong for that reason.
+            question.take(self._taken(sent[-1][0], begun[-1]).rows[0][0])
+        return result
+
+    def _bound(self, text: str, values: Sequence[Any] = ()) -> _Bound:
+        data, types = dumped(values, None)
+        return self._prepared(text, types), data, [_BINARY] * len(data)
+
+    def _pipelined(self, sent: Sequence[_Bound]) -> list[pq.abc.PGresult]:
+        """Send prepared statements in one go; return the result of each."""
+        pg = self._pg
+        pg.enter_pipeline_mode()
+        for name, data, formats in sent:
+            pg.send_query_prepared(name, data, formats, _BINARY)
+        pg.pipeline_sync()
+        if pg.flush():
+            self._raw.wait(generators.send(pg))
+        results = []
+        while (result := self._received()).status != pq.ExecStatus.PIPELINE_SYNC:
+            results.append(result)
+        pg.exit_pipeline_mode()
+        return results
+
+    def _received(self) -> pq.abc.PGresult:
+        """Wait for the next result of a pipeline.
+
+        The driver's own way to wait takes 20 µs more: as much as a short statement.
+        """
+        pg = self._pg
+        while True:
+            while pg.is_busy():
+                _wait_for(pg.socket)
+                pg.consume_input()
+            result = pg.get_result()
+            if result is not None:
+                return result
+            # Nothing stands between two results, and after the last one of a cut connection.
+            if pg.status == pq.ConnStatus.BAD:
+                raise psycopg.OperationalError(pg.get_error_message())
+
+    def _taken(self, name: bytes, result: pq.abc.PGresult) -> Result:
+        """Return what a result has."""
         if result.status != pq.ExecStatus.TUPLES_OK:
             self._check(result)
             return Result((), [], result.command_tuples or 0)
@@ -112,7 +227,12 @@ class Session:
     @property
     def is_idle(self) -> bool:
         """Tell whether the session is outside of any transaction, or about to be."""
-        return self._is_ending or self._pg.transaction_status == pq.TransactionStatus.IDLE
+        return self._is_ending or not self.is_in_transaction
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Tell whether there is a transaction to end."""
+        return self._pg.transaction_status != pq.TransactionStatus.IDLE
 
     def _finish(self) -> None:
         """Take what came of the end of the transaction before."""
@@ -131,6 +251,16 @@ class Session:
         if self._pg.status == pq.ConnStatus.BAD:
             raise psycopg.OperationalError(self._pg.get_error_message())
         raise psycopg.errors.error_from_result(result)
+
+
+def _wait_for(descriptor: int) -> None:
+    """Wait until something can be read, and leave the interpreter to others meanwhile."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        poll.poll()
+    else:
+        select.select([descriptor], [], [])
 
 
 def _columns_of(result: pq.abc.PGresult) -> list[Column]:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import cast
 
 import psycopg
 
@@ -84,11 +85,18 @@ class PostgresStore(TableStore):
         return self._receipts
 
     def reading(
-        self, deadline: Deadline | None = None, lag: float | None = None
+        self,
+        deadline: Deadline | None = None,
+        lag: float | None = None,
+        assumed: object = None,
     ) -> AbstractContextManager[None]:
         """Hold one snapshot for this thread's reads, of the replica where that is recent enough."""
         need = None if lag is None else LagNeed(lag, self._has_catalogue)
-        return self._database.reading(deadline, need)
+        return self._database.reading(deadline, need, cast("int | None", assumed))
+
+    def is_assumable(self, state: object) -> bool:
+        """Tell whether no notice came since a state was asked for."""
+        return self._database.is_assumable(state)
 
     def _has_catalogue(self, db: PostgresConnection) -> bool:
         """Tell whether a snapshot has the catalogue that reaches were made with."""

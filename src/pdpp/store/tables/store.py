@@ -87,6 +87,7 @@ class TableStore:
         self,
         deadline: Deadline | None = None,
         lag: float | None = None,  # noqa: ARG002 - an engine with replicas uses it
+        assumed: object = None,  # noqa: ARG002 - nothing is assumed where to ask costs nothing
     ) -> AbstractContextManager[None]:
         """Hold one snapshot for this thread's reads."""
         return self._db.reading(deadline)
@@ -102,6 +103,10 @@ class TableStore:
     def state(self) -> object:
         """Return a value that differs after any write."""
         return self._db.state()
+
+    def is_assumable(self, state: object) -> bool:  # noqa: ARG002 - of any state
+        """Return that nothing is assumed: a file tells its state in a microsecond."""
+        return False
 
     @property
     def fleet(self) -> Fleet | None:
