@@ -116,7 +116,7 @@ class Cache:
         parts = urlsplit(provider_origin(provider_url))
         host = (parts.hostname or "").replace(":", "-")
         name = f"{host}_{parts.port}" if parts.port is not None else host
-        return self._folder / f"{name}.json"
+        return self._folder / f"{name}{_path_mark(parts.path)}.json"
 
     def providers(self) -> list[Credential]:
         """Return every credential that can be read."""
@@ -174,6 +174,17 @@ class Cache:
             yield
         finally:
             os.close(descriptor)
+
+
+def _path_mark(path: str) -> str:
+    """Return what tells providers at paths of one host apart: owners may share a server."""
+    if not path:
+        return ""
+    from hashlib import sha256  # Most providers have a host of their own.
+
+    readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in path.strip("/"))[:40]
+    # A digest too: some file systems do not tell capital letters apart.
+    return f"~{readable}-{sha256(path.encode()).hexdigest()[:16]}"
 
 
 def _lock(descriptor: int) -> None:

@@ -124,7 +124,7 @@ def test_no_credential_is_refused_with_the_command(tmp_path: Path) -> None:
 
 def test_the_credential_of_another_provider_is_not_used(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    other = credential(provider_url=f"{URL}/other")
+    other = credential(provider_url=URL.replace("https", "http"))
     cache.store(other)
     with pytest.raises(CredentialError, match="for another provider"):
         cache.load(URL)
@@ -142,6 +142,19 @@ def test_the_credential_of_an_owner_is_neither_kept_nor_read(
     cache.path(URL).write_text(json.dumps(credential(**changed)._asdict()))
     with pytest.raises(OwnerCredentialError):
         cache.load(URL)
+
+
+def test_owners_below_paths_of_one_host_have_credentials_of_their_own(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    urls = [URL, f"{URL}/anna", f"{URL}/Anna", f"{URL}/anna/deeper", f"{URL}/ånna", f"{URL}:8443"]
+    for url in urls:
+        cache.store(credential(provider_url=url, token=f"token-{urls.index(url)}"))
+    assert len({cache.path(url).name.lower() for url in urls}) == len(urls)
+    assert [cache.load(url).token for url in urls] == [f"token-{at}" for at in range(len(urls))]
+    with cache.locked(urls[1]), cache.locked(urls[2]):
+        assert cache.load(f"{urls[1]}/") == cache.load(urls[1])
+    assert cache.forget(urls[1])
+    assert {kept.provider_url for kept in cache.providers()} == {*urls} - {urls[1]}
 
 
 def test_a_credential_is_forgotten(tmp_path: Path) -> None:

@@ -71,8 +71,9 @@ def import_notes(house: House) -> None:
         archive.writestr("vault/tea.md", "# Tea\n\nGreen, **two** minutes.\n")
     reader = house.owner()
     token = dict(reader.get("/import").fields("#upload"))["token"]
+    typed = {"token": token, "confirm": PASSPHRASE}
     files = {"file": ("vault.zip", packed.getvalue(), "application/zip")}
-    sent: httpx.Response = reader.http.post("/import/uploads", data={"token": token}, files=files)
+    sent: httpx.Response = reader.http.post("/import/uploads", data=typed, files=files)
     plan = Sheet(reader, sent).follow()
     job = plan.send(action="import", confirm=PASSPHRASE).follow().answer.url.path
     house.wait_for(lambda: "succeeded" in reader.get(job).text)

@@ -52,7 +52,20 @@ MAIL: dict[str, Any] = {
 }
 
 
-_PROVED = ("approve", "rename", "merge", "remove", "import", "backup", "passphrase", "revoke-token")
+_PROVED = frozenset(
+    [
+        "approve",
+        "rename",
+        "merge",
+        "remove",
+        "import",
+        "backup",
+        "passphrase",
+        "revoke-token",
+        "cancel",
+        "save",
+    ]
+)
 """What a form does that asks for the passphrase."""
 
 
@@ -164,7 +177,8 @@ def _selected(node: LexborNode) -> str:
 
 def _changes(values: Mapping[str, str]) -> bool:
     """Tell whether a form asks for the passphrase: a person types it there."""
-    return values.get("action") in _PROVED or "revoke" in values
+    action = values.get("action", "")
+    return action in _PROVED or action.startswith("forget:") or "revoke" in values
 
 
 @dataclass(frozen=True, slots=True)

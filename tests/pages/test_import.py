@@ -47,15 +47,22 @@ class Uploader:
         self.reader = reader
         page = reader.get("/import")
         self.token = dict(page.fields("#upload"))["token"]
+        self.key = ""
 
-    def begin(self, files: dict[str, int], **headers: str) -> httpx.Response:
+    def begin(
+        self, files: dict[str, int], confirm: str = PASSPHRASE, **headers: str
+    ) -> httpx.Response:
         sent: dict[str, Any] = {"name": list(files), "size": [str(n) for n in files.values()]}
         headers = {"X-Form-Token": self.token, **headers}
-        return self.reader.http.post("/import/uploads", data=sent, headers=headers)
+        sent["confirm"] = confirm
+        answer = self.reader.http.post("/import/uploads", data=sent, headers=headers)
+        self.key = answer.json().get("key", "")
+        return answer
 
     def put(self, upload: str, number: int, offset: int, content: bytes) -> httpx.Response:
         address = f"/import/uploads/{upload}/{number}?offset={offset}"
-        return self.reader.http.put(address, content=content, headers={"X-Form-Token": self.token})
+        headers = {"X-Form-Token": self.token, "X-Upload-Key": self.key}
+        return self.reader.http.put(address, content=content, headers=headers)
 
     def send(self, name: str, content: bytes) -> Sheet:
         begun = self.begin({name: len(content)}).json()
@@ -116,12 +123,13 @@ def test_a_browser_without_scripts_sends_a_form(importing: House) -> None:
     reader = importing.owner()
     token = dict(reader.get("/import").fields("#upload"))["token"]
     files = [("file", ("notes.zip", vault(plain="# Plain\n\nwithout a script\n")))]
-    sent = reader.http.post("/import/uploads", data={"token": token}, files=files)
+    typed = {"token": token, "confirm": PASSPHRASE}
+    sent = reader.http.post("/import/uploads", data=typed, files=files)
     assert sent.status_code == 303
     plan = reader.get(sent.headers["location"])
     assert "Markdown notes" in plan.text
     plan.send(form="main form", action="remove")
-    for data in ({}, {"token": "wrong"}):
+    for data in ({}, {"token": "wrong", "confirm": PASSPHRASE}, {"token": token}):
         assert reader.http.post("/import/uploads", data=data, files=files).status_code == 403
     nothing = [("file", ("", b""))]
     refusal = reader.http.post("/import/uploads", data={"token": token}, files=nothing)

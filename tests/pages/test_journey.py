@@ -161,6 +161,7 @@ def test_a_folder_is_dropped_and_recognised(empty: House, browser: Browser) -> N
     with window(empty, browser) as owner:
         owner.open("/import").log_in()
         heading(owner.page, "Import")
+        owner.page.get_by_label("Passphrase").fill(PASSPHRASE)
         owner.page.evaluate(_DROP)
         expect(owner.page.get_by_text("Markdown notes").first).to_be_visible()
     names = {tuple(file.name for file in one.files) for one in _uploads_of(empty)}
@@ -181,6 +182,8 @@ def test_without_scripts_an_export_comes_in_all_the_same(
         owner.press("Upload")
         heading(owner.page, "vault.zip")
         owner.press("Remove the upload without importing it")
+        owner.page.get_by_label("Passphrase").fill(PASSPHRASE)
+        owner.press("Remove")
         heading(owner.page, "Import")
 
 

@@ -21,6 +21,7 @@ from pdpp.authz.throttle import Throttle
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
 from pdpp.pages.imports.upload import UploadedFile, UploadFolder
+from pdpp.pages.proof import proof_key, upload_key
 from pdpp.resource.routes import BASE, ROUTES
 from pdpp.service.settings import Settings
 from pdpp.store.port import Store
@@ -28,6 +29,7 @@ from pdpp.store.receipts import ReceiptQuery
 
 FORM = "application/x-www-form-urlencoded"
 MANY = 20_000
+FILES = {"name": [f"f{n}" for n in range(MANY)], "size": ["1"] * MANY}
 GRANT_TYPES = [
     "authorization_code",
     "refresh_token",
@@ -126,7 +128,7 @@ VISITS: dict[str, list[Visit]] = {
         Visit("/import", {"path": "/nowhere", "confirm": PASSPHRASE}, status=400),
     ],
     "/import/uploads": [
-        Visit("/import/uploads", {"name": [f"f{n}" for n in range(MANY)], "size": ["1"] * MANY}),
+        Visit("/import/uploads", {**FILES, "confirm": PASSPHRASE}),
         Visit("/import/uploads", body=FIELDS, status=400),
     ],
     "/import/uploads/{upload_id}": [
@@ -139,7 +141,7 @@ VISITS: dict[str, list[Visit]] = {
     "/import/report/{name}": [Visit("/import/report/none", status=404)],
     "/import/{job_id}": [
         Visit("/import/job_none", status=404),
-        Visit("/import/job_none", {"action": "cancel"}, status=404),
+        Visit("/import/job_none", {"action": "cancel", "confirm": PASSPHRASE}, status=404),
     ],
     "/activity": [Visit("/activity")],
     "/activity/export": [Visit("/activity/export")],
@@ -230,6 +232,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         asked = {**request_of(), "client_id": registered}
         review = client.send("/oauth/authorize", asked).headers["location"].rpartition("/")[2]
     (receipt,) = store.receipts.receipts(ReceiptQuery(client_id="test-client"), 1)
+    upload = UploadFolder(folder).begin([UploadedFile("a.txt", 9)], clock()).id
     names = {
         "agent": agent_id("test-client"),
         "approval": approval.grant_id,
@@ -237,7 +240,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         "client": registered,
         "review": review,
         "number": str(receipt.number),
-        "upload": UploadFolder(folder).begin([UploadedFile("a.txt", 9)], clock()).id,
+        "upload": upload,
+        "key": upload_key(proof_key(store.secret()), upload),
     }
     yield Place(store, folder, session, names)
     store.close()
@@ -278,7 +282,9 @@ def sent(visit: Visit, place: Place, token: str) -> tuple[dict[str, str], bytes]
         return {"Content-Type": "application/json"}, json.dumps(visit.json).encode()
     if visit.body:
         return {"Content-Type": "multipart/form-data; boundary=x"}, visit.body
-    scripted = {"X-Form-Token": token} if visit.path.startswith("/import/uploads") else {}
+    scripted = {}
+    if visit.path.startswith("/import/uploads"):
+        scripted = {"X-Form-Token": token, "X-Upload-Key": place.names["key"]}
     if visit.form is None:
         return scripted, b""
     values = {

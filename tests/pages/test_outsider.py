@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pages.house import House, Reader
+from tests.pages.house import PASSPHRASE, House, Reader
 from tests.pages.test_see_as import approve_mail
 from tests.serving import approve
 
@@ -27,7 +27,12 @@ def token(owner: Reader) -> str:
 
 def begin(reader: Reader, token: str, *files: tuple[str, int], **headers: str) -> Any:
     form = {"name": [name for name, _ in files], "size": [str(size) for _, size in files]}
-    return reader.http.post("/import/uploads", data=form, headers={"X-Form-Token": token} | headers)
+    sent = {"X-Form-Token": token} | headers
+    data = {**form, "confirm": PASSPHRASE}
+    answer = reader.http.post("/import/uploads", data=data, headers=sent)
+    if answer.status_code == 200:
+        reader.http.headers["X-Upload-Key"] = answer.json()["key"]
+    return answer
 
 
 def put(reader: Reader, token: str, path: str, content: bytes, **headers: str) -> int:
@@ -60,6 +65,7 @@ def test_another_site_and_another_session_cannot_write_into_an_upload(
         assert put(owner, token, place, b"0123456789", **headers) in (400, 403), headers
         assert begin(owner, token, ("x", 1), **headers).status_code in (400, 403), headers
     other = house.owner()
+    other.http.headers["X-Upload-Key"] = owner.http.headers["X-Upload-Key"]
     assert put(other, token, place, b"0123456789") == 403, "the token of another session"
     stranger = house.stranger()
     mark = stranger.get("/login").fields()
@@ -73,10 +79,11 @@ def test_a_form_whose_token_comes_late_or_not_at_all_writes_nothing(
 ) -> None:
     before = on_disk(house)
     content: dict[str, Any] = {"file": ("notes.md", b"# hello")}
-    assert owner.http.post("/import/uploads", files=content).status_code == 403
-    late = {**content, "token": (None, token)}
+    confirm = {"confirm": (None, PASSPHRASE)}
+    assert owner.http.post("/import/uploads", files=confirm | content).status_code == 403
+    late = {**confirm, **content, "token": (None, token)}
     assert owner.http.post("/import/uploads", files=late).status_code == 403
-    wrong = {"token": (None, token + "x"), **content}
+    wrong = {**confirm, "token": (None, token + "x"), **content}
     assert owner.http.post("/import/uploads", files=wrong).status_code == 403
     assert on_disk(house) == before
 
@@ -128,7 +135,7 @@ def test_sizes_and_offsets_that_lie_are_refused(house: House, owner: Reader, tok
     assert put(owner, token, f"{name}/0?offset=0", b"ab") == 200
     assert put(owner, token, f"{name}/0?offset=2", b"cd") == 413, "longer than was said"
     for size in ("-1", "1.5", "nan", "9" * 16, ""):
-        form = {"name": "x", "size": size}
+        form = {"name": "x", "size": size, "confirm": PASSPHRASE}
         headers = {"X-Form-Token": token}
         answer = owner.http.post("/import/uploads", data=form, headers=headers)
         assert answer.status_code == 400, size
@@ -141,7 +148,7 @@ def test_a_file_that_is_a_folder_too_is_refused(house: House, owner: Reader, tok
     answer = begin(owner, token, ("both", 3), ("both/inner", 3))
     assert answer.status_code == 400
     for names in (("both", "both/inner"), ("both/inner", "both")):
-        parts: list[tuple[str, Any]] = [("token", (None, token))]
+        parts: list[tuple[str, Any]] = [("token", (None, token)), ("confirm", (None, PASSPHRASE))]
         parts += [("file", (name, b"abc")) for name in names]
         assert owner.http.post("/import/uploads", files=parts).status_code == 400
     assert on_disk(house) == before, "nothing is left of a form that was refused"

@@ -3,16 +3,20 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.pages.house import MAIL, PASSPHRASE, House, Reader, Sheet, answered, housed
 from tests.serving import SetClock
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.owner import new_login_code, private_host
+from pdpp.authz.owner import form_token, new_login_code, private_host
 from pdpp.authz.requester import agent_id
 from pdpp.authz.throttle import ADDRESS
+from pdpp.jobs.importing import import_order
 from pdpp.model import instant
-from pdpp.pages.proof import PROOF_LIFE, make_proof, read_proof
+from pdpp.pages.proof import PROOF_LIFE, make_proof, read_proof, upload_key
+from pdpp.pages.saved_choice import saved_choices
+from pdpp.store.jobs import JobLease, JobProgress, JobStatus
 
 KEY, NOW = b"k" * 32, 1_772_366_400_000_000
 
@@ -168,6 +172,72 @@ def test_the_owners_own_address_is_hard_to_guess_and_stays(house: House) -> None
         answer = house.stranger().http.get(path)
         assert name not in answer.text
         assert name not in str(answer.headers)
+
+
+# Imports
+
+
+def begin_upload(reader: Reader, house: House, **more: str) -> httpx.Response:
+    """Begin an upload with all that follows from a session's cookie."""
+    token = form_token(reader.http.cookies[f"pdpp_session_{house.url.rpartition(':')[2]}"])
+    form = {"name": "notes.md", "size": "7", **more}
+    return reader.http.post("/import/uploads", data=form, headers={"X-Form-Token": token})
+
+
+def uploaded(house: House) -> dict[str, bytes]:
+    """Return what uploads have left on the disk."""
+    files = (house.folder / "uploads").rglob("*")
+    return {str(path): path.read_bytes() for path in files if path.is_file()}
+
+
+def test_who_has_only_the_cookie_uploads_nothing(house: House) -> None:
+    owner = house.owner()
+    thief = stolen(owner, house)
+    before = uploaded(house)
+    for guess in ({}, {"confirm": "a guess"}, {"proof": make_proof(KEY, "ses_x", NOW)}):
+        assert begin_upload(thief, house, **guess).status_code in (401, 403)
+    token = form_token(owner.http.cookies[f"pdpp_session_{house.url.rpartition(':')[2]}"])
+    files = {"token": (None, token), "file": ("notes.md", b"# hello")}
+    assert thief.http.post("/import/uploads", files=files).status_code == 403
+    assert uploaded(house) == before
+
+
+def test_who_has_only_the_cookie_writes_into_no_upload_and_takes_none_away(house: House) -> None:
+    owner = house.owner()
+    begun = begin_upload(owner, house, confirm=PASSPHRASE).json()
+    token = form_token(owner.http.cookies[f"pdpp_session_{house.url.rpartition(':')[2]}"])
+    place, headers = f"/import/uploads/{begun['id']}/0?offset=0", {"X-Form-Token": token}
+    thief, before = stolen(owner, house), uploaded(house)
+    for key in ("", "0" * 64, upload_key(KEY, begun["id"])):
+        sent = thief.http.put(place, content=b"# other", headers=headers | {"X-Upload-Key": key})
+        assert sent.status_code == 403
+    page = thief.get(begun["page"])
+    assert page.send(form="main form", action="remove", confirm="").status == 403
+    assert uploaded(house) == before
+    right = headers | {"X-Upload-Key": begun["key"]}
+    assert owner.http.put(place, content=b"# hello", headers=right).status_code == 200
+    assert begun["key"] not in thief.get(begun["page"]).text + thief.get("/import").text
+    assert owner.get(begun["page"]).send(form="main form", action="remove").status == 303
+
+
+def test_who_has_only_the_cookie_ends_no_import(house: House) -> None:
+    owner = house.owner()
+    order = import_order(house.folder / "notes.zip")
+    job = house.store.jobs.begin(order, JobLease("test", 1 << 60))
+    page = stolen(owner, house).get(f"/import/{job.id}")
+    assert page.send(action="cancel", confirm="").status == 403
+    running = house.store.jobs.get(job.id)
+    assert running is not None
+    assert not running.cancel_requested
+    house.store.jobs.finish(job.id, "test", JobStatus.CANCELLED, JobProgress(), None)
+
+
+def test_who_has_only_the_cookie_leaves_no_choices_for_the_owner(house: House) -> None:
+    page = stolen(house.owner(), house).get(house.ask())
+    boxes = (("connection", "cin_notes"),)
+    asked = page.send(tick=boxes, action="save", save_as="Notes", span="30d", confirm="")
+    assert asked.status == 403
+    assert saved_choices(house.store.vault) == {}
 
 
 # Logging in while somebody else guesses

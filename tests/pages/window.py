@@ -36,7 +36,7 @@ class Window:
         confirm = self.page.locator("input[name=confirm]")
         button = self.page.get_by_role("button", name=name, exact=True)
         button.wait_for()  # The page that has the button may still be on its way.
-        if name == "Approve" and confirm.count():
+        if name in ("Approve", "Upload") and confirm.count():
             confirm.fill(PASSPHRASE)
         if not name.startswith("Revoke"):
             button.click()

@@ -21,7 +21,7 @@ from pdpp.authz.requester import Requester, requester_of
 from pdpp.authz.review import DecisionOutcome, Review
 from pdpp.authz.wording import Wording, asker, destination, identity, word
 from pdpp.model import instant
-from pdpp.model.errors import Conflict, InvalidRequest, PdppError
+from pdpp.model.errors import InvalidRequest, PdppError
 from pdpp.model.grant import AccessMode
 from pdpp.pages.account_groups import grouped_accounts
 from pdpp.pages.chooser import (
@@ -113,12 +113,15 @@ async def _save(request: PageRequest, review: Review, action: str) -> Response:
     notice, status = None, 200
     try:
         choice = read_choice(form, review.created_at)
+        if not request.bound:
+            # Whoever has only learnt the cookie must not leave choices for the owner to approve.
+            request = await prove(request)
         if action == "save":
             await request.site.write(lambda: save_choice(vault, form.one("save_as"), form))
         else:
             name = action.partition(":")[2]
             await request.site.write(lambda: forget_choice(vault, name))
-    except (InvalidRequest, Conflict) as problem:
+    except PdppError as problem:
         choice = read_choice(form.without("span", "since", "until"), review.created_at)
         notice, status = problem.message, problem.status
     return await _page(request, review, choice, notice, status)

@@ -3,7 +3,8 @@
 A browser sends its cookies to every port of a host, so a program that listens on another port may
 learn the cookie of a session. It cannot learn a proof: that stands only in answers to forms in
 which the passphrase was typed or that carried a proof, and never in a page that is merely opened.
-So whoever has nothing but the cookie can look, and cannot approve.
+So whoever has nothing but the cookie can look, log out and refuse a request, and can neither
+approve nor change anything.
 """
 
 import hashlib
@@ -25,6 +26,11 @@ def proof_key(secret: bytes) -> bytes:
 def passkey_key(key: bytes) -> bytes:
     """Return the key that seals the challenges of passkeys."""
     return hmac.digest(key, b"passkey challenge", "sha256")
+
+
+def upload_key(key: bytes, upload_id: str) -> str:
+    """Return what each piece of an upload carries; only the answer to its beginning holds it."""
+    return hmac.new(key, f"upload {upload_id}".encode(), hashlib.sha256).hexdigest()
 
 
 def make_proof(key: bytes, session: str, typed_at: int) -> str:

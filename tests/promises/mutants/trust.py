@@ -150,6 +150,12 @@ MUTANTS = (
     ),
     Mutant(
         OWNER,
+        "takes uploads from whoever has the cookie",
+        (("pdpp.pages.imports.upload_endpoint:_require_proof", _unproven),),
+        ("tests/pages/test_proof.py::test_who_has_only_the_cookie_uploads_nothing",),
+    ),
+    Mutant(
+        OWNER,
         "writes an upload wherever its name says",
         (("pdpp.pages.imports.upload_endpoint:safe_name", lambda real: lambda name: name),),
         (f"{_OUTSIDER}::test_no_name_leads_out_of_the_folder_of_its_upload",),

@@ -56,6 +56,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
         scripts=(UPLOAD_SCRIPT,),
         calls=True,
         possible=site.data is not None,
+        confirms=not request.bound,
         uploads=[upload for upload in uploads if not upload.jobs],
         jobs=await import_jobs(site),
         guide=_guide(),
@@ -127,9 +128,12 @@ async def start_import(request: PageRequest) -> Response:
     """Answer ``POST /import/uploads/{upload_id}``: import it, or take it away."""
     site, folder = request.site, upload_folder(request.site)
     if request.form.one("action") == "remove":
-        upload = folder.get(request.http.path_params["upload_id"])
-        folder.remove(upload)
-        return request.go("/import")
+
+        async def remove(known: PageRequest) -> Response:
+            folder.remove(folder.get(known.http.path_params["upload_id"]))
+            return known.go("/import")
+
+        return await proved(request, "Type your passphrase to remove this.", "Remove", remove)
 
     async def act(known: PageRequest) -> Response:
         upload, plan = await _planned(known)
@@ -177,9 +181,13 @@ def _clear(request: PageRequest, job_id: str, *, failed: bool) -> None:
 
 async def cancel_import(request: PageRequest) -> Response:
     """Answer ``POST /import/{job_id}``: end it; what is written stays."""
-    job_id = request.http.path_params["job_id"]
-    await request.site.operate("cancelJob", {"job_id": job_id})
-    return request.go(f"/import/{job_id}")
+
+    async def cancel(known: PageRequest) -> Response:
+        job_id = known.http.path_params["job_id"]
+        await known.site.operate("cancelJob", {"job_id": job_id})
+        return known.go(f"/import/{job_id}")
+
+    return await proved(request, "Type your passphrase to end this import.", "End it", cancel)
 
 
 async def show_report(request: PageRequest) -> Response:

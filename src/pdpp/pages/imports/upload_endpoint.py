@@ -1,13 +1,15 @@
 """The upload endpoint: takes files in pieces from the script, or as a form where there is none.
 
 Everything here asks for the owner's session and for the token of its pages, in a header or as the
-first field of a form, before a byte is written.
+first field of a form, before a byte is written. Both follow from the cookie, which other ports of
+this machine may get: where they may, an upload begins with the passphrase. Its pieces carry a key
+that only the answer to its beginning holds.
 """
 
 import asyncio
 import hmac
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,7 +27,7 @@ from pdpp.model.errors import (
     PayloadTooLarge,
     PdppError,
 )
-from pdpp.pages.form import OWNERS_BYTES, read_form
+from pdpp.pages.form import OWNERS_BYTES, PostedForm, read_form
 from pdpp.pages.imports.multipart import boundary_of, form_parts
 from pdpp.pages.imports.upload import (
     CHUNK_BYTES,
@@ -36,16 +38,21 @@ from pdpp.pages.imports.upload import (
     folders_of,
     safe_name,
 )
+from pdpp.pages.login import prove
 from pdpp.pages.owner_page import check_source, show_error, visited_origin
 from pdpp.pages.page_request import PageRequest, make_page_request
+from pdpp.pages.proof import upload_key
 from pdpp.pages.site import Site
 from pdpp.service.failure import explained
 from pdpp.service.headers import SECURITY_HEADERS
 
 _TOKEN_HEADER = "x-form-token"  # noqa: S105 - the name of a header
+_KEY_HEADER = "x-upload-key"
 _PIECE = 1 << 20
 _MOST_FIELDS = 20
-"""Fields of a form that are no files; ours has two."""
+"""Fields of a form that are no files; ours has three."""
+_MOST_FIELD_BYTES = 8 << 10
+"""A passphrase has at most 1,024 characters."""
 
 log = logging.getLogger("pdpp.pages")
 
@@ -109,6 +116,7 @@ class UploadEndpoint:
     async def _begin(self, request: PageRequest) -> Response:
         """Begin an upload, or go on with one of the same files."""
         form = await read_form(request.http, OWNERS_BYTES)
+        await _require_proof(replace(request, form=form))
         names, sizes = form.all("name"), form.all("size")
         return await asyncio.to_thread(self._begun, names, sizes)
 
@@ -120,12 +128,22 @@ class UploadEndpoint:
         files = [UploadedFile(safe_name(name), int(size)) for name, size in pairs]
         upload = self._folder.begin(files, self.site.service.clock())
         offsets = self._folder.offsets(upload)
-        page = f"/import/uploads/{upload.id}"
-        return _json({"id": upload.id, "offsets": offsets, "page": page, "chunk": CHUNK_BYTES})
+        return _json(
+            {
+                "id": upload.id,
+                "key": upload_key(self.site.proof_key, upload.id),
+                "offsets": offsets,
+                "page": f"/import/uploads/{upload.id}",
+                "chunk": CHUNK_BYTES,
+            }
+        )
 
     async def _append(self, request: PageRequest, upload_id: str, number: str) -> Response:
         folder = self._folder
         upload = await asyncio.to_thread(folder.get, upload_id)
+        key = request.http.headers.get(_KEY_HEADER, "")
+        if not hmac.compare_digest(key, upload_key(self.site.proof_key, upload.id)):
+            raise Forbidden("This upload was begun elsewhere; drop the same files again.")
         text = request.http.query_params.get("offset", "")
         if not (number.isdecimal() and len(number) < 7 and text.isdecimal() and len(text) < 16):
             raise InvalidRequest("Give the number of the file and the offset.", param="offset")
@@ -154,18 +172,20 @@ class UploadEndpoint:
         """
         folder, sizes, folders = self._folder, dict[str, int](), set[str]()
         upload: Upload | None = None
-        token, name, whole, fields = b"", "", False, 0
+        name, whole, fields, typed = "", False, 0, dict[str, bytes]()
         try:
             async for part in form_parts(_pieces(request.http), boundary):
-                if part.filename is None:
-                    token = (b"" if part.begins else token) + part.content[:200]
                 if not part.filename:
+                    if part.name in ("token", "confirm"):
+                        before = b"" if part.begins else typed[part.name]
+                        typed[part.name] = (before + part.content)[:_MOST_FIELD_BYTES]
                     fields += part.begins
                     if fields > _MOST_FIELDS:
                         raise InvalidRequest("The form has too many fields.")
                     continue  # another field, or one for files in which none was chosen
                 if upload is None:
-                    _check_token(request, token.decode("latin-1"))
+                    _check_token(request, typed.get("token", b"").decode("latin-1"))
+                    await _require_proof(_filled(request, typed))
                     upload = await asyncio.to_thread(folder.begin_form, self.site.service.clock())
                 if part.begins:
                     name = safe_name(part.filename)
@@ -215,6 +235,18 @@ async def _pieces(http: Request) -> AsyncIterator[bytes]:
 def _check_token(request: PageRequest, token: str) -> None:
     if not hmac.compare_digest(token.encode("latin-1", "replace"), request.token.encode()):
         raise Forbidden("This page is too old; reload it and try again.")
+
+
+def _filled(request: PageRequest, typed: Mapping[str, bytes]) -> PageRequest:
+    """Return a request with the fields that came before the files of a form."""
+    confirm = typed.get("confirm", b"").decode("utf-8", "replace")
+    return replace(request, form=PostedForm({"confirm": [confirm]}))
+
+
+async def _require_proof(request: PageRequest) -> None:
+    """Refuse an upload without the passphrase, where another port may have learnt the cookie."""
+    if not request.bound:
+        await prove(request)
 
 
 def upload_folder(site: Site) -> UploadFolder:

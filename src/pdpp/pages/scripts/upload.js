@@ -12,6 +12,7 @@ if (area && form) {
   let cancelled = false;
   let current = null;
   let wake = null;
+  let key = "";
   const say = (text) => { state.textContent = text; };
   const size = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -22,6 +23,7 @@ if (area && form) {
     current = request;
     request.open(method, address);
     request.setRequestHeader("X-Form-Token", token);
+    if (key) request.setRequestHeader("X-Upload-Key", key);
     request.responseType = "json";
     request.upload.onprogress = (event) => progress && progress(event.loaded);
     request.onload = () => {
@@ -50,10 +52,14 @@ if (area && form) {
     cancelled = false;
     bar.hidden = stop.hidden = false;
     const body = new URLSearchParams();
+    // At an address whose cookies other ports get too, the passphrase says that it is the owner.
+    if (form.elements.confirm) body.append("confirm", form.elements.confirm.value);
     for (const [name, file] of files) { body.append("name", name); body.append("size", file.size); }
     const total = files.reduce((sum, [, file]) => sum + file.size, 0);
+    key = "";
     try {
       const begun = await again(() => call("POST", uploads, body));
+      key = begun.key;
       let before = 0;
       for (const [number, [name, file]] of files.entries()) {
         let offset = begun.offsets[number];
@@ -72,7 +78,7 @@ if (area && form) {
       location.assign(root + begun.page);
     } catch (problem) {
       bar.hidden = stop.hidden = true;
-      say(`${problem.message} What arrived is kept: drop the same files again to go on.`);
+      say(key ? `${problem.message} What arrived is kept: drop the same files again to go on.` : problem.message);
     }
   };
 
