@@ -93,7 +93,7 @@ def make_app(
     service = _service(store, settings or Settings(), clock)
     if encoder is None and data is not None:
         encoder = LazyEncoder(data)
-    service = replace(service, encoder=encoder)
+    service = replace(service, encoder=encoder, data=data)
     authority = Authority(store, clock, service.settings.lifetimes)
     site = make_site(service, authority, data)
     meter = Meter(share)
@@ -117,7 +117,7 @@ def make_app(
 def make_local_api(store: Store, gate: Gate, data: Path) -> tuple[ASGIApp, Service]:
     """Return ``/v1`` alone for callers in this process, whom ``gate`` knows, and its service."""
     service_without_model = _service(store, Settings(), instant.now)
-    service = replace(service_without_model, gate=gate, encoder=LazyEncoder(data))
+    service = replace(service_without_model, gate=gate, encoder=LazyEncoder(data), data=data)
     return _resource(service, Meter(None)), service
 
 

@@ -1,9 +1,14 @@
 """The owner renames, merges and removes accounts over /v1; a grant does none of it."""
 
 import time
+from pathlib import Path
 
 import pytest
-from tests.serving import World
+from tests.resource.library import library_store
+from tests.serving import World, living
+
+from pdpp.sources.importing.positions import PartPosition
+from pdpp.sources.importing.state import ImportState
 
 ROUTES = [
     ("POST", "/v1/connections/home/rename?display_name=x"),
@@ -49,6 +54,24 @@ def test_a_removal_is_shown_first_and_then_nobody_reads_the_account(shelf: World
     assert client.get("/v1/streams").json()["error"]["code"] == "grant_revoked"
     names = {row["connection_id"] for row in owner.get("/v1/streams").json()["data"]}
     assert names == {"work"}
+
+
+def test_a_removal_forgets_the_imports_of_the_account_alone(tmp_path: Path) -> None:
+    with living(library_store(tmp_path), data=tmp_path) as world:
+        state = ImportState(tmp_path, world.store.files)
+        for account in ("home", "work"):
+            connection = {"connection_id": account, "identity": f"{account} at home"}
+            state.keep_report(f"2026-{account}", {"connection": connection, "path": "zanzibarine"})
+            log = state.journal(account, tmp_path / "zanzibarine.zip", "1")
+            log.begin(anew=True)
+            log.note({"zanzibarine.md": PartPosition("1", 7)})
+            log.close()
+        before = set((tmp_path / "imports").rglob("*.*json"))
+        assert len(before) == 4
+        assert world.owner().delete("/v1/connections/home").status_code == 200
+        assert [name for name, _ in state.reports()] == ["2026-work"]
+        assert len(set((tmp_path / "imports").rglob("*.*json"))) == 2
+        assert state.journal("work", tmp_path / "zanzibarine.zip", "1").positions
 
 
 def test_a_merge_is_shown_first_and_done_as_a_job(shelf: World) -> None:

@@ -9,7 +9,6 @@ from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
 from pdpp.service.accounts import change_json, preview_removal, remove_connection
-from pdpp.sources.importing.state import ImportState
 from pdpp.store.catalogue import Connection
 from pdpp.store.port import Store
 
@@ -37,8 +36,7 @@ def run_removal(
     if not options.dry_run:
         agree(lines, yes=options.yes, typed=typed)
         for connection_id in ids:
-            remove_connection(store, connection_id, instant.now)
-            ImportState(data, store.files).forget(connection_id)
+            remove_connection(store, data, connection_id, instant.now)
         delete_removed(store)
         document |= {"status": "removed", "grants": list(map(change_json, preview.changes))}
         removed = [f"Removed: {name_of(account)}" for account in accounts]

@@ -173,10 +173,7 @@ async def _remove(request: PageRequest) -> Response:
             "Nothing was removed. Type the name of the account as it is shown here."
         )
     await _refuse_during_import(request.site)
-    site = request.site
-    await site.operate("removeConnection", _path(account))
-    if site.data is not None:
-        ImportState(site.data, site.service.store.files).forget(account.id)
+    await request.site.operate("removeConnection", _path(account))
     return request.go("/accounts")
 
 

@@ -41,7 +41,7 @@ def remove(call: Call) -> AccountChange:
     """Answer ``DELETE /v1/connections/{connection_id}``; a job deletes what the account held."""
     connection_id = call.path["connection_id"]
     preview = preview_removal(call.store, [connection_id], call.now)
-    changes = remove_connection(call.store, connection_id, lambda: call.now)
+    changes = remove_connection(call.store, call.data, connection_id, lambda: call.now)
     call.store.jobs.add(JobOrder(SWEEP, once=True))
     return {
         "object": "account_change",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pdpp.authz.principal import Principal
@@ -45,6 +46,7 @@ class Call:
     settings: Settings
     body: Any = None
     encoder: LazyEncoder | None = None
+    data: Path | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     lag: float | None = None
     assumed: object = None

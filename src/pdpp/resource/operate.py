@@ -62,6 +62,7 @@ def make_call(
         settings=service.settings,
         headers=headers,
         encoder=service.encoder,
+        data=service.data,
         lag=lag,
     )
 

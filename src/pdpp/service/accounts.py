@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypedDict
 
 from pdpp.authz.account_changes import (
@@ -19,6 +20,7 @@ from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import Clock
 from pdpp.model.json_types import Size
 from pdpp.service.runner import check_time
+from pdpp.sources.importing.state import ImportState
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.cell import cell_json
 from pdpp.store.port import Store
@@ -251,14 +253,19 @@ def preview_removal(store: Store, connection_ids: Collection[str], now: int) -> 
     )
 
 
-def remove_connection(store: Store, connection_id: str, clock: Clock) -> Sequence[GrantChange]:
-    """Take an account out of every grant and out of sight.
+def remove_connection(
+    store: Store, data: Path | None, connection_id: str, clock: Clock
+) -> Sequence[GrantChange]:
+    """Take an account out of every grant and out of sight, and forget its imports.
 
     Grants first: a removal that was cut leaves an account that no client can read, and can be
     repeated. What the account held is deleted piece by piece, by ``Store.delete_removed``.
+    ``data`` is the data folder, if there is one: imports remember the names of files there.
     """
     find_account(store.catalogue(), connection_id)
     changes = apply_to_grants(Authority(store, clock), without_accounts([connection_id]))
+    if data is not None:
+        ImportState(data, store.files).forget(connection_id)
     store.remove_connection(connection_id)
     return changes
 

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from pdpp.authz.principal import Gate
 from pdpp.meaning.encoder import LazyEncoder
@@ -42,4 +43,6 @@ class Service:
     clock: Clock
     recorder: Recorder
     encoder: LazyEncoder | None = None
+    data: Path | None = None
+    """The data folder, if the server has one."""
     new_request_id: Callable[[], str] = new_request_id
