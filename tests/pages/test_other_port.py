@@ -59,8 +59,8 @@ def test_a_listener_that_learns_the_cookie_cannot_approve(house: House, browser:
         answer = thief.post(path, data=form)
         assert answer.status_code == 403
         assert client.seen == []
-        parts = {"token": (None, fields["token"]), "file": ("notes.md", b"# Kittens")}
-        assert thief.post("/import/uploads", files=parts).status_code == 403
+        file, typed = {"file": ("notes.md", b"# Kittens")}, {"token": fields["token"]}
+        assert thief.post("/import/uploads", data=typed, files=file).status_code == 403
         assert not list((house.folder / "uploads").rglob("notes.md"))
         own.open(path)
         own.page.get_by_label("Passphrase").fill("four plain words here")

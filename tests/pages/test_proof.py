@@ -197,8 +197,8 @@ def test_who_has_only_the_cookie_uploads_nothing(house: House) -> None:
     for guess in ({}, {"confirm": "a guess"}, {"proof": make_proof(KEY, "ses_x", NOW)}):
         assert begin_upload(thief, house, **guess).status_code in (401, 403)
     token = form_token(owner.http.cookies[f"pdpp_session_{house.url.rpartition(':')[2]}"])
-    files = {"token": (None, token), "file": ("notes.md", b"# hello")}
-    assert thief.http.post("/import/uploads", files=files).status_code == 403
+    file, typed = {"file": ("notes.md", b"# hello")}, {"token": token}
+    assert thief.http.post("/import/uploads", data=typed, files=file).status_code == 403
     assert uploaded(house) == before
 
 
