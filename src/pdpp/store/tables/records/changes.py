@@ -174,10 +174,9 @@ class ChangeReader:
     def _gone(self, query: ChangeQuery) -> Iterator[_Change]:
         """Yield tombstones of records the reach showed once and shows no more."""
         reach, projector = query.reach, self._projector(query.reach, None)
-        for version, surrogate, key, emitted in self._rows(query, _by_trace(reach), "g"):
-            if not self._went_later(query, version, surrogate) and self._went(
-                reach, surrogate, key
-            ):
+        last_traces = _by_trace(reach) + _without_a_later_one(reach, query.horizon)
+        for version, surrogate, key, emitted in self._rows(query, last_traces, "g"):
+            if self._went(reach, surrogate, key):
                 yield (
                     (version, surrogate),
                     Tombstone(
@@ -188,17 +187,6 @@ class ChangeReader:
                         projector.tombstone_version(version, surrogate),
                     ),
                 )
-
-    def _went_later(self, query: ChangeQuery, version: int, surrogate: int) -> bool:
-        """Return whether a later trace of the same record exists; that one is reported instead."""
-        reach = query.reach
-        sql = (
-            Sql("SELECT 1 FROM ghost g WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))
-            + Sql("AND g.surrogate = ? AND g.version > ?", (surrogate, version))
-            + Sql("AND g.version <= ?", (query.horizon,))
-            + _within(reach.time)
-        )
-        return next(self._db.execute(sql.text, sql.values), None) is not None
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
@@ -257,17 +245,32 @@ def _by_trace(reach: Reach) -> Sql:
     )
 
 
+def _without_a_later_one(reach: Reach, horizon: int) -> Sql:
+    """Return the condition that a record left no later trace; that one is reported instead.
+
+    It is a value and not ``NOT EXISTS``: a planner could read all traces of the feed for that.
+    """
+    return (
+        Sql("AND (SELECT 1 FROM ghost later INDEXED BY ghost_surrogate")
+        + Sql("WHERE later.owner = g.owner AND later.feed = g.feed")
+        + Sql("AND later.surrogate = g.surrogate AND later.version > g.version")
+        + Sql("AND later.version <= ?", (horizon,))
+        + _within(reach.time, "later")
+        + Sql("LIMIT 1) IS NULL")
+    )
+
+
 def _behind(alias: str, place: _Place) -> Sql:
     return Sql(f"AND ({alias}.version, {alias}.surrogate) > (?, ?)", place)
 
 
-def _within(interval: Interval | None) -> Sql:
+def _within(interval: Interval | None, alias: str = "g") -> Sql:
     """Return the condition that a ghost had been inside a stretch of time."""
     if interval is None:
         return Sql("")
-    sql = Sql("AND g.time IS NOT NULL")
+    sql = Sql(f"AND {alias}.time IS NOT NULL")
     if interval.since is not None:
-        sql += Sql("AND g.time >= ?", (interval.since,))
+        sql += Sql(f"AND {alias}.time >= ?", (interval.since,))
     if interval.until is not None:
-        sql += Sql("AND g.time < ?", (interval.until,))
+        sql += Sql(f"AND {alias}.time < ?", (interval.until,))
     return sql
