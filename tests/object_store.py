@@ -1,4 +1,4 @@
-"""An S3-compatible object store from a wheel (SeaweedFS): one for all tests of a process."""
+"""An S3-compatible object store from a wheel (SeaweedFS): one for all tests of a file."""
 
 import atexit
 import json
@@ -24,9 +24,20 @@ _START_SECONDS = 60
 _TRIES = 3
 
 
-@cache
 def object_store() -> str:
     """Return where the server is, started when it is first asked for."""
+    return _running()[1]
+
+
+def end_object_store() -> None:
+    """Stop the server, if there is one: it takes an eighth of a core while nobody asks it."""
+    if _running.cache_info().currsize:
+        _stop(_running()[0])
+        _running.cache_clear()
+
+
+@cache
+def _running() -> tuple["subprocess.Popen[bytes]", str]:
     folder = Path(tempfile.mkdtemp(prefix="pdpp-objects-"))
     # What is registered first comes last: the server is stopped before its folder goes.
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -36,7 +47,7 @@ def object_store() -> str:
         server, address = _start(place)
         atexit.register(_stop, server)
         if _answers(server, address):
-            return address
+            return server, address
         _stop(server)  # another process had taken one of its ports
     raise AssertionError((folder / "0" / "log").read_text())
 

@@ -2,12 +2,13 @@
 
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, pdpp_here
-from tests.object_store import BUCKET, KEY_ID, KEY_SECRET, object_store, objects
+from tests.object_store import BUCKET, KEY_ID, KEY_SECRET, end_object_store, object_store, objects
 from tests.postgres_server import server_url
 from tests.serving import UNLIMITED, approve, owner, plant, running
 
@@ -38,6 +39,13 @@ PATHS = (
     "/v1/streams/entries/records?changes_since=beginning",
     "/v1/search?q=rain",
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ended_store() -> Iterator[None]:
+    """End the object store with the last test that asks for one."""
+    yield
+    end_object_store()
 
 
 @pytest.fixture

@@ -14,7 +14,15 @@ from typing import Any
 import obstore
 import psycopg
 import pytest
-from tests.object_store import BUCKET, KEY_ID, KEY_SECRET, client, object_store, objects
+from tests.object_store import (
+    BUCKET,
+    KEY_ID,
+    KEY_SECRET,
+    client,
+    end_object_store,
+    object_store,
+    objects,
+)
 from tests.postgres_server import server_url
 from tests.store.world import Clock, World
 
@@ -31,6 +39,13 @@ PARTS = LARGE * 10
 LATE = 1 << 62
 
 Machine = Callable[..., PostgresStore]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ended_store() -> Iterator[None]:
+    """End the object store with the last test that asks for one."""
+    yield
+    end_object_store()
 
 
 @pytest.fixture
