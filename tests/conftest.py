@@ -6,9 +6,8 @@ import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import orjson
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
@@ -17,9 +16,6 @@ from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
 from tests.scheduling import FileScheduling, import_share, order_of
 from tests.soak import SOAK
-
-if TYPE_CHECKING:
-    from pdpp.model.declaration import Declaration
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 
@@ -34,7 +30,8 @@ settings.register_profile(
     "ci",
     deadline=None,
     derandomize=True,
-    max_examples=50,
+    # Every run makes up the same ones; a soak makes up forty times as many, and others each time.
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
@@ -135,24 +132,12 @@ def slow_hasher() -> Iterator[Callable[[], PasswordHasher]]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def parsed_once() -> Iterator[None]:
-    """Parse each declaration that stands in a store once in a process of tests.
-
-    A store does so when it is opened: 16 ms for the demo world, which thousands of tests open.
-    """
-    from pdpp.model.validation import parse_declaration
-    from pdpp.store.tables import feeds
-
-    parsed: dict[bytes, Declaration] = {}
-
-    def parse(document: object) -> "Declaration":
-        content = orjson.dumps(document)
-        if content not in parsed:
-            parsed[content] = parse_declaration(document)
-        return parsed[content]
+def made_once() -> Iterator[None]:
+    """Make once in a process of tests what comes out the same every time."""
+    from tests.made_once import make_once
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(feeds, "parse_declaration", parse)
+        make_once(patch)
         yield
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import weakref
 import zlib
 from collections.abc import Callable
@@ -48,12 +47,43 @@ def open_store(
 
 def copy_store(source: Path, target: Path) -> Path:
     """Let a new data folder hold what a closed store has; return the new folder."""
-    shutil.copytree(source, target, dirs_exist_ok=True)
+    _copy_folder(str(source), str(target))
     if ENGINE == "postgres":
         from tests.postgres_server import copy_owner
 
         copy_owner(str(source), str(target))
     return target
+
+
+def _copy_folder(source: str, target: str) -> None:
+    """Copy what a folder holds, with modes and times.
+
+    The demo world has 280 small files in 165 folders, and hundreds of tests copy it: ``shutil``
+    asks the system for three times as much as this needs.
+    """
+    os.makedirs(target, 0o700, exist_ok=True)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            beside = f"{target}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                _copy_folder(entry.path, beside)
+            else:
+                _copy_file(entry.path, beside)
+
+
+def _copy_file(source: str, target: str) -> None:
+    reading = os.open(source, os.O_RDONLY)
+    try:
+        facts = os.fstat(reading)
+        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, facts.st_mode & 0o777)
+        try:
+            while piece := os.read(reading, 1 << 20):
+                os.write(writing, piece)
+            os.utime(writing, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        finally:
+            os.close(writing)
+    finally:
+        os.close(reading)
 
 
 def kept_bytes(folder: Path) -> bytes:

@@ -19,6 +19,14 @@ DEADLINE = 120
 NOWHERE = "http://127.0.0.1:1"
 """Where requests to other machines go: a port on which nothing listens."""
 
+QUICK = {
+    "GEMINI_CLI_NO_RELAUNCH": "true",
+    "QWEN_CODE_NO_RELAUNCH": "true",
+    "NODE_COMPILE_CACHE": str(BIN.parent / ".compiled"),
+}
+"""Programs of many megabytes: they start once, not a second time for more memory, and what was
+compiled of them is kept for the next start."""
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
@@ -37,6 +45,7 @@ class Home:
             {"HOME": str(self.folder), "PATH": path, "TERM": "dumb"}
             | proxies
             | own
+            | QUICK
             | {**self.variables}
         )
 

@@ -6,6 +6,7 @@ import tomllib
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -81,33 +82,45 @@ def parts_of(name: str) -> list[str]:
     return [part.lower() for part in re.findall(r"[A-Z]?[a-z0-9]+", name)]
 
 
-@cache
-def trees() -> tuple[tuple[Path, ast.Module], ...]:
-    """Return every module of the source, parsed once."""
-    return tuple(
-        (path, ast.parse(path.read_text("utf-8"))) for path in sorted(SOURCE.rglob("*.py"))
-    )
+class Named(NamedTuple):
+    """The names that the code gives."""
+
+    all: frozenset[str]
+    """Every part of every name that anything has."""
+    definitions: tuple[tuple[str, str], ...]
+    """Every module, class and function as its name and its place."""
+    public_classes: dict[str, list[str]]
+    """The modules of each public class at the top of one."""
 
 
 @cache
-def names() -> frozenset[str]:
-    """Return every part of every name that the code gives to anything."""
-    defined: set[str] = set()
-    for path, tree in trees():
-        defined |= {path.stem, path.parent.name}
+def named() -> Named:
+    """Return the names in the source, of which each module is parsed and walked once."""
+    stored: set[str] = set()
+    definitions: list[tuple[str, str]] = []
+    classes: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        place, tree = str(path.relative_to(SOURCE)), ast.parse(path.read_text("utf-8"))
+        definitions += [(path.stem, place), (path.parent.name, place)]
         for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                defined.add(node.name)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                defined.add(node.id)
-    return frozenset(part for name in defined for part in parts_of(name))
+            if isinstance(node, ast.Name):
+                if isinstance(node.ctx, ast.Store):
+                    stored.add(node.id)
+            elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                definitions.append((node.name, f"{place}:{node.lineno}"))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, []).append(place)
+    every = stored | {name for name, _ in definitions}
+    parts = frozenset(part for name in every for part in parts_of(name))
+    return Named(parts, tuple(definitions), classes)
 
 
 def test_the_glossary_is_short_and_every_word_of_it_is_in_the_code() -> None:
     words = dict(WORD.findall(section("Words of this house")))
     del words["word"]
     assert 0 < len(words) <= MOST_WORDS
-    assert [word for word in words if not {word, f"{word}s"} & names()] == []
+    assert [word for word in words if not {word, f"{word}s"} & named().all] == []
 
 
 METAPHORS = frozenset(
@@ -146,24 +159,9 @@ METAPHORS = frozenset(
 """Private words for ordinary things that were once in the code."""
 
 
-@cache
-def definitions() -> tuple[tuple[str, str], ...]:
-    """Return every module, class and function as its name and its place."""
-    defined: list[tuple[str, str]] = []
-    for path, tree in trees():
-        place = str(path.relative_to(SOURCE))
-        defined += [(path.stem, place), (path.parent.name, place)]
-        defined += [
-            (node.name, f"{place}:{node.lineno}")
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
-    return tuple(defined)
-
-
 def test_no_module_class_or_function_is_named_by_a_metaphor() -> None:
-    named = [(name, place) for name, place in definitions() if METAPHORS & set(parts_of(name))]
-    assert named == []
+    metaphors = [pair for pair in named().definitions if METAPHORS & set(parts_of(pair[0]))]
+    assert metaphors == []
 
 
 SAME_CONCEPT = frozenset({"Blob", "Excerpt", "Hit", "Record", "Stream"})
@@ -171,11 +169,7 @@ SAME_CONCEPT = frozenset({"Blob", "Excerpt", "Hit", "Record", "Stream"})
 
 
 def test_a_public_class_name_is_unique() -> None:
-    places: dict[str, list[str]] = {}
-    for path, tree in trees():
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
-    shared = {name: where for name, where in places.items() if len(where) > 1}
+    classes = named().public_classes
+    shared = {name: where for name, where in classes.items() if len(where) > 1}
     assert {name: where for name, where in shared.items() if name not in SAME_CONCEPT} == {}
     assert shared.keys() >= SAME_CONCEPT

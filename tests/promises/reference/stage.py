@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from tests.engine import copy_store, open_store
+from tests.made_once import parse_once
 from tests.promises.caller import Caller, calling
 from tests.promises.reference.embedder import InstalledEncoder
 from tests.promises.reference.generator import Plan, Side, plan
@@ -19,7 +20,6 @@ from pdpp.app import make_app
 from pdpp.authz.token import TokenKind, hash_token
 from pdpp.jobs.embedding import embed_some
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
-from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
 from pdpp.store.catalogue import Feed as StoredFeed
 from pdpp.store.port import Store
@@ -193,7 +193,7 @@ def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:
     """Declare, connect and grant; the right side in the other order."""
     for made in plans if actor.name == "left" else reversed(plans):
         side = actor.sides[made.number] = Side(made, actor.name, seed)
-        parsed = parse_declaration(side.world.documents[made.key])
+        parsed = parse_once(side.world.documents[made.key])
         actor.store.register(parsed)
         for connection_id, (key, name) in side.world.connections.items():
             actor.store.connect(connection_id, key, name)
