@@ -34,10 +34,10 @@ COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --o
 JUDGES := tests/mcp/judges tests/pages/browser tests/hosts
 FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/configuration tests/resource \
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
-SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
-	tests/openapi/test_schemathesis.py tests/sources/formats/test_every_format.py \
-	tests/model tests/evidence tests/store/test_*.py \
-	tests/pages/test_every_page.py tests/pages/test_layout.py tests/house/test_bench.py
+# Whatever makes up examples, or does more of the same in a soak.
+SOAKED_WHOLE := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/formats
+SOAKED = $(SOAKED_WHOLE) $(filter-out $(SOAKED_WHOLE) $(SOAKED_WHOLE:%=%/%), \
+	$(sort $(shell grep -rlE --include='test_*.py' '@given|import SOAK' tests)))
 
 # What `make test` runs on PostgreSQL too: a part of the contract of a store, every scenario of an
 # agent, what grants may show, and a tenth of the worlds of the reference model. The tests of that

@@ -6,5 +6,5 @@ _TIMES = 40
 
 
 def dose(count: int) -> int:
-    """Return how many examples to make: half of a dose in every run, forty doses in a soak."""
-    return count * _TIMES if SOAK else max(1, count // 2)
+    """Return how many examples to make: a quarter of a dose in every run, forty doses in a soak."""
+    return count * _TIMES if SOAK else max(1, count // 4)

@@ -19,7 +19,7 @@ from tests.soak import SOAK
 from pdpp.mcp.reading import package
 from pdpp.model import instant
 
-WORLDS = 10_000 if SOAK else 1_000 if ENGINE == "sqlite" else 600
+WORLDS = 10_000 if SOAK else 1_000 if ENGINE == "sqlite" else 400
 IN_A_TEST, IN_A_STORE = WORLDS // 10, 20
 SURFACES = {
     *("records", "search", "semantic", "hybrid", "aggregate", "window", "record"),

@@ -23,6 +23,7 @@ from typing import Any
 
 from tests.cli.shell import Ended, pdpp, pdpp_here
 from tests.engine import open_store
+from tests.soak import SOAK
 
 from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused
@@ -37,6 +38,9 @@ from pdpp.store.intake import Checker, Rejection
 from pdpp.store.numbers import read_data
 from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
+
+MUTANTS, NOISES = (400, 40) if SOAK else (80, 10)
+"""In how many ways a document is changed, and at how many places noise is put into a file."""
 
 GOLDEN = Path(__file__).with_name("golden")
 Key = tuple[str, str]
@@ -268,7 +272,7 @@ def survives(source: Source, path: Path) -> list[Finding]:
 
 
 def check_hostile_json(
-    source: Source, document: Any, place: Callable[[bytes], Path], *, most: int = 400
+    source: Source, document: Any, place: Callable[[bytes], Path], *, most: int = MUTANTS
 ) -> None:
     """Check a JSON document with each of its values replaced, and its text disturbed."""
     for mutant in _some(mutations(document), most):
@@ -278,7 +282,7 @@ def check_hostile_json(
 
 
 def check_hostile_lines(
-    source: Source, documents: Sequence[Any], place: Callable[[bytes], Path], *, most: int = 400
+    source: Source, documents: Sequence[Any], place: Callable[[bytes], Path], *, most: int = MUTANTS
 ) -> None:
     """Check a file of JSON lines the same way, line by line."""
     lines = [json.dumps(document).encode() for document in documents]
@@ -341,7 +345,7 @@ def disturbed(content: bytes) -> Iterator[bytes]:
     yield content + b"[" * 100_000
     yield content + b'{"a":' * 50_000
     chance = random.Random(11)
-    for _ in range(40):
+    for _ in range(NOISES):
         at = chance.randrange(len(content) or 1)
         yield content[:at] + bytes(chance.randrange(256) for _ in range(3)) + content[at + 3 :]
         yield content[:at] + b"\x00\xc3\x28" + content[at:]
