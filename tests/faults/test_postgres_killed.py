@@ -37,8 +37,16 @@ def server() -> Iterator[Any]:
 
 
 def kill(server: Any) -> None:
-    """Kill the process that all others of PostgreSQL belong to."""
+    """Kill the process that all others of PostgreSQL belong to, and wait until they are gone.
+
+    On a busy machine one of them may answer once more before it notices.
+    """
+    import psutil  # type: ignore[import-untyped]
+
+    others = psutil.Process(server.get_pid()).children(recursive=True)
     os.kill(server.get_pid(), signal.SIGKILL)
+    _, alive = psutil.wait_procs(others, DEADLINE_SECONDS)
+    assert alive == []
 
 
 def start_again(server: Any) -> None:
