@@ -31,13 +31,19 @@ TOGETHER: Mapping[str, str] = MappingProxyType(
 )
 
 FIRST = (
-    "tests/promises/test_mutants.py",
     "tests/promises/test_reference_model.py",
+    "tests/promises/test_mutants.py",
+    "tests/store/postgres/test_differential.py",
     "tests/sources/formats/test_every_format.py",
     "tests/house/test_bench.py",
     "tests/house/test_soak.py",
     "tests/sources/importing/test_scale.py",
+    "tests/hosts/test_accepted.py",
     "tests/pages/test_browser.py",
+    "tests/pages/test_every_page.py",
+    "tests/pages/test_layout.py",
+    "tests/pages/test_many.py",
+    "tests/promises/test_non_interference.py",
 )
 """Long files begin first, so that no worker is left alone with one at the end."""
 
