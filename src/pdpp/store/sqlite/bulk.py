@@ -23,6 +23,9 @@ _MOST_VALUES = 1_024
 """How many values one statement takes: with more of them a row gets no cheaper, and the engine
 remembers 72 bytes for each place of a statement that it may be asked again."""
 
+_MOST_ROWS = 512
+"""A statement of more rows would be longer than the 16 KB up to which statements are remembered."""
+
 _INSERTION = re.compile(
     r"\s*((?:INSERT|REPLACE)[A-Z ]* INTO (\w+)\b.* VALUES) (\((?:\?, )*\?\))\s*", re.DOTALL
 )
@@ -48,6 +51,7 @@ _RECORD = Insertion(
     9,
 )
 _CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?, ?, ?)", 3)
+_SAME_CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?4, ?, ?)", 2)
 
 
 @lru_cache(maxsize=256)
@@ -68,13 +72,18 @@ def insert_rows(
     db: "SqliteConnection",
     insertion: Insertion,
     rows: Iterable[Sequence[Any]],
-    shared: Sequence[Any] = (),
 ) -> None:
-    """Add rows, some at once; ``shared`` are the values that are the same in all of them."""
-    values = [*chain.from_iterable(rows)]
+    """Add rows, some at once."""
+    _insert(db, insertion, [*chain.from_iterable(rows)], ())
+
+
+def _insert(
+    db: "SqliteConnection", insertion: Insertion, values: Sequence[Any], shared: Sequence[Any]
+) -> None:
+    """Add rows, of which ``values`` has one after the other, and all have the shared values."""
     width = insertion.width
-    at, left = 0, len(values) // width
-    for count in _counts(left, width):
+    at = 0
+    for count in _counts(len(values) // width, width):
         end = at + count * width
         db.execute(_statement(insertion, count), (*shared, *values[at:end]))
         at = end
@@ -82,7 +91,7 @@ def insert_rows(
 
 def _counts(rows: int, width: int) -> Iterator[int]:
     """Yield how many rows each statement takes: few different numbers, so that few are parsed."""
-    count = 1 << (_MOST_VALUES // width).bit_length() - 1
+    count = 1 << min(_MOST_ROWS, _MOST_VALUES // width).bit_length() - 1
     while rows:
         if count <= rows:
             rows -= count
@@ -106,31 +115,40 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
         new.data,
         strict=True,
     )
-    insert_rows(db, _RECORD, rows, (OWNER, new.feed, new.version))
-    if not new.places:
-        return
+    _insert(db, _RECORD, [*chain.from_iterable(rows)], (OWNER, new.feed, new.version))
+    if new.places:
+        _insert_cells(db, new)
+
+
+def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
+    """Add the cells of records, field by field and in the order of the table."""
     numbers = range(len(new.ids))
     by_surrogate = sorted(numbers, key=new.surrogates.__getitem__)
+    same = _interleaved(by_surrogate, new.surrogates, new.ids)
     columns = list(zip(*new.cells, strict=True))
     for place in new.places:
         column = columns[place]
+        kinds = len(set(column))
+        # Equal values of different kinds, such as 1 and 1.0, are two.
+        if kinds == 1 and len(set(map(type, column))) == 1:
+            value = ABSENT if column[0] is None else column[0]
+            _insert(db, _SAME_CELL, same, (OWNER, new.feed, place, value))
+            continue
         # What is sorted already is sorted again in no time: different values mostly come in order,
         # and equal ones are in the order of surrogates.
-        few = 2 * len(set(column)) < len(column)
-        ordered = _in_order(by_surrogate if few else numbers, column)
-        insert_rows(
-            db,
-            _CELL,
-            [
-                (
-                    ABSENT if (value := column[at]) is None else value,
-                    new.surrogates[at],
-                    new.ids[at],
-                )
-                for at in ordered
-            ],
-            (OWNER, new.feed, place),
-        )
+        ordered = _in_order(by_surrogate if 2 * kinds < len(column) else numbers, column)
+        if None in column:
+            column = [ABSENT if value is None else value for value in column]
+        values = _interleaved(ordered, column, new.surrogates, new.ids)
+        _insert(db, _CELL, values, (OWNER, new.feed, place))
+
+
+def _interleaved(order: Sequence[int], *columns: Sequence[Any]) -> list[Any]:
+    """Return rows one after the other: what each column has, in some order."""
+    values: list[Any] = [None] * (len(order) * len(columns))
+    for at, column in enumerate(columns):
+        values[at :: len(columns)] = map(column.__getitem__, order)
+    return values
 
 
 def _in_order(numbers: Sequence[int], column: Sequence[CellValue]) -> Sequence[int]:
