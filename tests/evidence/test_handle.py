@@ -11,7 +11,9 @@ from pdpp.evidence.handle import (
     MAX_PART_CHARS,
     Handle,
     WindowHandle,
+    are_plain_keys,
     blob_uri,
+    is_plain_key,
     key_problem,
     parse_blob_uri,
     parse_handle,
@@ -196,3 +198,14 @@ def test_the_longest_parts_make_a_handle_that_parses() -> None:
     assert parse_handle(Handle(part, part, key).id) == Handle(part, part, key)
     assert part_problem("a:b") == "holds ':'"
     assert part_problem(None) == "is not a string"
+
+
+@given(
+    st.lists(
+        st.text("aZ09_.-~/\n ", max_size=4)
+        | st.sampled_from((".", "..", "a\nb", "x" * 512, "x" * 513, 5, None)),
+        max_size=4,
+    )
+)
+def test_some_keys_are_plain_where_each_of_them_is(keys: list[object]) -> None:
+    assert are_plain_keys(keys) == (bool(keys) and all(map(is_plain_key, keys)))

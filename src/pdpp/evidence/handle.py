@@ -8,7 +8,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -27,6 +27,7 @@ STREAM_URI = "pdpp://stream/"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
 _HARMLESS = re.compile(r"(?!\.\.?\Z)[A-Za-z0-9_.-]+")
+_HARMLESS_LINES = re.compile(r"(?:(?!\.\.?\n)[A-Za-z0-9_.-]+\n)+")
 _EXAMPLE = "work-mail/messages:m-1"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -107,6 +108,16 @@ def _text_problem(value: object, longest: int) -> str | None:
 def is_plain_key(key: object) -> bool:
     """Tell quickly whether a record key is good; False means that ``key_problem`` must look."""
     return type(key) is str and len(key) <= MAX_KEY_CHARS and bool(_HARMLESS.fullmatch(key))
+
+
+def are_plain_keys(keys: Sequence[object]) -> bool:
+    """Tell the same of some keys at once: False where one of them must be looked at."""
+    texts = [key for key in keys if type(key) is str and len(key) <= MAX_KEY_CHARS]
+    if len(texts) < len(keys):
+        return False
+    lines = "\n".join((*texts, ""))
+    # A key with a line break in it would be taken for two.
+    return lines.count("\n") == len(keys) and _HARMLESS_LINES.fullmatch(lines) is not None
 
 
 def key_problem(key: object) -> str | None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import jsonschema_rs
 import orjson
 
-from pdpp.evidence.handle import is_plain_key, key_problem
+from pdpp.evidence.handle import are_plain_keys, is_plain_key, key_problem
 from pdpp.model import instant
 from pdpp.model.json_types import Keyword, Moment, Size
 from pdpp.store.batch import CheckedRecords
@@ -165,7 +165,7 @@ class Intake:
         if (
             max(map(len, texts)) <= most
             and set(map(type, data)) == {dict}
-            and all(map(is_plain_key, keys))
+            and are_plain_keys(keys)
             and all(map(is_valid, data))
         ):
             self._prepare()

@@ -49,13 +49,13 @@ class Block:
 
 def build(entries: Sequence[Indexed], places: Sequence[int]) -> Block:
     """Return the block of some records, the texts of which stand at some places."""
-    times = np.array([item.entry.time for item in entries], dtype=np.int64)
-    numbers = np.array([item.number for item in entries], dtype=np.int64)
-    texts = [item.entry.texts for item in entries]
+    record_numbers, _, words = zip(*entries, strict=True)
+    moments, _, texts = zip(*words, strict=True)
+    times, numbers = np.array(moments, dtype=np.int64), np.array(record_numbers, dtype=np.int64)
     order = np.lexsort((numbers, times))
     if len(order) > 1 and (np.diff(order) < 0).any():
         times, numbers = times[order], numbers[order]
-        texts = [texts[at] for at in order.tolist()]
+        texts = tuple(texts[at] for at in order.tolist())
     fields = {
         place: field
         for place, column in sorted(zip(places, zip(*texts, strict=True), strict=False))

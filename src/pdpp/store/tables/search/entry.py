@@ -29,10 +29,6 @@ class Indexed(NamedTuple):
     surrogate: int
     entry: Entry
 
-    def thread_row(self, feed: int) -> tuple[int, int | None, int, int, int]:
-        """Return where the record stands in its conversation; equal times at random."""
-        return feed, self.entry.thread, self.entry.time, self.surrogate, self.number
-
 
 EntriesOf = Callable[[Sequence[Mapping[str, Any]], Iterable[int | None]], list[Entry]]
 """Returns what the word index takes of some records, each with its event time."""

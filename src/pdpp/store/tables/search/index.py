@@ -6,7 +6,7 @@ few looks: a work of tending (``tending.py``), and of a batch only where nobody 
 """
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,10 +63,17 @@ def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence
         return
     for start in range(0, len(entries), BLOCK_RECORDS):
         insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
-    rows = [item.thread_row(feed) for item in entries if item.entry.thread is not None]
+    rows = sorted(_thread_rows(feed, entries))
     if rows:
-        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", sorted(rows))
+        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", rows)
     _merge_small(db, feed)
+
+
+def _thread_rows(feed: int, entries: Sequence[Indexed]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield where records stand in their conversations; those of equal times at random."""
+    for number, surrogate, (time, thread, _) in entries:
+        if thread is not None:
+            yield feed, thread, time, surrogate, number
 
 
 def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
@@ -75,7 +82,7 @@ def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
         return
     db.executemany(
         "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
-        [item.thread_row(feed)[:-1] for item in entries if item.entry.thread is not None],
+        [row[:-1] for row in _thread_rows(feed, entries)],
     )
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]

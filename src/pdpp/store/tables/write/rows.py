@@ -162,7 +162,7 @@ class BatchRows:
         )
         if batch.entries:
             entries = batch.fresh(batch.entries)
-            self.words += map(Indexed._make, zip(ids, surrogates, entries, strict=True))
+            self.words += map(Indexed, ids, surrogates, entries)
         for turn, place, key in batch.exact:
             if batch.is_fresh(turn):
                 self.exact.append((OWNER, self.feed.id, place, batch.surrogates[turn], key))
