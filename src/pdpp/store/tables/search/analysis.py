@@ -78,8 +78,8 @@ def _of_field(
     vocabulary: Vocabulary, groups: Sequence[_TermsInTexts], first: int, end: int
 ) -> Terms:
     """Return the terms of some of the texts, which come in their order wherever they come."""
-    spans = [np.searchsorted(some.texts, (first, end)) for some in groups]
-    parts = [(some, *span) for some, span in zip(groups, spans, strict=True) if np.ptp(span)]
+    spans = [np.searchsorted(some.texts, (first, end)).tolist() for some in groups]
+    parts = [(some, *span) for some, span in zip(groups, spans, strict=True) if span[0] < span[1]]
     terms = _joined([some.terms[low:high] for some, low, high in parts])
     texts = _joined([some.texts[low:high] for some, low, high in parts])
     ordered, ranks = _ranked(vocabulary, terms)
