@@ -137,9 +137,8 @@ def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
         # What is sorted already is sorted again in no time: different values mostly come in order,
         # and equal ones are in the order of surrogates.
         ordered = _in_order(by_surrogate if 2 * kinds < len(column) else numbers, column)
-        if None in column:
-            column = [ABSENT if value is None else value for value in column]
-        values = _interleaved(ordered, column, new.surrogates, new.ids)
+        stored = [ABSENT if value is None else value for value in column]
+        values = _interleaved(ordered, stored, new.surrogates, new.ids)
         _insert(db, _CELL, values, (OWNER, new.feed, place))
 
 
