@@ -29,6 +29,7 @@ from pdpp.store.batch import canonical
 from pdpp.store.numbers import read_data
 from pdpp.store.port import PagePosition, PageQuery, Record, Store
 from pdpp.store.scope import Reach
+from pdpp.store.tables.records import predicate, visible_way
 from pdpp.store.tables.records.long_values import split
 
 SORTS = st.sampled_from([None, "at", "size", "weight", "subject", "read", "thread", "note"])
@@ -272,3 +273,52 @@ def test_a_position_does_not_tell_whether_a_hidden_record_holds_a_decimal(world:
     before = positions()
     world.put({"hidden": {"weight": Decimal("0.300000000000000001")}})
     assert positions() == before
+
+
+SCARCE: list[Data] = [
+    {"time": Interval(None, 1_769_904_000_000_000)},
+    {"keys": [f"k{n:02d}" for n in range(9)]},
+]
+"""Limits of grants that show some records among many hidden ones."""
+
+
+def everything_read(world: World, limits: Data) -> list[object]:
+    """Return what pages in each order, counts and sums show under a grant."""
+    answers: list[object] = []
+    for fields in (None, ["subject", "size", "thread"]):
+        reach = world.reach(**limits, fields=fields)
+        some = reach.narrowed([condition(reach, "thread", "eq", "t1")])
+        for one in (reach, some):
+            for sort in (None, "size", "subject", "at"):
+                if sort is not None and not one.compares(sort):
+                    continue
+                for descending in (True, False):
+                    order = {"sort": sort, "descending": descending}
+                    answers.append(handles(world, list(read_pages(world.store, [one], 4, **order))))
+            answers.append(world.store.count(one))
+    return answers
+
+
+@pytest.mark.parametrize("limits", SCARCE)
+def test_records_that_are_scarce_are_read_alike_along_any_way(
+    world: World, monkeypatch: pytest.MonkeyPatch, limits: Data
+) -> None:
+    world.put(
+        {
+            f"k{n:02d}": {
+                "at": f"2026-0{1 + n % 3}-01",
+                "size": n % 4 if n % 5 else None,
+                "subject": f"s{n % 7}",
+                "thread": f"t{n % 2}",
+            }
+            for n in range(40)
+        }
+    )
+    monkeypatch.setattr(predicate, "_SELECTIVE", 2)
+    ways = []
+    for part in (1, 1_000):
+        monkeypatch.setattr(visible_way, "_PAGE_PART", part)
+        monkeypatch.setattr(visible_way, "_SCAN_PART", part)
+        ways.append(everything_read(world, limits))
+    assert ways[0] == ways[1]
+    assert any(ways[0])

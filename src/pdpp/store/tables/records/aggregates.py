@@ -20,9 +20,9 @@ from pdpp.store.tables.records.predicate import (
     Sql,
     exact_key,
     holds_exact,
-    source,
     value_of,
 )
+from pdpp.store.tables.records.visible_way import source
 
 Bucket = Callable[[int], tuple[str, int]]
 MINUTE = 60_000_000

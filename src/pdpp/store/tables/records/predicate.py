@@ -213,15 +213,6 @@ def narrow_way(db: TableReader, reach: Reach) -> Sql | None:
     return None if span is None else along_span(span, reach)
 
 
-def source(db: TableReader, reach: Reach) -> Sql:
-    """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
-    ways = spans(reach)
-    if len(ways) == 1 and not _by_key(reach):
-        return Sql("FROM") + along_span(ways[0], reach)
-    way = narrow_way(db, reach)
-    return Sql("FROM") + (Sql("record r WHERE") + records_where(reach) if way is None else way)
-
-
 def _by_key(reach: Reach) -> bool:
     """Tell whether a grant lists so few records that they are best looked up one by one."""
     return reach.keys is not None and len(reach.keys) <= _SELECTIVE

@@ -31,9 +31,7 @@ from pdpp.store.tables.records.predicate import (
     exact_key,
     holds_exact,
     limits_where,
-    narrow_way,
     records_where,
-    source,
     span_where,
     spans,
     value_of,
@@ -47,6 +45,7 @@ from pdpp.store.tables.records.projection import (
     fetched,
 )
 from pdpp.store.tables.records.related import RelatedReader
+from pdpp.store.tables.records.visible_way import page_way, source
 
 _BY_VALUE = "w.value {0}, w.surrogate {0}"
 
@@ -147,21 +146,30 @@ class RecordReader:
         if query.after is None and reach.unfiltered is None:
             kept = reach.once(_no_walks)
             walk = kept.get((query.sort, query.descending))
-            if walk is not None:
+            if walk is not None and walk.version in (None, self._version(reach)):
                 return self._walked(query, walk)
         sort = query.sort or reach.default_sort()
         place = cell_position(reach, sort) if sort is not None else None
         if sort is None or place is None:
             return self._by_surrogate(reach, query)
-        if reach.keys is not None or _filtered_elsewhere(reach, sort):
-            way = narrow_way(self._db, reach)
+        chosen = reach.keys is not None or _filtered_elsewhere(reach, sort)
+        if chosen:
+            way = page_way(self._db, reach)
             if way is not None:
                 return self._sorted(reach, query, way, self._order(reach, sort, place, "r"))
         walk = self._along_cells(reach, query, sort, place)
-        # Whether numbers are compared by their keys depends on what is stored.
+        # Whether numbers are compared by their keys depends on what is stored; so does which way is
+        # the shorter one, and to find that out takes three times as long as the page.
         if kept is not None and reach.stream.fields[sort].kind is not Kind.NUMBER:
-            kept[query.sort, query.descending] = walk
+            version = self._version(reach) if chosen else None
+            kept[query.sort, query.descending] = walk._replace(version=version)
         return self._walked(query, walk)
+
+    def _version(self, reach: Reach) -> int:
+        """Return the version of the last write to the feed of a reach."""
+        return int(
+            self._db.execute("SELECT version FROM feed WHERE id = ?", (reach.feed.id,)).get or 0
+        )
 
     def _walked(self, query: PageQuery, walk: "_CellWalk") -> list[Row]:
         """Return the present values in order, then the absent ones."""
@@ -215,7 +223,7 @@ class RecordReader:
         return order.shown(self._run(query, _page_of(query, sql, by)))
 
     def _by_surrogate(self, reach: Reach, query: PageQuery) -> list[Row]:
-        way = narrow_way(self._db, reach) if reach.restricted or reach.conditions else None
+        way = page_way(self._db, reach) if reach.restricted or reach.conditions else None
         sql = _select("NULL", way or Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
             sql += self._surrogate_after(query, reach, "r.surrogate")
@@ -351,6 +359,8 @@ class _CellWalk(NamedTuple):
     present: Sql | None
     absent: Sql | None
     order: RecordOrder
+    version: int | None = None
+    """For which version of the feed this is the way to walk, None where it is for every one."""
 
 
 def _no_walks(_: Reach) -> dict[tuple[str | None, bool], _CellWalk]:
