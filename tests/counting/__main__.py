@@ -5,14 +5,18 @@ read and analyse every module twice.
 """
 
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from coverage import Coverage, CoverageData
 from coverage.parser import PythonParser
+from coverage.report import SummaryReporter
+from coverage.results import Numbers
 from tests.counting.probes import arcs_of, probe
 
 DATA = ".coverage"
@@ -65,18 +69,44 @@ def write_data(
     data.write()
 
 
-def report(file: Path) -> float:
-    """Print what was not reached; return the part that was, in per cent."""
+def report_part(file: Path, modules: Sequence[Path]) -> tuple[list[str], Numbers]:
+    """Return the rows of some modules that were not reached whole, and their numbers together."""
     coverage = Coverage(str(file))
     coverage.load()
-    return coverage.report()
+    reporter = SummaryReporter(coverage)
+    table = StringIO()
+    reporter.report([str(module) for module in modules], outfile=table)
+    rows = [line for line in table.getvalue().splitlines() if line.startswith("src/")]
+    return rows, reporter.total
 
 
-if __name__ == "__main__":
-    with ProcessPoolExecutor() as pool:
-        write_data(joined(Path(sys.argv[1])), PROGRAM.rglob("*.py"), Path(DATA), pool.map)
-    covered = report(Path(DATA))
+def report(file: Path, parts: Sequence[Sequence[Path]], each: Callable[..., Any] = map) -> float:
+    """Print what was not reached; return the part that was, in per cent.
+
+    ``each`` maps as ``map`` does: to analyse all modules takes one core 13 seconds.
+    """
+    rows: list[str] = []
+    whole = Numbers()
+    for own, total in each(report_part, [file] * len(parts), parts):
+        rows += own
+        whole += total
+    print("Name, statements, missing, branches, partly taken, covered, missing lines")
+    print("\n".join(sorted(rows)))
+    return whole.pc_covered
+
+
+def main(folder: Path) -> None:
+    """Report, and fail where less is covered than the project asks for."""
+    modules = sorted(PROGRAM.rglob("*.py"))
+    count = os.cpu_count() or 1
+    with ProcessPoolExecutor(count) as pool:
+        write_data(joined(folder), modules, Path(DATA), pool.map)
+        covered = report(Path(DATA), [modules[at::count] for at in range(count)], pool.map)
     least = Coverage(DATA).get_option("report:fail_under")
     if covered < float(str(least)):
         sys.exit(f"{covered:.1f} % of the program is covered by the tests, less than {least} %.")
     print(f"All good: format, lint, types, imports, tests; {covered:.0f} % covered.")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
