@@ -16,7 +16,7 @@ from pdpp.store.blobs import Blob
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 from pdpp.store.receipts import ReceiptLog
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.tables.write.prepared import SurrogateOf
 
 ENGINE = os.environ.get("ENGINE", "sqlite")
@@ -84,6 +84,17 @@ def _copy_file(source: str, target: str) -> None:
             os.close(writing)
     finally:
         os.close(reading)
+
+
+def is_stored(folder: Path) -> bool:
+    """Tell whether there is a store of a data folder, without making one."""
+    if ENGINE == "postgres":
+        from tests.postgres_server import server_url
+
+        from pdpp.store.postgres.database import has_store
+
+        return has_store(server_url(), str(folder))
+    return (folder / FILE_NAME).exists()
 
 
 def kept_bytes(folder: Path) -> bytes:

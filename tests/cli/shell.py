@@ -15,7 +15,7 @@ from subprocess import PIPE
 from typing import Any
 
 import httpx
-from tests.engine import program_environment
+from tests.engine import ENGINE, copy_store, program_environment
 from tests.launching.process import PROGRAM, Program
 from tests.serving import UNENCRYPTED
 
@@ -257,6 +257,14 @@ def serving(
         yield Served(process, data, json.loads(ready.read_bytes()), out, err)
         process.terminate()
         process.wait(timeout=DEADLINE_SECONDS)
+
+
+def copy_served(served: Served, target: Path) -> None:
+    """Let a new data folder hold what a running server has."""
+    if ENGINE == "postgres":
+        copy_store(served.data, target)
+    else:
+        assert pdpp_here("backup", target, data=served.data).code == 0
 
 
 def entry(key: str, **fields: Any) -> bytes:

@@ -2,20 +2,28 @@ import json
 from copy import deepcopy
 from pathlib import Path
 
-from tests.cli.shell import DECLARATION, Served, pdpp, pdpp_here, serving, started, wait_for
-from tests.engine import open_store
+from tests.cli.shell import (
+    DECLARATION,
+    Served,
+    copy_served,
+    pdpp,
+    pdpp_here,
+    serving,
+    started,
+    wait_for,
+)
+from tests.engine import is_stored, open_store
 
 from pdpp import demo
 from pdpp.cli.seeding import seed
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
 from pdpp.store.scope import owner_reaches
-from pdpp.store.sqlite.store import FILE_NAME
 
 
 def records(data: Path) -> int:
     """Return how many records a folder holds that a server may be about to make."""
-    if not (data / FILE_NAME).exists():
+    if not is_stored(data):
         return 0
     store = open_store(data)
     try:
@@ -37,7 +45,7 @@ def versions(data: Path) -> dict[tuple[str, str], int]:
 
 def test_a_second_start_changes_nothing_but_the_token(demo_server: Served, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    assert pdpp_here("backup", data, data=demo_server.data).code == 0
+    copy_served(demo_server, data)
     key = next(b.lines[0]["key"] for b in demo.batches() if b.stream == "albums")
     gone = json.dumps({"key": key, "op": "delete"}).encode()
     where = ("--connection", "cin_photos", "--stream", "albums")

@@ -13,6 +13,8 @@ from pdpp.encryption.key_file import KdfCost, KeyFile, read_key_file
 from pdpp.encryption.unlocking import FILE_VARIABLE, PASSPHRASE_VARIABLE
 from pdpp.store.sqlite.conversion import BUILDING
 
+pytestmark = pytest.mark.embedded("a PostgreSQL database is encrypted by its own tools")
+
 GOOD = "four or five words"
 NEWER = "another few good words"
 OPEN = {PASSPHRASE_VARIABLE: GOOD}

@@ -1,9 +1,12 @@
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import apsw
+import pytest
 from tests.cli.shell import Served, entry, pdpp, pdpp_here, serving
+from tests.engine import damage_blob, open_store
 
 from pdpp.sources.importing.state import ImportState
 
@@ -19,14 +22,17 @@ def test_what_is_wrong_is_listed_and_the_check_fails(diary: Path, tmp_path: Path
     note = tmp_path / "note"
     note.write_text("hello")
     blob_id = pdpp_here("blob", "add", note, "--json", data=diary).document["blobs"][0]["blob_id"]
-    (kept,) = [path for path in (diary / "blobs").rglob("*") if path.is_file()]
-    kept.write_text("other")
+    with closing(open_store(diary)) as store:
+        blob = store.blob(blob_id)
+        assert blob is not None
+        damage_blob(store, blob, b"other")
     ended = pdpp_here("check", data=diary)
     assert (ended.code, ended.err) == (1, "")
     assert ended.out == f"blob {blob_id} has other content than its name says\n"
     assert pdpp_here("check", "--json", data=diary).document["ok"] is False
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
     where = ("--connection", "cin_diary", "--stream", "entries")
     pdpp("ingest", "-", *where, data=diary, stdin=b"".join(entry(f"e{n}") for n in range(900)))
@@ -38,6 +44,7 @@ def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
     assert "malformed; it is damaged: " in pdpp_here("check", data=diary).failed()
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_on_a_machine_that_does_not_know_the_store_lets_nobody_in_until_confirmed(
     diary: Path, tmp_path: Path
 ) -> None:
@@ -66,6 +73,7 @@ def test_a_backup_on_a_machine_that_does_not_know_the_store_lets_nobody_in_until
     assert "no grant 'grt_x' waits for you" in other.failed()
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 def test_a_database_that_lost_a_table_is_told_in_one_line(diary: Path) -> None:
     db = apsw.Connection(str(diary / FILE))
     db.execute("DROP TABLE blob")
@@ -77,6 +85,7 @@ def test_a_database_that_lost_a_table_is_told_in_one_line(diary: Path) -> None:
     )
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_of_a_served_store_is_a_store_of_its_own(
     demo_server: Served, tmp_path: Path
 ) -> None:
@@ -89,6 +98,7 @@ def test_a_backup_of_a_served_store_is_a_store_of_its_own(
     assert listed[0] == listed[1]
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_holds_what_imports_remember(diary: Path, tmp_path: Path) -> None:
     log = tmp_path / "logs" / "s.jsonl"
     log.parent.mkdir()
@@ -126,6 +136,7 @@ def test_what_is_half_written_or_gone_meanwhile_is_not_copied(tmp_path: Path) ->
     assert [path.name for path in (tmp_path / "copy" / "imports").iterdir()] == ["one.json"]
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_goes_into_an_empty_folder_and_never_over_anything(
     diary: Path, tmp_path: Path
 ) -> None:
@@ -136,6 +147,7 @@ def test_a_backup_goes_into_an_empty_folder_and_never_over_anything(
     assert "is not an empty folder" in pdpp_here("backup", target / FILE, data=diary).failed()
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_that_fails_leaves_nothing_behind(diary: Path, tmp_path: Path) -> None:
     (diary / "blobs" / "1" / "ab").mkdir(parents=True)
     (diary / "blobs" / "1" / "ab" / "lost").symlink_to(tmp_path / "nowhere")
@@ -144,6 +156,7 @@ def test_a_backup_that_fails_leaves_nothing_behind(diary: Path, tmp_path: Path) 
     assert list((tmp_path / "copy").iterdir()) == []
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
 def test_a_database_of_a_newer_version_is_told_and_left_alone(diary: Path) -> None:
     db = apsw.Connection(str(diary / FILE))
     db.pragma("user_version", 99)
