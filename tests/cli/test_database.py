@@ -137,6 +137,7 @@ def test_a_missing_driver_is_told_in_a_sentence(
     assert told.endswith("needs its driver: pip install 'pdpp-server[postgres]'")
 
 
+@pytest.mark.embedded("on PostgreSQL the environment of every command names a database")
 def test_the_settings_file_names_the_database(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import pdpp_here
+from tests.engine import program_environment
 
 from pdpp.cli import program
 from pdpp.cli.overview import Overview, overview, overview_lines
@@ -32,8 +33,9 @@ def test_each_state_names_the_next_step() -> None:
 def test_it_is_shown_in_a_terminal_and_help_elsewhere(
     diary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PDPP_DATA", str(diary))
-    monkeypatch.setenv("PDPP_PORT", "1")
+    settings = {"PDPP_DATA": str(diary), "PDPP_PORT": "1", **program_environment(diary)}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
     assert overview() == Overview(diary, "http://127.0.0.1:1", False, True, accounts=1)
     elsewhere = pdpp_here()
     assert (elsewhere.code, elsewhere.out) == (64, "")
