@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.engine import open_store
+from tests.engine import ENGINE, open_store
 from tests.pages.house import MAIL, House, Reader, housed
 from tests.serving import SetClock
 
@@ -66,7 +66,8 @@ def test_home_tells_what_needs_the_owner(tmp_path: Path) -> None:
         home = reader.get("/")
         assert "calls itself “Closed Tab”, asks to read" in home.text
         assert "The import of broken.zip failed: It is no zip." in home.text
-        assert "There is no backup yet." in home.text
+        copies_itself = ENGINE != "postgres"
+        assert ("There is no backup yet." in home.text) == copies_itself
         assert home.tree.css_first(f'main a[href="/import/{job}"]') is not None
         waiting = home.tree.css_first('main a[href^="/consent/waiting_"]')
         assert waiting is not None
@@ -77,7 +78,8 @@ def test_home_tells_what_needs_the_owner(tmp_path: Path) -> None:
         assert "Closed Tab” may read until" not in reader.get("/").text
         clock.advance(40 * DAY / 1_000_000)
         note_backup(house.store.vault, BackupNote(clock.now - 31 * DAY, "/backups"))
-        assert "The last backup is 31 days old." in house.owner().get("/").text
+        late = house.owner().get("/").text
+        assert ("The last backup is 31 days old." in late) == copies_itself
 
 
 def test_a_waiting_request_is_nothing_to_a_stranger(house: House) -> None:

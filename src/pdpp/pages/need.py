@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pdpp.authz.requester import agent_id, requester_of
 from pdpp.authz.review import Review
 from pdpp.authz.wording import asker
+from pdpp.jobs.backup import CopyingStore
 from pdpp.jobs.backup_note import last_backup
 from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import DAY
@@ -83,7 +84,8 @@ def _care(request: PageRequest, now: int, *, filled: bool) -> Iterator[Need]:
     service = request.site.service
     if service.recorder.failing:
         yield Need("The server cannot record what agents read.", "Health", "/settings", urgent=True)
-    if not filled:
+    # A database that does not copy itself is backed up by whoever runs it, unseen from here.
+    if not filled or not isinstance(service.store, CopyingStore):
         return
     backup = last_backup(service.store.vault)
     if backup is None:
