@@ -40,7 +40,7 @@ SOAKED = $(SOAKED_WHOLE) $(filter-out $(SOAKED_WHOLE) $(SOAKED_WHOLE:%=%/%), \
 	$(sort $(shell grep -rlE --include='test_*.py' '@given|import SOAK' tests)))
 
 # What `make test` runs on PostgreSQL too: a part of the contract of a store, every scenario of an
-# agent, what grants may show, and a tenth of the worlds of the reference model. The tests of that
+# agent, what grants may show, and forty worlds of the reference model. The tests of that
 # engine itself, with the comparison of both engines and the faults, run anyway.
 ON_POSTGRES := $(addprefix tests/store/test_,$(addsuffix .py,text_order vault vault_transaction \
 	catalogue connections)) $(sort $(wildcard tests/mcp/test_scenarios_*.py)) \

@@ -20,7 +20,8 @@ from tests.promises.mutants.mutant import Mutant
 from tests.promises.mutants.table import MUTANTS, STRAYS
 
 _SECONDS = 120
-_OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--assert=plain")
+_OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=native")
+"""A failure is told in few words: to quote its source, the runner would look at every module."""
 _NAME = "MUTANT_NAME"
 
 
