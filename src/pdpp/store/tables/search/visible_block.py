@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from pdpp.store.ranking.postings import Longs
-from pdpp.store.tables.positions import searched_positions
+from pdpp.store.tables.positions import actor_positions, searched_positions
 from pdpp.store.tables.search import blocks
 from pdpp.store.tables.search.blocks import Block, PlacePostings
 from pdpp.store.tables.search.entry import Entry, Indexed
@@ -39,7 +39,8 @@ def _built(
     part: Part, block: Block, slots: Longs, read: RecordsRead, check: Callable[[], None]
 ) -> Iterator[Block]:
     """Yield blocks of the visible records in their order."""
-    fields = searched_positions(part.reach)
+    # Names of actors are looked up even where their field is not searched otherwise.
+    fields = {**searched_positions(part.reach), **actor_positions(part.reach)}
     places, names = list(fields), list(fields.values())
     for start in range(0, len(slots), _AT_ONCE):
         check()
