@@ -14,6 +14,7 @@ from pdpp.app import make_app
 from pdpp.authz.authority import Authority
 from pdpp.model import instant
 from pdpp.store.deadline import Timer
+from pdpp.store.postgres.notices import NoticeListener
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.state import StateChanged
 
@@ -113,6 +114,13 @@ def test_only_the_last_state_that_was_asked_for_is_assumed(pair: Pair, clock: Cl
     assert not other.is_assumable(state)
 
 
+@pytest.fixture
+def unnoticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no worker hear of what another one writes, so that only its reads can find out."""
+    monkeypatch.setattr(NoticeListener, "seen", lambda *_: None)
+
+
+@pytest.mark.usefixtures("unnoticed")
 @pytest.mark.scenario("S033")
 def test_a_grant_that_one_worker_revokes_opens_nothing_at_the_next_request_to_another(
     opened: Opener,
@@ -130,6 +138,7 @@ def test_a_grant_that_one_worker_revokes_opens_nothing_at_the_next_request_to_an
             assert refusal(client.get(path)) == "grant_revoked"
 
 
+@pytest.mark.usefixtures("unnoticed")
 def test_what_one_worker_allows_is_allowed_at_the_next_request_to_another(opened: Opener) -> None:
     one, other = opened("anna"), opened("anna")
     plant(one, DECLARATION, {"cin_diary": "Days"})
