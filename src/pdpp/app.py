@@ -22,7 +22,7 @@ from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.jobs.anchoring import anchor_kind
-from pdpp.jobs.backup import CopyingStore, backup_kind
+from pdpp.jobs.backup import backup_kind, copies_itself
 from pdpp.jobs.embedding import embedding_kind
 from pdpp.jobs.housekeeping import Housekeeping
 from pdpp.jobs.importing import import_kind
@@ -153,7 +153,7 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
     if data is not None:
         kinds.append(import_kind(store, data, settings))
         kinds.append(uploads_kind(store, data, service.clock))
-        if isinstance(store, CopyingStore):
+        if copies_itself(store):
             kinds.append(backup_kind(store, data, service.clock))
     if service.encoder is not None:
         kinds.append(embedding_kind(store, service.encoder))

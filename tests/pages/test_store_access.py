@@ -42,9 +42,9 @@ WITHOUT_RECORDS = {
 """Parts of the store that hold no records: what is declared, grants, receipts, jobs, sizes, and the
 numbers that say whether anything changed."""
 
-HANDED_TO = {"clients_of", "explained", "find_destination"}
-"""Functions of the service that take the store whole: who may read an account, an error,
-and the account that an export belongs to."""
+HANDED_TO = {"clients_of", "copies_itself", "explained", "find_destination"}
+"""Functions that take the store whole: who may read an account, whether a backup can be made here,
+an error, and the account that an export belongs to."""
 
 
 def uses_of_the_store(tree: ast.Module) -> Iterator[str]:

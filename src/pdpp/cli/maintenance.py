@@ -8,7 +8,7 @@ from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
-from pdpp.jobs.backup import CopyingStore, make_backup
+from pdpp.jobs.backup import copies_itself, make_backup
 from pdpp.model import instant
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.database import database_of, refuse_database
@@ -42,7 +42,7 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
         "folder afterwards",
     )
     with open_store(data) as store, Progress("Pages:") as progress:
-        if not isinstance(store, CopyingStore):  # pragma: no cover - a database was refused above
+        if not copies_itself(store):  # pragma: no cover - a database was refused above
             raise TypeError(store)
         make_backup(store, data, folder, instant.now, progress.tell)
     show({"backup": str(folder)}, [f"Everything in {data} is copied to {folder}."], as_json=as_json)

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from pdpp.jobs.backup_note import BackupNote, note_backup
 from pdpp.jobs.context import JobContext
@@ -29,6 +29,11 @@ class CopyingStore(Protocol):
     def vault(self) -> Vault: ...
 
     def backup(self, target: Path, progress: Tell | None = None) -> None: ...
+
+
+def copies_itself(store: object) -> TypeGuard[CopyingStore]:
+    """Tell whether a store can be copied here; that of a database server is not."""
+    return isinstance(store, CopyingStore)
 
 
 def backup_order(folder: Path) -> JobOrder:

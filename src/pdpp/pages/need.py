@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pdpp.authz.requester import agent_id, requester_of
 from pdpp.authz.review import Review
 from pdpp.authz.wording import asker
-from pdpp.jobs.backup import CopyingStore
+from pdpp.jobs.backup import copies_itself
 from pdpp.jobs.backup_note import last_backup
 from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import DAY
@@ -85,7 +85,7 @@ def _care(request: PageRequest, now: int, *, filled: bool) -> Iterator[Need]:
     if service.recorder.failing:
         yield Need("The server cannot record what agents read.", "Health", "/settings", urgent=True)
     # A database that does not copy itself is backed up by whoever runs it, unseen from here.
-    if not filled or not isinstance(service.store, CopyingStore):
+    if not filled or not copies_itself(service.store):
         return
     backup = last_backup(service.store.vault)
     if backup is None:

@@ -12,7 +12,7 @@ from pdpp.authz.owner import LEAST_CHARS
 from pdpp.authz.passkey import creation_options, read_passkeys, remove_passkey
 from pdpp.authz.requester import one_line
 from pdpp.authz.token import TokenKind, hash_token, token_id
-from pdpp.jobs.backup import BACKUP, CopyingStore, backup_order
+from pdpp.jobs.backup import BACKUP, backup_order, copies_itself
 from pdpp.jobs.backup_note import last_backup
 from pdpp.model.errors import AuthenticationError, InvalidRequest, PdppError
 from pdpp.pages.dates import LANGUAGES
@@ -67,7 +67,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
     vault = site.service.store.vault
     backup = last_backup(vault)
     backups = await site.operate("listJobs", None, {"kind": BACKUP, "limit": 1})
-    copies_itself = isinstance(site.service.store, CopyingStore)
+    can_copy = copies_itself(site.service.store)
     context, now = request.passkey_context, site.service.clock()
     return request.page(
         "settings.html",
@@ -85,8 +85,8 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
         backup=None if backup is None else (dates.moment(backup.at), backup.folder),
         backup_job=_backup_job(backups["data"]),
         backup_folder=request.form.one("folder") or str(_next_backup(request)),
-        can_back_up=site.data is not None and copies_itself,
-        copies_itself=copies_itself,
+        can_back_up=site.data is not None and can_copy,
+        copies_itself=can_copy,
         preferences=read_preferences(vault),
         languages=LANGUAGES,
         now=dates.moment(now),
@@ -252,7 +252,8 @@ async def _change_dates(request: PageRequest) -> Response:
 async def _back_up(request: PageRequest) -> Response:
     folder = Path(request.form.one("folder").strip()).expanduser()
     data = request.site.data
-    if not isinstance(request.site.service.store, CopyingStore):
+    can_copy = copies_itself(request.site.service.store)
+    if not can_copy:
         raise InvalidRequest("This server cannot copy its database; its own tools do.")
     if data is None or not folder.is_absolute():
         raise InvalidRequest("Write the whole path of a new folder.", param="folder")
