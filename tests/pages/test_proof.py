@@ -208,8 +208,15 @@ def test_who_has_only_the_cookie_writes_into_no_upload_and_takes_none_away(house
     token = form_token(owner.http.cookies[f"pdpp_session_{house.url.rpartition(':')[2]}"])
     place, headers = f"/import/uploads/{begun['id']}/0?offset=0", {"X-Form-Token": token}
     thief, before = stolen(owner, house), uploaded(house)
-    for key in ("", "0" * 64, upload_key(KEY, begun["id"])):
-        sent = thief.http.put(place, content=b"# other", headers=headers | {"X-Upload-Key": key})
+    for key in (b"", b"0" * 64, upload_key(KEY, begun["id"]).encode(), b"\xff\xe9"):
+        sent = thief.http.put(
+            place,
+            content=b"# other",
+            headers=[
+                *((name.encode(), text.encode()) for name, text in headers.items()),
+                (b"X-Upload-Key", key),
+            ],
+        )
         assert sent.status_code == 403
     page = thief.get(begun["page"])
     assert page.send(form="main form", action="remove", confirm="").status == 403

@@ -142,7 +142,7 @@ class UploadEndpoint:
         folder = self._folder
         upload = await asyncio.to_thread(folder.get, upload_id)
         key = request.http.headers.get(_KEY_HEADER, "")
-        if not hmac.compare_digest(key, upload_key(self.site.proof_key, upload.id)):
+        if not _is_same(key, upload_key(self.site.proof_key, upload.id)):
             raise Forbidden("This upload was begun elsewhere; drop the same files again.")
         text = request.http.query_params.get("offset", "")
         if not (number.isdecimal() and len(number) < 7 and text.isdecimal() and len(text) < 16):
@@ -233,8 +233,13 @@ async def _pieces(http: Request) -> AsyncIterator[bytes]:
 
 
 def _check_token(request: PageRequest, token: str) -> None:
-    if not hmac.compare_digest(token.encode("latin-1", "replace"), request.token.encode()):
+    if not _is_same(token, request.token):
         raise Forbidden("This page is too old; reload it and try again.")
+
+
+def _is_same(sent: str, right: str) -> bool:
+    """Compare what a header or a form holds, which may be any bytes, in a steady time."""
+    return hmac.compare_digest(sent.encode("latin-1", "replace"), right.encode())
 
 
 def _filled(request: PageRequest, typed: Mapping[str, bytes]) -> PageRequest:

@@ -38,18 +38,8 @@ _KINDS = (INT8, TEXT, INT8, INT8, INT8, INT8, TEXT, TEXT, BYTEA)
 def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
     """Add records, and from them their cells."""
     cells = [array_literal([encode(value) for value in values]) for values in new.cells]
-    columns = (
-        new.ids,
-        new.keys,
-        new.surrogates,
-        new.emitted,
-        new.times,
-        new.field_sets,
-        new.digests,
-        cells,
-        new.data,
-    )
-    arrays = [array_of(column, kind) for column, kind in zip(columns, _KINDS, strict=True)]
+    columns = zip(new.columns(cells), _KINDS, strict=True)
+    arrays = [array_of(column, kind) for column, kind in columns]
     db.run(_RECORDS, (OWNER, new.feed, new.version, *arrays))
     if new.places:
         span = (min(new.ids), max(new.ids))

@@ -103,18 +103,7 @@ def _counts(rows: int, width: int) -> Iterator[int]:
 def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
     """Add records, and their cells in the order of the table."""
     cells = [orjson.dumps(values).decode() for values in new.cells]
-    rows = zip(
-        new.ids,
-        new.keys,
-        new.surrogates,
-        new.emitted,
-        new.times,
-        new.field_sets,
-        new.digests,
-        cells,
-        new.data,
-        strict=True,
-    )
+    rows = zip(*new.columns(cells), strict=True)
     _insert(db, _RECORD, [*chain.from_iterable(rows)], (OWNER, new.feed, new.version))
     if new.places:
         _insert_cells(db, new)

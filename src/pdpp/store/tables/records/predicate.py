@@ -194,15 +194,17 @@ def selective_span(db: TableReader, reach: Reach) -> CellRange | None:
     consent = indexed(reach.feed).cells.get(reach.stream.consent_time_field or "")
     first = consent[0] if reach.time is not None and consent is not None else None
     for span in sorted(spans(reach), key=lambda span: span.place != first):
-        rows = span.rows(reach)
         most = _SELECTIVE if best is None else best[0] - 1
-        size = db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted",
-            (*rows.values, most + 1),
-        ).get
+        size = count_cells(db, span.rows(reach), most + 1)
         if size <= most:
             best = (size, span)
     return best[1] if best else None
+
+
+def count_cells(db: TableReader, rows: Sql, most: int) -> int:
+    """Return how many cells ``w`` meet a condition, without looking at more than so many."""
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted"
+    return int(db.execute(sql, (*rows.values, most)).get)
 
 
 def narrow_way(db: TableReader, reach: Reach) -> Sql | None:

@@ -8,7 +8,14 @@ from pdpp.store.port import PAGE_BYTES, RelatedPage
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
-from pdpp.store.tables.records.predicate import OWNER, Sql, limits_where, records_where, value_of
+from pdpp.store.tables.records.predicate import (
+    OWNER,
+    Sql,
+    count_cells,
+    limits_where,
+    records_where,
+    value_of,
+)
 from pdpp.store.tables.records.projection import (
     COLUMNS,
     CountBytes,
@@ -66,9 +73,7 @@ class RelatedReader:
 
     def _size(self, cell: CellValue, most: int) -> int:
         """Return how many records have a value, up to a number; hidden ones are among them."""
-        rows = self._cells(cell)
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted"
-        return int(self._db.execute(sql, (*rows.values, most)).get)
+        return count_cells(self._db, self._cells(cell), most)
 
     def _at(self, cell: CellValue, most: int) -> list[Row]:
         """Return the first visible rows among all that have a value."""

@@ -13,6 +13,7 @@ from pdpp.store.tables.records.predicate import (
     CellRange,
     Sql,
     along_span,
+    count_cells,
     narrow_way,
     records_where,
     span_where,
@@ -22,6 +23,7 @@ from pdpp.store.tables.records.predicate import (
 _FEW = 256
 """So few visible records are always walked: then nothing at all depends on the hidden ones."""
 _MORE = 4
+"""How many times as many rows are looked at in the next turn."""
 _PAGE_PART = 32
 """A page is walked in its order past hidden records as long as these are no more than so many times
 the visible ones: to sort the visible ones takes 3.5 µs each, whatever a page shows of them."""
@@ -75,8 +77,7 @@ class VisibleWay:
         if self._reach.keys is not None:
             return len(self._reach.keys) <= most
         rows = _time_span(self._reach).rows(self._reach)
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted"
-        return bool(self._db.execute(sql, (*rows.values, most + 1)).get <= most)
+        return count_cells(self._db, rows, most + 1) <= most
 
 
 def page_way(db: TableReader, reach: Reach) -> Sql | None:

@@ -1,7 +1,7 @@
 """New records: the rows of a batch by columns, as an engine takes all of them at once."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pdpp.store.cell import CellValue
 
@@ -24,3 +24,17 @@ class NewRecords(NamedTuple):
     digests: Sequence[str]
     cells: Sequence[Sequence[CellValue]]
     data: Sequence[bytes]
+
+    def columns(self, cells: Sequence[str]) -> tuple[Sequence[Any], ...]:
+        """Return what each record has of its own, with its cells as the engine writes them."""
+        return (
+            self.ids,
+            self.keys,
+            self.surrogates,
+            self.emitted,
+            self.times,
+            self.field_sets,
+            self.digests,
+            cells,
+            self.data,
+        )
