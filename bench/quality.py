@@ -23,7 +23,8 @@ from pdpp.jobs.embedding import embed_some
 from pdpp.meaning.encoder import Encoder, LazyEncoder
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
-from pdpp.store.port import Record, SearchQuery, Store
+from pdpp.store.port import Store
+from pdpp.store.query import Record, SearchQuery
 from pdpp.store.scope import Reach, owner_reaches
 from pdpp.store.sqlite.store import SqliteStore
 

@@ -17,8 +17,9 @@ from pdpp.configuration.database import DatabaseAddress
 from pdpp.jobs.importing import import_order
 from pdpp.serving.data_folder import open_store
 from pdpp.store.jobs import JobStatus
-from pdpp.store.port import ChangePosition, ChangeQuery, Store
+from pdpp.store.port import Store
 from pdpp.store.postgres.schema import SCHEMA
+from pdpp.store.query import ChangePosition, ChangeQuery
 from pdpp.store.scope import owner_reaches
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a server from a wheel")

@@ -13,7 +13,8 @@ TYPES = {
     "pdpp.store.catalogue": {"Catalogue", "Feed"},
     "pdpp.store.jobs": {"JobOrder", "JobStatus", "Json"},
     "pdpp.store.numbers": {"read_data", "write_data"},
-    "pdpp.store.port": {"Record", "Store", "Token"},
+    "pdpp.store.port": {"Store"},
+    "pdpp.store.query": {"Record"},
     "pdpp.store.receipts": {
         "ChainedReceipt",
         "ClientHour",

@@ -27,7 +27,8 @@ from pdpp.model.declaration import Kind
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
-from pdpp.store.port import PageQuery, Store
+from pdpp.store.port import Store
+from pdpp.store.query import PageQuery
 from pdpp.store.ranking.postings import Postings, TermGroup, TermLines
 from pdpp.store.scope import Condition
 from pdpp.store.tables.records import predicate

@@ -15,7 +15,7 @@ from pdpp.app import make_app
 from pdpp.authz.selection import Selection
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
-from pdpp.store.port import PAGE_BYTES
+from pdpp.store.query import PAGE_BYTES
 
 RECORDS = "/v1/streams/messages/records"
 THREADS = "/v1/streams/threads/records"

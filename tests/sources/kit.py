@@ -36,7 +36,8 @@ from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition, Source
 from pdpp.store.batch import canonical
 from pdpp.store.intake import Checker, Rejection
 from pdpp.store.numbers import read_data
-from pdpp.store.port import PageQuery, Store
+from pdpp.store.port import Store
+from pdpp.store.query import PageQuery
 from pdpp.store.scope import owner_reaches
 
 MUTANTS, NOISES = (400, 40) if SOAK else (80, 10)

@@ -14,7 +14,8 @@ from pdpp.model.errors import StoreError
 from pdpp.model.grant import AccessMode, Grant
 from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.deadline import DeadlinePassed, Timer
-from pdpp.store.port import PageQuery, SearchQuery, Store
+from pdpp.store.port import Store
+from pdpp.store.query import PageQuery, SearchQuery
 from pdpp.store.vault import Token
 
 

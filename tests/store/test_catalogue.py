@@ -8,13 +8,8 @@ from pdpp.model.declaration import Kind
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.grant import AccessMode, Grant, Interval
 from pdpp.store.aggregation import AggregateQuery
-from pdpp.store.port import (
-    ChangePosition,
-    ChangeQuery,
-    PageQuery,
-    SearchQuery,
-    Store,
-)
+from pdpp.store.port import Store
+from pdpp.store.query import ChangePosition, ChangeQuery, PageQuery, SearchQuery
 from pdpp.store.scope import Reach, grant_reaches
 
 

@@ -15,7 +15,7 @@ from pdpp.store.batch import canonical
 from pdpp.store.catalogue import new_connection_id
 from pdpp.store.cell import LONG_CHARS
 from pdpp.store.numbers import read_data
-from pdpp.store.port import PageQuery, SearchQuery
+from pdpp.store.query import PageQuery, SearchQuery
 
 
 def fill(world: World, connection_id: str, count: int = 3) -> None:

@@ -10,7 +10,7 @@ from tests.store.questions import ask
 from tests.store.world import Engine, World, declare, fresh, stream
 
 from pdpp.model.grant import Interval
-from pdpp.store.port import HitPage, SearchQuery
+from pdpp.store.query import HitPage, SearchQuery
 
 ZONE = ZoneInfo("America/Los_Angeles")
 MOMENTS = {

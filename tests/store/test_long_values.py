@@ -16,14 +16,7 @@ from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.batch import canonical
 from pdpp.store.cell import LONG_CHARS, text_cell
 from pdpp.store.numbers import read_data
-from pdpp.store.port import (
-    PAGE_BYTES,
-    ChangePosition,
-    ChangeQuery,
-    PageQuery,
-    Record,
-    SearchQuery,
-)
+from pdpp.store.query import PAGE_BYTES, ChangePosition, ChangeQuery, PageQuery, Record, SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.tables.records.long_values import has_long_values, split, whole_text
 

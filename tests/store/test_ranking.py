@@ -11,7 +11,7 @@ from tests.store.world import World, declare, stream
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.store.meaning import TextVector
-from pdpp.store.port import SearchQuery
+from pdpp.store.query import SearchQuery
 from pdpp.store.ranking.impact import LARGEST, impacts_of
 from pdpp.store.ranking.nearest import distance
 from pdpp.store.scope import Reach

@@ -14,7 +14,7 @@ from tests.store.world import NOW, Clock, World, all_records, allow, fresh
 from pdpp.model.grant import AccessMode, Grant, Interval
 from pdpp.model.instant import DAY, SECOND
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import ChangePosition, ChangeQuery, PageQuery, Record, Tombstone
+from pdpp.store.query import ChangePosition, ChangeQuery, PageQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 
 START = ChangePosition(0, None)

@@ -4,7 +4,7 @@ import pytest
 from tests.store.world import Data, World
 
 from pdpp.model.grant import Interval
-from pdpp.store.port import RelatedPage
+from pdpp.store.query import RelatedPage
 from pdpp.store.scope import Reach
 from pdpp.store.tables.records import visible_way
 

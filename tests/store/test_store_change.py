@@ -11,7 +11,7 @@ from tests.store.records import DAY
 from tests.store.world import NOW, Clock, Data, Engine, World, fresh, projected, shown
 
 from pdpp.model.grant import Interval
-from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
+from pdpp.store.query import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 
 KEYS = st.sampled_from("abcd")

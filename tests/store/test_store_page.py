@@ -27,7 +27,8 @@ from tests.store.world import (
 from pdpp.model.grant import Interval
 from pdpp.store.batch import canonical
 from pdpp.store.numbers import read_data
-from pdpp.store.port import PagePosition, PageQuery, Record, Store
+from pdpp.store.port import Store
+from pdpp.store.query import PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach
 from pdpp.store.tables.records import predicate, visible_way
 from pdpp.store.tables.records.long_values import split

@@ -17,7 +17,8 @@ from pdpp.evidence.language.question import Question, Word
 from pdpp.evidence.language.terms import terms_of
 from pdpp.model import instant
 from pdpp.model.grant import Interval
-from pdpp.store.port import Hit, SearchPosition, SearchQuery, Store
+from pdpp.store.port import Store
+from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.tables.search import index, packing
 

@@ -12,7 +12,7 @@ from tests.store.world import Clock, Data, Engine, World, all_records, cell, dec
 from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.numbers import read_data
-from pdpp.store.port import PageQuery
+from pdpp.store.query import PageQuery
 from pdpp.store.scope import owner_reaches
 
 

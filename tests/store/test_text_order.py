@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from tests.store.world import RANGES, World, condition, shown
 
-from pdpp.store.port import PageQuery, Record
+from pdpp.store.query import PageQuery, Record
 from pdpp.store.scope import Reach
 
 BEGINNING = "a" * 1_999

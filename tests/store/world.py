@@ -20,8 +20,9 @@ from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, converter_of
-from pdpp.store.port import PageQuery, Record, Store, Tombstone
+from pdpp.store.port import Store
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
+from pdpp.store.query import PageQuery, Record, Tombstone
 from pdpp.store.scope import Condition, Reach
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made inside

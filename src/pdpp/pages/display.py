@@ -14,7 +14,7 @@ from pdpp.model.declaration import Kind
 from pdpp.pages.dates import Dates
 from pdpp.pages.room import fitting, sent_bytes
 from pdpp.store.numbers import read_data
-from pdpp.store.port import Record
+from pdpp.store.query import Record
 from pdpp.store.scope import roles_of
 
 _MOST_OF_ONE = 1_500

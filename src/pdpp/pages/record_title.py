@@ -8,7 +8,7 @@ from pdpp.model import instant
 from pdpp.pages.display import presentation_of
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.numbers import write_data
-from pdpp.store.port import Record
+from pdpp.store.query import Record
 from pdpp.store.scope import Reach
 
 

@@ -11,7 +11,7 @@ import orjson
 
 from pdpp.evidence.presentation import NAMING
 from pdpp.store.blobs import BlobUse
-from pdpp.store.port import Hit, Record, Tombstone
+from pdpp.store.query import Hit, Record, Tombstone
 from pdpp.store.scope import Reach, roles_of
 
 

@@ -11,7 +11,7 @@ from pdpp.resource.call import Call, chosen_fields, refused_stream
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
 from pdpp.service.cursor import refused_cursor
 from pdpp.service.runner import leave_loop
-from pdpp.store.port import ChangePosition, ChangeQuery, Record, Tombstone
+from pdpp.store.query import ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 
 _MOST_FIELDS_CHARS = 120

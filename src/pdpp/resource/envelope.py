@@ -24,7 +24,7 @@ from pdpp.resource.answers import (
     WarningJson,
 )
 from pdpp.resource.call import Call
-from pdpp.store.port import Record, Tombstone
+from pdpp.store.query import Record, Tombstone
 from pdpp.store.scope import Reach
 
 Item = TypeVar("Item")

@@ -15,7 +15,7 @@ from pdpp.model.decimals import digits_of
 from pdpp.resource.call import Call
 from pdpp.store.cell import text_cell
 from pdpp.store.numbers import read_data
-from pdpp.store.port import PagePosition
+from pdpp.store.query import PagePosition
 from pdpp.store.scope import Reach
 
 _MOST_CHARS = 40

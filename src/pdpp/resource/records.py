@@ -15,7 +15,7 @@ from pdpp.resource.filters import apply_filters
 from pdpp.resource.page_cursor import opened_position, sealed_position
 from pdpp.resource.relation import RelationExpander, chosen_relations
 from pdpp.service.runner import leave_loop
-from pdpp.store.port import PAGE_BYTES, PagePosition, PageQuery, Record
+from pdpp.store.query import PAGE_BYTES, PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, pick
 
 

@@ -12,7 +12,7 @@ from pdpp.resource.answers import Expanded, RecordJson, RelatedList, WarningJson
 from pdpp.resource.call import Call
 from pdpp.resource.envelope import record_envelope, record_envelopes
 from pdpp.store.numbers import read_data
-from pdpp.store.port import Record, RelatedByValue
+from pdpp.store.query import Record, RelatedByValue
 from pdpp.store.scope import Reach
 
 _NUMBER = re.compile(r"-?\d{1,19}\Z", re.ASCII)

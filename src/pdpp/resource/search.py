@@ -25,7 +25,7 @@ from pdpp.resource.call import Call, of_connection, record_route, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
 from pdpp.store.numbers import read_data
-from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
+from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
 ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"

@@ -12,7 +12,7 @@ from tests.engine import copy_store, open_store
 from tests.mcp.post import FIRST, post_store
 from tests.serving import World, grant, keep, living, owner, put, seeded_store
 
-from pdpp.store.port import PageQuery
+from pdpp.store.query import PageQuery
 from pdpp.store.scope import owner_reaches
 
 

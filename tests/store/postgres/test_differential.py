@@ -17,15 +17,10 @@ from tests.store.world import RANGES, Clock, World, allow, condition
 from pdpp.model import instant
 from pdpp.model.grant import AccessMode, Grant, Interval
 from pdpp.store.aggregation import AggregateQuery
-from pdpp.store.port import (
-    ChangePosition,
-    ChangeQuery,
-    PageQuery,
-    SearchQuery,
-    Store,
-)
+from pdpp.store.port import Store
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
+from pdpp.store.query import ChangePosition, ChangeQuery, PageQuery, SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.vault import ShortLivedSecret, Token

@@ -6,7 +6,7 @@ import pytest
 from tests.store.world import Clock, World, declare, stream
 
 from pdpp.model.errors import Conflict
-from pdpp.store.port import PageQuery
+from pdpp.store.query import PageQuery
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.tables import feeds, numbering
 from pdpp.store.tables.write import fieldsets

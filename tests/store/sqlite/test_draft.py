@@ -9,7 +9,7 @@ from tests.store.questions import ask
 from tests.store.sqlite.test_work import cells_in
 from tests.store.world import Clock, World
 
-from pdpp.store.port import SearchQuery
+from pdpp.store.query import SearchQuery
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
 pytestmark = pytest.mark.embedded("about the file of the embedded engine")

@@ -9,7 +9,7 @@ from pdpp.jobs.reindexing import REINDEX, reindex_kind
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.store.jobs import JobOrder, JobStatus
-from pdpp.store.port import SearchQuery
+from pdpp.store.query import SearchQuery
 from pdpp.store.tables.search import analysis, index, reindex
 
 COUNT = 25

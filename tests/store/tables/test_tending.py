@@ -9,7 +9,7 @@ from tests.engine import database_of
 from tests.store.questions import ask
 from tests.store.world import World
 
-from pdpp.store.port import SearchQuery
+from pdpp.store.query import SearchQuery
 from pdpp.store.tables.search import index, tending
 
 COUNT = 40

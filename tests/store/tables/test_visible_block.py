@@ -11,7 +11,7 @@ from tests.store.world import MESSAGE, Data, World, declare, stream
 
 from pdpp.model import instant
 from pdpp.model.grant import Interval
-from pdpp.store.port import SearchQuery
+from pdpp.store.query import SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing, visible_block

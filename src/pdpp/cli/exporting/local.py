@@ -9,7 +9,8 @@ import orjson
 from pdpp.cli.exporting.origin import ExportBatch, ExportStream
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.store.port import PagePosition, PageQuery, Record, Store
+from pdpp.store.port import Store
+from pdpp.store.query import PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, owner_reaches
 
 _PAGE = 1_000

@@ -25,7 +25,7 @@ from pdpp.pages.records.record_line import RecordLine, record_address, record_li
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.pages.room import fitting, fitting_end, sent_bytes
 from pdpp.store.numbers import read_data
-from pdpp.store.port import Record
+from pdpp.store.query import Record
 
 _CHARS = re.compile(r"(\d{1,12})-(\d{1,12})\Z", re.ASCII)
 _FROM = re.compile(r"\d{1,12}\Z", re.ASCII)

@@ -10,7 +10,8 @@ import orjson
 from pdpp.sources.importing.report import MOST_EXAMPLES, ImportReport
 from pdpp.sources.importing.writer import BATCH_ITEMS, OpenIntake
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import PageQuery, Store
+from pdpp.store.port import Store
+from pdpp.store.query import PageQuery
 from pdpp.store.scope import owner_reaches
 
 SeenRecords = set[bytes]

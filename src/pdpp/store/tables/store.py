@@ -16,13 +16,12 @@ from pdpp.store.cell import CellValue
 from pdpp.store.fleet import Fleet
 from pdpp.store.limits import SharedLimits
 from pdpp.store.notices import ChangeNotices
-from pdpp.store.port import (
+from pdpp.store.port import ConnectionContents, Deadline, MovedPiece
+from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
+from pdpp.store.query import (
     ChangePage,
     ChangeQuery,
-    ConnectionContents,
-    Deadline,
     HitPage,
-    MovedPiece,
     PagePosition,
     PageQuery,
     Record,
@@ -30,7 +29,6 @@ from pdpp.store.port import (
     RelatedByValue,
     SearchQuery,
 )
-from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.replica import ReplicaUse
 from pdpp.store.scope import Reach
 from pdpp.store.tables import connections, deletion, feeds, merging, secrets

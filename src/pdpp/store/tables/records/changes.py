@@ -13,14 +13,7 @@ import orjson
 
 from pdpp.model.errors import InvalidCursor
 from pdpp.model.grant import Interval
-from pdpp.store.port import (
-    PAGE_BYTES,
-    ChangePage,
-    ChangePosition,
-    ChangeQuery,
-    Record,
-    Tombstone,
-)
+from pdpp.store.query import PAGE_BYTES, ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import (

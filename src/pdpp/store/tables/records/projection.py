@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from pdpp.model.instant import DAY
 from pdpp.store.numbers import read_data, write_data
-from pdpp.store.port import Record
 from pdpp.store.pseudonym import FeedSeal
+from pdpp.store.query import Record
 from pdpp.store.scope import Reach, digest_of
 from pdpp.store.tables.records.long_values import (
     LONG_FIELDS,

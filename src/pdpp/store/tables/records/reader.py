@@ -11,13 +11,7 @@ import orjson
 from pdpp.model.declaration import Kind
 from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_key, number_of
-from pdpp.store.port import (
-    PAGE_BYTES,
-    PagePosition,
-    PageQuery,
-    Record,
-    RecordPage,
-)
+from pdpp.store.query import PAGE_BYTES, PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position

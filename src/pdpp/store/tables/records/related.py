@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 
 from pdpp.store.cell import CellValue, text_cell
-from pdpp.store.port import PAGE_BYTES, RelatedPage
+from pdpp.store.query import PAGE_BYTES, RelatedPage
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position

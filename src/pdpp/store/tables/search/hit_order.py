@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.postings import Floats, Longs

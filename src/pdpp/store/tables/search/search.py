@@ -12,7 +12,7 @@ import numpy as np
 
 from pdpp.evidence.language.question import Question, Word, word_in_any_language
 from pdpp.evidence.language.terms import without_words
-from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
+from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import least
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.nearest import nearest_terms
