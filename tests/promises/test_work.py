@@ -28,9 +28,9 @@ from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
 from pdpp.store.port import Store
-from pdpp.store.query import PageQuery
+from pdpp.store.query import ChangePosition, ChangeQuery, PageQuery, Record, Tombstone
 from pdpp.store.ranking.postings import Postings, TermGroup, TermLines
-from pdpp.store.scope import Condition
+from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.records import predicate
 from pdpp.store.tables.search.visible import Visible
 
@@ -274,8 +274,9 @@ def scarce_steps(folder: Path, hidden: int) -> dict[str, int]:
         numbers = range(90_000, 90_100)
         visible = {f"v{at}": _data(f"v{at}", "2026-03-01T00:00:00Z", at) for at in numbers}
         others = {f"h{at}": _data(f"h{at}", "2019-01-01T00:00:00Z", at) for at in range(hidden)}
-        records = enumerate((visible | others).items())
-        store.write(feed, [Line(at, key, 0, data) for at, (key, data) in records])
+        for records in (others, visible):
+            lines = enumerate(records.items())
+            store.write(feed, [Line(at, key, 0, data) for at, (key, data) in lines])
         token = approve(store, Selection(("home",), ("messages",), time=YEAR)).token
         (reach,) = Gate(store, SetClock()).admit(f"Bearer {token}").reaches
         some = reach.narrowed([Condition("label", Kind.TEXT, "eq", "a")])
@@ -283,7 +284,15 @@ def scarce_steps(folder: Path, hidden: int) -> dict[str, int]:
         return {
             "page": _steps(store, lambda: store.page(page).records),
             "count": _steps(store, lambda: store.count(some)),
+            "changes": _steps(store, lambda: changes_of(store, reach, 5)),
         }
+
+
+def changes_of(store: Store, reach: Reach, limit: int) -> Sequence[Record | Tombstone]:
+    """Return the first changes that a reach shows."""
+    horizon = store.latest_version(reach)
+    query = ChangeQuery(reach, limit, ChangePosition(0, None), horizon, tombstones=True)
+    return store.changes(query).changes
 
 
 def test_hidden_records_that_come_first_are_not_walked_past(
@@ -294,6 +303,28 @@ def test_hidden_records_that_come_first_are_not_walked_past(
     some, more = (scarce_steps(tmp_path / str(hidden), hidden) for hidden in (4_000, 8_000))
     for what, steps in some.items():
         assert more[what] <= 1.05 * steps, (what, steps, more[what])
+
+
+def edited_steps(folder: Path, hidden: int) -> int:
+    """Return what a page of changes costs where so many members that nobody declared changed."""
+    with closing(open_store(folder, SetClock(), surrogate_by_key)) as store:
+        store.register(parse_declaration(declaration()))
+        store.connect("home", "letters", "Home")
+        feed = store.catalogue().feeds["home", "messages"]
+        for size in (1, 2):
+            data = _data("v1", "2026-03-01T00:00:00Z", size)
+            store.write(feed, [Line(0, "v1", 0, data)])
+            other = _data("h1", "2026-03-01T00:00:00Z", 0)
+            names = (f"hidden {at}" for at in range(hidden))
+            store.write(feed, [Line(0, "h1", 0, other | dict.fromkeys(names, size))])
+        token = approve(store, Selection(("home",), ("messages",), fields=FIELDS)).token
+        (reach,) = Gate(store, SetClock()).admit(f"Bearer {token}").reaches
+        return _steps(store, lambda: len(changes_of(store, reach, 5)) == 2)
+
+
+def test_hidden_members_that_changed_are_not_gone_through(tmp_path: Path) -> None:
+    some, more = (edited_steps(tmp_path / str(hidden), hidden) for hidden in (100, 2_000))
+    assert more <= 1.05 * some, (some, more)
 
 
 class Terms:

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -251,6 +252,30 @@ def test_a_number_or_member_that_would_be_lost_is_refused_and_loses_nothing_else
     answer = send(owner, bad, line("n2"))
     assert [(r["input_index"], r["code"]) for r in answer["rejections"]] == [(0, "inexact_json")]
     assert answer["records_new"] == 1
+
+
+def nested(levels: int) -> Any:
+    """Return lists inside each other."""
+    value: list[Any] = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_what_is_nested_too_deeply_is_refused_and_loses_nothing_else(shelf: World) -> None:
+    owner = shelf.owner()
+    plain = orjson.dumps(line("n1", {**book("n1", 9), "more": 4711}))
+    # The outermost level is that of the data itself.
+    levels = (254, 300, 990, 1_000, 1_020)
+    deep = [plain.replace(b"4711", b"[" * many + b"]" * many) for many in levels]
+    deep.append(plain.replace(b'"n1"', b"[" * 1_000 + b"]" * 1_000))
+    kept = line("n3", {**book("n3", 9), "more": nested(253)})
+    answer = send(owner, *deep, line("n2"), json.dumps(kept).encode())
+    assert [(r["input_index"], r["code"]) for r in answer["rejections"]] == [
+        (at, "invalid_data") for at in range(len(deep))
+    ]
+    assert answer["records_new"] == 2
+    assert owner.get(f"{BOOKS}/n3", params=HOME).json()["data"]["more"] == nested(253)
 
 
 def test_the_largest_whole_number_is_kept_exactly(shelf: World) -> None:

@@ -16,7 +16,7 @@ from pdpp.model import instant
 from pdpp.model.json_types import Keyword, Moment, Size
 from pdpp.store.batch import CheckedRecords
 from pdpp.store.catalogue import Feed
-from pdpp.store.numbers import Inexact, is_doubtful, read_exactly
+from pdpp.store.numbers import Inexact, TooDeep, is_doubtful, read_exactly
 from pdpp.store.port import Store
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
@@ -198,11 +198,13 @@ class Intake:
             return Rejection("invalid_line", message)
         # Parsing twice would halve the speed of every ingest, so the slow and exact parser is only
         # asked where the quick one may have lost digits or a repeated member.
-        if is_doubtful(text, line):
-            try:
+        try:
+            if is_doubtful(text, line):
                 line = read_exactly(text)
-            except Inexact as problem:
-                return Rejection("inexact_json", str(problem))
+        except TooDeep as problem:
+            return Rejection("invalid_data", str(problem))
+        except Inexact as problem:
+            return Rejection("inexact_json", str(problem))
         op, key, emitted_at = line.get("op", "upsert"), line.get("key"), line.get("emitted_at")
         if op == "upsert":
             return self._keep(key, emitted_at, line.get("data"))

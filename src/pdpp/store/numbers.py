@@ -7,6 +7,7 @@ if there were none.
 """
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +17,8 @@ from pdpp.model.decimals import digits_of, read_fraction, read_json
 from pdpp.store.number_key import LARGEST, Number
 
 MOST_DIGITS = 18
+MOST_LEVELS = 254
+"""How deeply a value can be nested that the encoder writes."""
 _EXACT = b"{ "
 """How data begins that holds a decimal."""
 
@@ -25,6 +28,10 @@ _SMALLEST = Decimal("1e-307")
 
 class Inexact(ValueError):
     """A text holds something that cannot be kept as it stands."""
+
+
+class TooDeep(ValueError):
+    """An object holds lists or objects inside each other that nothing can write again."""
 
 
 def read_exactly(text: bytes) -> Any:
@@ -74,8 +81,8 @@ def write_decimal(value: object) -> orjson.Fragment:
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
-def is_doubtful(text: bytes, parsed: Any) -> bool:
-    """Tell whether a parsed text may have lost something: most have not.
+def is_doubtful(text: bytes, parsed: Mapping[str, Any]) -> bool:
+    """Tell whether a parsed object may have lost something: most have not.
 
     A text that is written again byte by byte as it came has lost nothing. Otherwise a member that
     stands twice leaves fewer members than there are colons after quotes; a text with spaces before
@@ -87,6 +94,9 @@ def is_doubtful(text: bytes, parsed: Any) -> bool:
     except TypeError:
         # A whole number of more than 53 bits, or more levels than can be written.
         written, small = _written(parsed), False
+        if written is None and None in map(_written, parsed.values()):
+            most = f"Lists and objects stand in each other on {MOST_LEVELS} levels at most."
+            raise TooDeep(most) from None
     if written == text:
         return not small and _has_huge(parsed)
     members = _count(parsed)

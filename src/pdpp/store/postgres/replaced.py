@@ -19,7 +19,7 @@ _OWN: dict[str, str] = {
                   AND edit.field > edited.field ORDER BY edit.field LIMIT 1)
           FROM edited WHERE edited.field IS NOT NULL
         )
-        SELECT field FROM edited WHERE field IS NOT NULL
+        SELECT field FROM edited WHERE field IS NOT NULL LIMIT :most
     """,
     reader.NEWEST_OF: """
         SELECT (f.v ->> 0)::bigint, (

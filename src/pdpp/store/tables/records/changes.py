@@ -6,7 +6,7 @@ to a hidden field neither adds a change nor moves one; within one version record
 by their surrogates. A page reads rows of indexes in this order, a few more than it shows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import merge
 
 import orjson
@@ -16,15 +16,16 @@ from pdpp.model.grant import Interval
 from pdpp.store.query import PAGE_BYTES, ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.records.long_values import long_name
 from pdpp.store.tables.records.predicate import (
     OWNER,
     Sql,
     limits_where,
-    narrow_way,
     records_where,
 )
 from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projectors, Row, fetched
 from pdpp.store.tables.records.stamps import CREATED, MOVED, last_visible
+from pdpp.store.tables.records.visible_way import page_way
 
 _Place = tuple[int, int]
 """A version and a surrogate."""
@@ -41,7 +42,7 @@ EDITED_FIELDS = """
               WHERE owner = :owner AND feed = :feed AND field > edited.field)
       FROM edited WHERE edited.field IS NOT NULL
     )
-    SELECT field FROM edited WHERE field IS NOT NULL
+    SELECT field FROM edited WHERE field IS NOT NULL LIMIT :most
 """
 """One look into the index for each field, however many rows there are."""
 
@@ -98,22 +99,36 @@ class ChangeReader:
     def _written(self, query: ChangeQuery) -> list[Iterator[_Change]]:
         """Return the ways to records in the order of their last visible write."""
         reach = query.reach
-        way = narrow_way(self._db, reach) if reach.restricted else None
+        way = page_way(self._db, reach) if reach.restricted else None
         if way is not None:
             return [self._of_few(query, way)]
-        asked = {"owner": OWNER, "feed": reach.feed.id}
-        edited = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)} - {CREATED, MOVED}
         once = self._in_order(query, _written_once(reach), "r")
-        # Where every edited field is shown, the last write is the last visible one: one index in
-        # place of one for each field.
-        if all(map(reach.shows, edited)):
+        walked = self._edited_fields(reach)
+        if walked is None:
             return [once, self._in_order(query, _last_edited(reach), "r")]
         # One walk for each visible field: the index by version would lead through writes to hidden
         # fields, and their number could be measured.
-        walked = [CREATED, *sorted(filter(reach.shows, edited))]
-        if reach.time is not None:
-            walked.append(MOVED)
-        return [once, *(self._in_order(query, _by_edit(reach, field), "e") for field in walked)]
+        fields = [CREATED, *walked] if reach.time is None else [CREATED, *walked, MOVED]
+        ways = (_by_edit(reach, field) for field in fields)
+        return [once, *(self._in_order(query, way, "e") for way in ways)]
+
+    def _edited_fields(self, reach: Reach) -> Sequence[str | bytes] | None:
+        """Return the visible fields that may have been edited, None where no hidden one was.
+
+        Then the last write is the last visible one: one index in place of one for each field. No
+        more fields are looked at than are visible: there may be any number of hidden ones.
+        """
+        if reach.fields is None:
+            return None
+        # Names that are longer than an index takes once stood there as they are.
+        shown = {*reach.fields, *map(long_name, reach.fields)}
+        most = len(shown | {CREATED, MOVED}) + 1
+        asked = {"owner": OWNER, "feed": reach.feed.id, "most": most}
+        found = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)}
+        edited = found - {CREATED, MOVED}
+        if edited <= shown:
+            return None
+        return sorted(shown if len(found) == most else edited & shown)
 
     def _of_few(self, query: ChangeQuery, way: Sql) -> Iterator[_Change]:
         """Yield the records of a narrow reach, without looking at what else was written."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from pdpp.store.scope import Reach
+from pdpp.store.tables.records.long_values import long_name
 
 CREATED = b"\x00"
 MOVED = b"\x01"
@@ -51,7 +52,7 @@ class Stamps:
         """Yield what ``edit`` holds of a record that has stamps."""
         yield CREATED, created
         for name, (version, _) in self.fields.items():
-            yield name, version
+            yield long_name(name), version
         for version, *_ in self.moves:
             yield MOVED, version
 

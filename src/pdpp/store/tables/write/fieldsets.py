@@ -7,6 +7,8 @@ from pdpp.store.tables.records.predicate import OWNER
 
 UNKNOWN = 0
 _MOST = 10_000
+_LONGEST = 2_000
+"""How many bytes of names are numbered: an index of PostgreSQL takes no row of 2,704."""
 
 
 class FieldSets:
@@ -34,8 +36,14 @@ class FieldSets:
         return fields
 
     def number(self, db: TableConnection, names: tuple[str, ...]) -> int:
-        """Return the number of a set of sorted names, adding it inside a write transaction."""
-        text = orjson.dumps(names).decode()
+        """Return the number of a set of sorted names, adding it inside a write transaction.
+
+        What has many or long names gets none: each such record is parsed when it is read.
+        """
+        written = orjson.dumps(names)
+        if len(written) > _LONGEST:
+            return UNKNOWN
+        text = written.decode()
         row = next(
             db.execute("SELECT id FROM field_set WHERE owner = ? AND fields = ?", (OWNER, text)),
             None,
