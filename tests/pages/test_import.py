@@ -174,6 +174,33 @@ def test_a_name_never_leads_out_of_its_folder(given: str, kept: str) -> None:
     assert safe_name(given) == kept
 
 
+@pytest.mark.parametrize(
+    "name", ["東" * 240 + ".zip", "é" * 255, "🗿" * 120 + ".md", "/".join(["a" * 199] * 9) + ".md"]
+)
+def test_a_file_of_any_length_of_name_is_kept(importing: House, name: str) -> None:
+    sender = Uploader(importing.owner())
+    begun = sender.begin({name: 1}).json()
+    assert sender.put(begun["id"], 0, 0, b"x").json() == {"offset": 1}
+
+
+def test_what_a_name_ends_with_stays() -> None:
+    assert safe_name("東" * 240 + ".zip") == "東" * 65 + ".zip"
+    assert safe_name("a" * 300 + "." + "b" * 300) == "a" * 200
+
+
+def test_a_path_that_no_system_takes_is_refused(importing: House) -> None:
+    sender = Uploader(importing.owner())
+    answer = sender.begin({"/".join(["東" * 60] * 39): 1})
+    assert answer.status_code == 400, answer.text
+
+
+@pytest.mark.parametrize("content", [b"", b"x"])
+def test_a_piece_of_no_file_is_refused(importing: House, content: bytes) -> None:
+    sender = Uploader(importing.owner())
+    begun = sender.begin({"one": 1}).json()
+    assert sender.put(begun["id"], 1, 0, content).status_code == 404
+
+
 def test_what_is_not_known_is_told_and_cannot_be_imported(importing: House) -> None:
     plan = Uploader(importing.owner()).send("odd.bin", b"\x00\x01\x02" * 50)
     assert plan.tree.css('button[value="import"]') == []

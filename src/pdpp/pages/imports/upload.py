@@ -30,6 +30,10 @@ _MANIFEST = "manifest.json"
 _FILES = "files"
 _ID = re.compile(r"[0-9a-f]{24}\Z", re.ASCII)
 _LONGEST_NAME = 200
+"""In bytes: a file system takes 255 for a file or a folder."""
+_LONGEST_ENDING = 20
+_LONGEST_PATH = 2_000
+"""In bytes: a system takes 4,096 with the folder in front."""
 _MOST_PARTS = 40
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]')
 
@@ -208,13 +212,23 @@ class UploadFolder:
 def safe_name(name: str) -> str:
     """Return a name that a browser gave as a path that stays inside a folder."""
     parts = [
-        _FORBIDDEN.sub("_", part).strip().rstrip(".")[:_LONGEST_NAME]
+        _shortened(_FORBIDDEN.sub("_", part).strip()).rstrip(". ")
         for part in name.replace("\\", "/").split("/")
     ]
-    kept = [part for part in parts if part and part not in (".", "..")]
-    if not kept or len(kept) > _MOST_PARTS:
+    path = "/".join(filter(None, parts))
+    if not path or path.count("/") >= _MOST_PARTS or len(path.encode()) > _LONGEST_PATH:
         raise InvalidRequest(f"A file cannot be called {name[:80]!r}.", param="file")
-    return "/".join(kept)
+    return path
+
+
+def _shortened(name: str) -> str:
+    """Return a name that a file system takes; what it ends with may say what a file is."""
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    ending = PurePosixPath(name).suffix
+    ending = ending if len(ending.encode()) <= _LONGEST_ENDING else ""
+    start = name.encode()[: _LONGEST_NAME - len(ending.encode())]
+    return start.decode(errors="ignore") + ending
 
 
 def _check(files: Sequence[UploadedFile]) -> None:

@@ -147,6 +147,7 @@ class UploadEndpoint:
         text = request.http.query_params.get("offset", "")
         if not (number.isdecimal() and len(number) < 7 and text.isdecimal() and len(text) < 16):
             raise InvalidRequest("Give the number of the file and the offset.", param="offset")
+        folder.place(upload, int(number))  # refuses a file that the upload does not have
         offset, limit = int(text), int(text) + CHUNK_BYTES
         async for piece in _pieces(request.http):
             if offset + len(piece) > limit:
