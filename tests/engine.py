@@ -91,7 +91,7 @@ def is_stored(folder: Path) -> bool:
     if ENGINE == "postgres":
         from tests.postgres_server import server_url
 
-        from pdpp.store.postgres.database import has_store
+        from pdpp.store.postgres.owner import has_store
 
         return has_store(server_url(), str(folder))
     return (folder / FILE_NAME).exists()

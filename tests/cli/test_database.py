@@ -129,6 +129,14 @@ def test_no_failure_tells_the_password(
         assert PASSWORD not in end.out + end.err
 
 
+@pytest.mark.parametrize("below", ["", "data"])
+def test_a_file_in_place_of_the_folder_is_told_in_a_sentence(below: str, tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("no folder")
+    given = ("serve", "--port", "0", "--database", server_url())
+    told = pdpp_here(*given, data=tmp_path / "note" / below).failed()
+    assert told == f"{tmp_path / 'note'} is a file; name a folder for the data with --data"
+
+
 def test_a_missing_driver_is_told_in_a_sentence(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def keep_private(folder: Path) -> None:
     A folder that belongs to another user cannot be closed; it is good where nothing in it is open.
     Nobody comes past a folder that is closed, whatever the files in it allow.
     """
+    _refuse_file(folder)
     if sys.platform == "win32" or not _is_data_folder(folder) or not _open_to_others(folder):
         return
     entries = [path for path in folder.iterdir() if not path.is_symlink()]
@@ -92,6 +93,13 @@ def keep_private(folder: Path) -> None:
             f"other users of this machine can read {folder} and it cannot be closed to them; "
             f"run chmod -R go-rwx {quote(str(folder))} as its owner, or choose another with --data"
         )
+
+
+def _refuse_file(folder: Path) -> None:
+    """Refuse a path at which, or above which, there is a file."""
+    there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    if there.exists() and not there.is_dir():
+        raise StoreError(f"{there} is a file; name a folder for the data with --data")
 
 
 def _is_data_folder(folder: Path) -> bool:

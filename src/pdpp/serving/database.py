@@ -37,7 +37,7 @@ def refuse_database(database: DatabaseAddress | None, instead: str) -> None:
 def database_has_store(database: DatabaseAddress) -> bool:
     """Tell whether a database holds a store."""
     with explained(database):
-        from pdpp.store.postgres.database import has_store
+        from pdpp.store.postgres.owner import has_store
 
         return has_store(database.url, database.owner)
 
@@ -46,7 +46,8 @@ def database_has_store(database: DatabaseAddress) -> bool:
 def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> Iterator[Store]:
     """Open the store in a database for one command; only where ``create`` says so is it made."""
     with explained(database):
-        from pdpp.store.postgres.database import has_store, prepare
+        from pdpp.store.postgres.database import prepare
+        from pdpp.store.postgres.owner import has_store
         from pdpp.store.postgres.store import PostgresStore
 
         if not create and not has_store(database.url, database.owner):
@@ -105,7 +106,7 @@ class OwnerStores:
 
     def __call__(self, name: str) -> Store | None:
         """Return the store of an owner, None where there is none of that name."""
-        from pdpp.store.postgres.database import known_owner
+        from pdpp.store.postgres.owner import known_owner
         from pdpp.store.postgres.store import PostgresStore
 
         if known_owner(self._connections, name) is None:

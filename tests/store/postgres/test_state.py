@@ -1,6 +1,7 @@
 """A read that assumes a state: it answers in that state, or says that it is over."""
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import psycopg
@@ -8,15 +9,19 @@ import pytest
 from tests.cli.shell import DECLARATION, entry
 from tests.serving import UNLIMITED, grant, owner, plant, running
 from tests.store.postgres.conftest import Opener
-from tests.store.world import Clock, World
+from tests.store.world import NOW, Clock, World
 
 from pdpp.app import make_app
 from pdpp.authz.authority import Authority
 from pdpp.model import instant
+from pdpp.model.grant import Interval
 from pdpp.store.deadline import Timer
+from pdpp.store.port import PageQuery
 from pdpp.store.postgres.notices import NoticeListener
+from pdpp.store.postgres.session import Result, Session
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.state import StateChanged
+from pdpp.store.tables.records import reader
 
 RECORDS = "/v1/streams/entries/records"
 
@@ -76,6 +81,53 @@ def test_a_read_that_was_refused_in_the_state_of_now_is_refused(pair: Pair) -> N
     _, other = pair
     with pytest.raises(LookupError), other.reading(Timer(5), None, other.state()):
         a_failure(other)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What sessions are asked, in order."""
+    texts: list[str] = []
+    ask = Session.ask
+
+    def noted(session: Session, text: str, *values: Any) -> Result:
+        texts.append(text)
+        return ask(session, text, *values)
+
+    monkeypatch.setattr(Session, "ask", noted)
+    return texts
+
+
+@pytest.mark.parametrize("time", [None, Interval(None, NOW)])
+def test_the_page_of_a_grant_is_one_statement_until_something_is_written(
+    pair: Pair,
+    clock: Clock,
+    asked: list[str],
+    time: Interval | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # All are to be walked along the field that sorts them, as where a grant shows many.
+    monkeypatch.setattr(reader, "page_way", lambda *_: None)
+    one, other = pair
+    known = {"subject": "pear", "at": "2026-01-01T00:00:00Z"}
+    World(one, clock).put({"b": known, "c": known})
+    reach = World(other, clock).reach(time=time)
+    page = PageQuery((reach,), 1, sort="subject")
+
+    def statements(state: object) -> int:
+        before = len(asked)
+        with other.reading(Timer(5), None, state):
+            assert len(other.page(page).records) == 1
+        return len(asked) - before
+
+    other.secret()  # made where there is none, which is a write
+    state = other.state()
+    assert statements(state) > 1
+    assert [statements(state) for _ in "ab"] == [1, 1]
+    World(one, clock).put({"d": known})
+    state = other.state()
+    first = statements(state)
+    assert first == 1 if time is None else first > 1
+    assert statements(state) == 1
 
 
 def test_a_write_during_a_read_changes_nothing_of_it(pair: Pair, clock: Clock) -> None:

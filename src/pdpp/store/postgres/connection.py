@@ -121,6 +121,11 @@ class PostgresConnection:
         if self._session.is_in_transaction:
             self.send("COMMIT")
 
+    def roll_back(self) -> None:
+        """End a transaction that failed; a connection that was cut has ended it already."""
+        if not self.raw.closed:
+            self.raw.rollback()
+
     def send(self, text: str) -> None:
         """Send a statement, and do not wait for what comes of it."""
         self._session.end(text)

@@ -13,6 +13,7 @@ from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
 from pdpp.store.postgres.migration import migrate
 from pdpp.store.postgres.notices import notice
+from pdpp.store.postgres.owner import owner_number
 from pdpp.store.postgres.pool import READERS, WorkerConnections
 from pdpp.store.postgres.replica import CHANGES, LagNeed, ReplicaReaders
 from pdpp.store.postgres.session import StateCheck
@@ -30,11 +31,6 @@ T = TypeVar("T")
 
 _CONNECT_SECONDS = 10
 _IDLE_MILLISECONDS = 120_000
-_FIND_OWNER = "SELECT id FROM owner_name WHERE name = $1"
-_NOBODY = 0
-"""The number that no owner has."""
-OWNER_NAME = "owner"
-"""Whose store it is where nobody says."""
 _TURN = "UPDATE owner SET changes = changes + 1 WHERE id = $1"
 """Whoever writes for an owner holds this row: the others wait, and all see that something changed.
 """
@@ -93,7 +89,7 @@ class PostgresDatabase:
             connections = worker_connections(url)
         self.connections = connections
         try:
-            self.owner = _owner(connections, owner)
+            self.owner = owner_number(connections, owner)
         except BaseException:
             self.close()
             raise
@@ -248,7 +244,7 @@ class PostgresDatabase:
             yield db
             db.control("COMMIT")
         except BaseException:
-            roll_back(db)
+            db.roll_back()
             raise
         finally:
             readers.give(db)
@@ -265,7 +261,7 @@ class PostgresDatabase:
                 yield db
                 db.control("COMMIT")
             except BaseException:
-                roll_back(db)
+                db.roll_back()
                 raise
             _send_notice(db, notice(self.owner))
 
@@ -296,6 +292,10 @@ class PostgresDatabase:
         """
         told = self.connections.notices.seen(self.owner)
         return self.connections.replica is None and self._last_state == (state, told)
+
+    def assumed_state(self) -> object:
+        """Return the state that this thread's snapshot is of, None where that is not known."""
+        return self._thread.assumed
 
     def recent_state(self) -> object:
         """Return a value that soon differs after a write; no question while notices come."""
@@ -330,12 +330,6 @@ def worker_connections(
     return WorkerConnections(lambda: PostgresConnection(open_session(url)), replica)
 
 
-def roll_back(db: PostgresConnection) -> None:
-    """End a transaction that failed; a connection that was cut has ended it already."""
-    if not db.raw.closed:
-        db.raw.rollback()
-
-
 def open_session(url: str) -> "psycopg.Connection[Any]":
     """Open a session, which sees the rows of nobody before it is given an owner."""
     raw = psycopg.connect(
@@ -366,17 +360,6 @@ def open_session(url: str) -> "psycopg.Connection[Any]":
     return raw
 
 
-def has_store(url: str, owner: str = OWNER_NAME) -> bool:
-    """Tell whether there is an owner of a name, without making anything."""
-    with psycopg.connect(url) as raw:
-        names = f"{schema.SCHEMA}.owner_name"
-        there = raw.execute("SELECT to_regclass(%s) IS NOT NULL", (names,)).fetchone()
-        if there is None or not there[0]:
-            return False
-        row = raw.execute(f"SELECT 1 FROM {names} WHERE name = %s", (owner,)).fetchone()
-        return row is not None
-
-
 def prepare(url: str) -> None:
     """Make the schema where there is none, or bring it up to date; refuse one that is newer."""
     with psycopg.connect(url) as raw:
@@ -397,28 +380,3 @@ def _make_role(raw: "psycopg.Connection[Any]") -> None:
     if known is None:
         raw.execute(f"CREATE ROLE {schema.ROLE} NOLOGIN")
     raw.execute(f"GRANT {schema.ROLE} TO CURRENT_USER")
-
-
-def known_owner(connections: WorkerConnections, name: str) -> int | None:
-    """Return the number of an owner, None where there is none of that name."""
-    db, number = connections.readers.take(_NOBODY, lambda db: db.run(_FIND_OWNER, (name,)).get)
-    connections.readers.give(db)
-    return None if number is None else int(number)
-
-
-def _owner(connections: WorkerConnections, name: str) -> int:
-    """Return the number of an owner, who is added where there is none of that name."""
-    number = known_owner(connections, name)
-    if number is None:
-        with connections.writer.held(_NOBODY, lambda db: db.control("BEGIN")) as db:
-            try:
-                # Another worker may add the same one: it waits here, and both find one row.
-                db.run("INSERT INTO owner_name (name) VALUES ($1) ON CONFLICT DO NOTHING", (name,))
-                number = int(db.run(_FIND_OWNER, (name,)).get)
-                db.run("SELECT set_config('pdpp.owner', $1, true)", (str(number),))
-                db.run("INSERT INTO owner (id) VALUES ($1) ON CONFLICT DO NOTHING", (number,))
-                db.control("COMMIT")
-            except BaseException:
-                roll_back(db)
-                raise
-    return number

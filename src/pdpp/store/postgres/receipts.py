@@ -9,7 +9,7 @@ import psycopg
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store.postgres.connection import PostgresConnection
-from pdpp.store.postgres.database import PostgresDatabase, roll_back
+from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.receipts import ChainVerdict
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.receipts.chain import ChainHead
@@ -103,7 +103,7 @@ class PostgresReceipts(TableReceipts):
                     yield db
                     db.control("COMMIT")
                 except BaseException:
-                    roll_back(db)
+                    db.roll_back()
                     raise
         except psycopg.Error as problem:
             raise StoreError(f"cannot write receipts: {problem}") from problem

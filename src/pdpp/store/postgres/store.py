@@ -20,11 +20,12 @@ from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.postgres.bucket import Bucket
 from pdpp.store.postgres.connection import PostgresConnection
-from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
+from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.fleet import PostgresFleet
 from pdpp.store.postgres.jobs import PostgresJobs
 from pdpp.store.postgres.limits import PostgresLimits
 from pdpp.store.postgres.notices import OwnerNotices
+from pdpp.store.postgres.owner import OWNER_NAME
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
 from pdpp.store.postgres.replica import LagNeed

@@ -172,6 +172,10 @@ class SqliteDatabase:
         version: Any = self.reader.execute("PRAGMA data_version").get
         return self._local.number, version
 
+    def assumed_state(self) -> object:
+        """Return that no state is assumed: to ask costs nothing here."""
+        return None
+
     def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:
         """Write the database anew into another file while others go on using it.
 

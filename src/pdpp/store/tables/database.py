@@ -75,6 +75,9 @@ class TableDatabase(SnapshotSource, Protocol):
     def state(self) -> object:
         """Return a value that differs after any write by another connection."""
 
+    def assumed_state(self) -> object:
+        """Return the state that this thread's snapshot is of, None where that is not known."""
+
     def count_bytes(self, size: int) -> None:
         """Count a large record that was read; raise if this thread's read has reached its limit."""
 

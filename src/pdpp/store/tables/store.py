@@ -203,7 +203,8 @@ class TableStore:
         return ChangeReader(self._db.reader, self._projector, self._db.count_bytes)
 
     def _records(self) -> RecordReader:
-        return RecordReader(self._db.reader, self._projector, self._db.count_bytes)
+        db = self._db
+        return RecordReader(db.reader, self._projector, db.count_bytes, db.assumed_state())
 
     def _field_set(self, number: int) -> frozenset[str] | None:
         return self._field_sets.fields(number, self._db.reader)

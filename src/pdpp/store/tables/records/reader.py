@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
-from typing import NamedTuple
 
 import orjson
 
@@ -15,6 +14,7 @@ from pdpp.store.query import PAGE_BYTES, PagePosition, PageQuery, Record, Record
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
+from pdpp.store.tables.records.cell_walk import CellWalk, no_walks
 from pdpp.store.tables.records.long_values import has_long_values
 from pdpp.store.tables.records.order import RecordOrder, order_key, with_reach
 from pdpp.store.tables.records.predicate import (
@@ -55,10 +55,14 @@ SELECT f.value ->> 0, (
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: TableReader, projector: Projectors, count: CountBytes) -> None:
+    def __init__(
+        self, db: TableReader, projector: Projectors, count: CountBytes, assumed: object
+    ) -> None:
+        """``assumed`` is the state that the snapshot is of, None where that is not known."""
         self._db = db
         self._projector = projector
         self._count = count
+        self._assumed = assumed
 
     def record(self, reach: Reach, id: str, select: frozenset[str] | None) -> Record | None:
         """Return one record by what it is called under the reach, if the reach shows it."""
@@ -138,9 +142,10 @@ class RecordReader:
         # they are made once for a grant.
         kept = None
         if query.after is None and reach.unfiltered is None:
-            kept = reach.once(_no_walks)
-            walk = kept.get((query.sort, query.descending))
-            if walk is not None and walk.version in (None, self._version(reach)):
+            kept = reach.once(no_walks)
+            walk = self._still_good(reach, kept.get((query.sort, query.descending)))
+            if walk is not None:
+                kept[query.sort, query.descending] = walk
                 return self._walked(query, walk)
         sort = query.sort or reach.default_sort()
         place = cell_position(reach, sort) if sort is not None else None
@@ -156,8 +161,16 @@ class RecordReader:
         # the shorter one, and to find that out takes three times as long as the page.
         if kept is not None and reach.stream.fields[sort].kind is not Kind.NUMBER:
             version = self._version(reach) if chosen else None
-            kept[query.sort, query.descending] = walk._replace(version=version)
+            walk = walk._replace(version=version, state=self._assumed)
+            kept[query.sort, query.descending] = walk
         return self._walked(query, walk)
+
+    def _still_good(self, reach: Reach, walk: CellWalk | None) -> CellWalk | None:
+        """Return a kept walk where it is still the way to go; None where there is none."""
+        if walk is None or walk.is_good_in(self._assumed):
+            return walk
+        is_same = walk.version == self._version(reach)
+        return walk._replace(state=self._assumed) if is_same else None
 
     def _version(self, reach: Reach) -> int:
         """Return the version of the last write to the feed of a reach."""
@@ -165,7 +178,7 @@ class RecordReader:
             self._db.execute("SELECT version FROM feed WHERE id = ?", (reach.feed.id,)).get or 0
         )
 
-    def _walked(self, query: PageQuery, walk: "_CellWalk") -> list[Row]:
+    def _walked(self, query: PageQuery, walk: CellWalk) -> list[Row]:
         """Return the present values in order, then the absent ones."""
         rows = [] if walk.present is None else self._run(query, walk.present)
         rows = walk.order.shown(rows)
@@ -180,7 +193,7 @@ class RecordReader:
             return RecordOrder(exact_key(reach, place, value, row), exact=True)
         return RecordOrder(value, exact=False)
 
-    def _along_cells(self, reach: Reach, query: PageQuery, sort: str, place: int) -> "_CellWalk":
+    def _along_cells(self, reach: Reach, query: PageQuery, sort: str, place: int) -> CellWalk:
         """Return the statements that walk along the cells of one field."""
         after, cells = query.after, _by_cells(reach, sort, place)
         order = self._order(reach, sort, place, "w")
@@ -200,7 +213,7 @@ class RecordReader:
             if after is not None and after.value is None:
                 absent += self._surrogate_after(query, reach, "w.surrogate")
             absent = _page_of(query, absent, "w.surrogate {0}")
-        return _CellWalk(present, absent, order)
+        return CellWalk(present, absent, order)
 
     def _sorted(self, reach: Reach, query: PageQuery, way: Sql, order: RecordOrder) -> list[Row]:
         """Return a narrow choice of records after sorting it by a value that is not the way in."""
@@ -345,20 +358,6 @@ def _page_of(query: PageQuery, sql: Sql, order: str) -> Sql:
     """Return a selection in the order of a query, up to how many rows it has."""
     direction = order.format("DESC" if query.descending else "ASC")
     return sql + Sql(f"ORDER BY {direction} LIMIT ?")
-
-
-class _CellWalk(NamedTuple):
-    """The records that have a value to be sorted by, in its order, and those that have none."""
-
-    present: Sql | None
-    absent: Sql | None
-    order: RecordOrder
-    version: int | None = None
-    """For which version of the feed this is the way to walk, None where it is for every one."""
-
-
-def _no_walks(_: Reach) -> dict[tuple[str | None, bool], _CellWalk]:
-    return {}
 
 
 def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
