@@ -187,7 +187,7 @@ def let_receipts(store: Store) -> None:
 
 
 def blob_file(store: Store, blob: Blob) -> Path:
-    """Return the file of a blob; PostgreSQL has files of large ones only."""
+    """Return the file of a blob; only large ones have one."""
     path: Path = store._blobs.path(blob.blob_id)  # type: ignore[attr-defined]
     return path
 
@@ -210,10 +210,13 @@ def damage_blob(store: Store, blob: Blob, content: bytes | None) -> None:
             else:
                 text = "UPDATE blob_content SET content = $2 WHERE blob_id = $1"
                 db.run(text, (blob.blob_id, content))
-    elif content is None:
-        blob_file(store, blob).unlink()
-    else:
-        blob_file(store, blob).write_bytes(content)
+        return
+    with database_of(store).writing() as db:
+        if content is None:
+            db.execute("DELETE FROM blob_content WHERE blob_id = ?", (blob.blob_id,))
+        else:
+            text = "UPDATE blob_content SET content = ? WHERE blob_id = ?"
+            db.execute(text, (content, blob.blob_id))
 
 
 def age_blob(store: Store, blob: Blob) -> None:
@@ -223,8 +226,10 @@ def age_blob(store: Store, blob: Blob) -> None:
         with database_of(store).brief() as db:
             text = "UPDATE blob_content SET kept_at = $2 WHERE blob_id = $1"
             db.run(text, (blob.blob_id, kept_at))
-    else:
-        os.utime(blob_file(store, blob), ns=(kept_at * 1_000, kept_at * 1_000))
+        return
+    with database_of(store).writing() as db:
+        text = "UPDATE blob_content SET kept_at = ? WHERE blob_id = ?"
+        db.execute(text, (kept_at, blob.blob_id))
 
 
 def back_up(

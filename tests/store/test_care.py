@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.engine import back_up, blob_file, damage_blob, revoke_grant
+from tests.engine import back_up, blob_content, blob_file, damage_blob, revoke_grant
 from tests.store.questions import ask
 from tests.store.world import Clock, Engine, World, declare
 
@@ -199,7 +199,9 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     engine: Engine, world: World, tmp_path: Path, clock: Clock
 ) -> None:
     world.put({str(n): {"subject": f"apple {n}", "size": n} for n in range(500)})
-    blob = world.store.keep_blob(io.BytesIO(b"bytes"), "text/plain", 9)
+    small = world.store.keep_blob(io.BytesIO(b"bytes"), "text/plain", 9)
+    content = b"many bytes" * 10_000
+    blob = world.store.keep_blob(io.BytesIO(content), "text/plain", 1 << 20)
     token = Token("h", "owner", "x", 0)
     world.store.vault.keep_token(token)
     secret = world.store.secret()
@@ -218,7 +220,8 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     assert copy.store.search(find) == world.store.search(find)
     kept = copy.store.blob(blob.blob_id)
     assert kept is not None
-    assert blob_file(copy.store, kept).read_bytes() == b"bytes"
+    assert blob_content(copy.store, small) == b"bytes"
+    assert blob_file(copy.store, kept).read_bytes() == content
     assert blob_file(copy.store, kept) != blob_file(world.store, blob)
     copy.put({"new": {}})
     assert world.store.record(world.reach(), "new") is None

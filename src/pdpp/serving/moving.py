@@ -13,6 +13,7 @@ from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
 from pdpp.serving.database import bucket_of, explained
+from pdpp.store.sqlite.blobs import SqliteBlobs
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.moved_rows import SqliteSide
 from pdpp.store.sqlite.opening import EXISTING, open_connection
@@ -101,7 +102,7 @@ def _opened_file(place: StorePlace) -> Iterator[OpenedSide]:
         receipts = open_connection(folder / RECEIPTS_NAME, place.key, flags=EXISTING)
         with closing(receipts):
             side = SqliteSide(database, receipts, RECEIPT_NAMES)
-            blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER), files)
+            blobs = SqliteBlobs(database, folder / BLOB_FOLDER / str(OWNER), files)
             yield OpenedSide(side, lambda sql: reader.execute(sql, (OWNER,)).fetchall(), blobs)
 
 

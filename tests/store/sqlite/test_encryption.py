@@ -157,7 +157,7 @@ def test_stored_files_that_changed_places_are_found_by_a_check(
     tmp_path: Path, clock: Clock
 ) -> None:
     store = SqliteStore(tmp_path, clock, key=KEY)
-    for content in (b"one", b"two"):
+    for content in (b"one" * 30_000, b"two" * 30_000):
         store.keep_blob(io.BytesIO(content), "text/plain", 1 << 20)
     one, other = (path for path in (tmp_path / "blobs").rglob("*") if path.is_file())
     first, second = one.read_bytes(), other.read_bytes()

@@ -4,24 +4,23 @@ Elsewhere is a bucket of an object store, or a folder where there is no bucket. 
 machines then need no shared file system for ordinary attachments, and with a bucket for none.
 """
 
-import hashlib
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from pdpp.encryption.files import PLAIN
-from pdpp.model.errors import BlobNotFound, PayloadTooLarge
+from pdpp.model.errors import BlobNotFound
 from pdpp.store.blobs import CHUNK
 from pdpp.store.postgres.blob_bucket import BlobBucket
 from pdpp.store.postgres.bucket import Bucket
 from pdpp.store.postgres.database import PostgresDatabase
-from pdpp.store.tables.blob_folder import BlobFolder, ReceivedBlob
+from pdpp.store.tables.blob_folder import ReceivedBlob
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.secrets import store_secret
+from pdpp.store.tables.small_blobs import SmallBlobs
 
 MOST_IN_DATABASE = 1 << 20
 """Larger blobs are elsewhere: a worker has what it writes in memory, several times over."""
@@ -54,8 +53,10 @@ _SWEEP = """
 """
 
 
-class PostgresBlobs(BlobFolder):
+class PostgresBlobs(SmallBlobs):
     """Has small blobs of an owner in the database, and large ones in a bucket or a folder."""
+
+    most_in_database = MOST_IN_DATABASE
 
     def __init__(
         self,
@@ -74,11 +75,10 @@ class PostgresBlobs(BlobFolder):
                 database, bucket, own, secret or partial(store_secret, database)
             )
 
-    def open(self, blob_id: str, start: int) -> BinaryIO:
-        """Open the bytes of a blob from a position."""
+    def _content(self, blob_id: str, start: int) -> BinaryIO | None:
         size = self._size(blob_id)
         if size is None:
-            return super().open(blob_id, start)
+            return None
         if size == _IN_BUCKET:
             return self._known_bucket().open(blob_id, start)
         reader = _ContentReader(self._database, blob_id, start, size)
@@ -97,21 +97,11 @@ class PostgresBlobs(BlobFolder):
             )
         return self._bucket
 
-    @contextmanager
-    def received(self, pieces: Iterator[bytes], limit: int) -> Iterator[ReceivedBlob]:
-        """Take what comes in pieces; it is stored when it is settled."""
-        content = bytearray()
-        for piece in pieces:
-            content += piece
-            if len(content) > limit:
-                raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
-            if len(content) > MOST_IN_DATABASE:
-                receive = super().received if self._bucket is None else self._bucket.received
-                with receive(chain([bytes(content)], pieces), limit) as large:
-                    yield large
-                return
-        blob_id = hashlib.sha256(content).hexdigest()
-        yield ReceivedBlob(blob_id, len(content), partial(self._keep, blob_id, bytes(content)))
+    def _received_elsewhere(
+        self, pieces: Iterator[bytes], limit: int
+    ) -> AbstractContextManager[ReceivedBlob]:
+        receive = super()._received_elsewhere if self._bucket is None else self._bucket.received
+        return receive(pieces, limit)
 
     def _keep(self, blob_id: str, content: bytes) -> None:
         with self._database.brief() as db:
@@ -136,16 +126,6 @@ class PostgresBlobs(BlobFolder):
         with self._database.brief() as db:
             db.run(_REMOVE, (OWNER, blob_id, before))
         return self._size(blob_id) is None and super().remove(blob_id, before)
-
-    def problem(self, blob_id: str, size: int) -> str | None:
-        """Say what is wrong with a stored blob, or nothing."""
-        if self._size(blob_id) is None:
-            return super().problem(blob_id, size)
-        try:
-            with self.open(blob_id, 0) as source:
-                return self._difference(source, blob_id, size)
-        except (BlobNotFound, OSError) as problem:
-            return f"blob {blob_id} cannot be read: {problem}"
 
 
 class _ContentReader(io.RawIOBase):

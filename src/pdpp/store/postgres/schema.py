@@ -63,7 +63,7 @@ _BLOB_CONTENT = Table(
     },
     ("owner", "blob_id"),
 )
-"""The bytes of small blobs, which the embedded engine has in files; see ``blobs.py``. A row without
+"""The bytes of small blobs; see ``blobs.py``. A row without
 content says that the bytes are in an object store; see ``blob_bucket.py``."""
 
 

@@ -165,6 +165,16 @@ class SqliteDatabase:
                     self._writer.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def joining(self) -> Iterator[SqliteConnection]:
+        """Write in the transaction that this thread holds, or in one of its own."""
+        with self._lock:
+            if self._writer.in_transaction:
+                yield self._writer
+                return
+            with self.writing() as db:
+                yield db
+
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""
         # Each connection counts for itself, and that of a thread may be replaced: the number of

@@ -8,9 +8,21 @@ from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.tables.schema import TABLES
 
 APPLICATION_ID = 0x50445050
-VERSION = 22
+VERSION = 23
 """The format of the first release. Smaller numbers were only ever written during development."""
 
+_BLOB_CONTENT = """
+-- The bytes of small blobs, and when each was kept last; see `blobs.py`. Not a table without rowid:
+-- there the search for a row reads the bytes beside it.
+CREATE TABLE blob_content (
+  owner INTEGER NOT NULL,
+  blob_id TEXT NOT NULL,
+  kept_at INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (owner, blob_id)
+);
+"""
+_TABLES = TABLES + _BLOB_CONTENT
 _CREATED = re.compile(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", re.MULTILINE)
 _ELSEWHERE = "choose another data folder"
 
@@ -18,7 +30,7 @@ _ELSEWHERE = "choose another data folder"
 def create(db: apsw.Connection) -> None:
     """Create all tables in an empty database."""
     with db:
-        db.execute(TABLES)
+        db.execute(_TABLES)
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", VERSION)
 
@@ -39,7 +51,7 @@ def recognise(db: apsw.Connection) -> None:
             f"program reads version {VERSION} only; {_ELSEWHERE} and import again"
         )
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    missing = sorted(set(_CREATED.findall(TABLES)) - tables)
+    missing = sorted(set(_CREATED.findall(_TABLES)) - tables)
     if missing:
         raise StoreError(
             f"the database lacks the table {missing[0]!r} and cannot be used; "

@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file and a folder of blobs."""
+"""The embedded store: one SQLite file and a folder of large blobs."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -13,11 +13,11 @@ from pdpp.encryption.key_file import KEY_FILE, read_key_file
 from pdpp.model import instant
 from pdpp.model.errors import PdppError, StoreError
 from pdpp.private import locked_file, write_file
+from pdpp.store.sqlite.blobs import SqliteBlobs
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.failures import DAMAGED, advice, explain
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.vault import SqliteVault
-from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.integrity import row_problems
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.aggregates import ExactSum
@@ -56,7 +56,7 @@ class SqliteStore(TableStore):
         self._key = key
         self.files = data_files(key)
         database = self._database = SqliteDatabase(folder / FILE_NAME, _give_functions, key)
-        blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER), self.files)
+        blobs = SqliteBlobs(database, folder / BLOB_FOLDER / str(OWNER), self.files)
         super().__init__(database, blobs, clock, surrogate_of)
         try:
             remembered = None if machine is None else machine / self._name()
@@ -123,8 +123,10 @@ class SqliteStore(TableStore):
         """Return how many bytes each part of the store takes."""
         db = self._database.reader
         blob_sizes = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
+        small = f"{blob_sizes} AND blob_id IN (SELECT blob_id FROM blob_content WHERE owner = ?)"
+        pages = db.pragma("page_count") * db.pragma("page_size")
         return {
-            "database": db.pragma("page_count") * db.pragma("page_size"),
+            "database": pages - db.execute(small, (OWNER, OWNER)).get,
             "blobs": db.execute(blob_sizes, (OWNER,)).get,
         }
 
