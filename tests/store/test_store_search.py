@@ -383,6 +383,41 @@ def test_the_newest_come_first_where_that_is_asked_for(world: World) -> None:
     assert [world.key(hit.record) for hit in (*first.hits, *second.hits)] == ["new", "old"]
 
 
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_an_import_is_ranked_by_visible_times_in_whatever_order_it_came(
+    world: World, newest_first: bool
+) -> None:
+    # Two records share each time, so that the key decides between them.
+    times = [instant.DAY * (20_000 + number // 2) for number in range(1_500)]
+    records: dict[str, Data] = {
+        f"k{number:04}": {"body": "a harbour walk", "at": instant.to_text(time)}
+        for number, time in enumerate(times)
+    }
+    best = "k1499"
+    records[best]["subject"] = "harbour walk"
+    hidden: dict[str, Data] = {
+        f"h{number:04}": {"subject": "harbour walk", "at": "2019-01-01"} for number in range(1_500)
+    }
+    order = sorted(records, reverse=newest_first)
+    for start in range(0, len(order), 500):
+        world.put({key: records[key] for key in order[start : start + 500]})
+        world.put(dict(list(hidden.items())[start : start + 500]))
+    reach = world.reach(time=Interval(times[0], None))
+    expected = sorted(records, key=lambda key: (key != best, -times[int(key[1:])], key))
+    first = world.store.search(SearchQuery((reach,), ask("harbour walk"), 10))
+    assert [world.key(hit.record) for hit in first.hits] == expected[:10]
+    assert first.ranked == len(records)
+    seen: list[str] = []
+    after: SearchPosition | None = None
+    while after is not None or not seen:
+        page = world.store.search(SearchQuery((reach,), ask("harbour walk"), 100, after))
+        seen += [world.key(hit.record) for hit in page.hits]
+        after = page.hits[-1].position if page.has_more else None
+    assert seen == expected
+    latest = world.store.search(SearchQuery((reach,), ask("harbour"), 3, by_time=True))
+    assert [world.key(hit.record) for hit in latest.hits] == ["k1498", best, "k1496"]
+
+
 @pytest.mark.parametrize(
     ("q", "keys"),
     [
