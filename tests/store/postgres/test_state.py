@@ -16,10 +16,10 @@ from pdpp.authz.authority import Authority
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.store.deadline import Timer
-from pdpp.store.port import PageQuery
 from pdpp.store.postgres.notices import NoticeListener
 from pdpp.store.postgres.session import Result, Session
 from pdpp.store.postgres.store import PostgresStore
+from pdpp.store.query import PageQuery
 from pdpp.store.state import StateChanged
 from pdpp.store.tables.records import reader
 
