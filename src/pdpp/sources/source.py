@@ -153,7 +153,7 @@ class Source(ABC):
         """Say what this export is, by a bounded look at its content; None when it is not ours."""
 
     def roots(self, tree: Tree) -> Iterable[str]:  # noqa: ARG002 - for sources that need it
-        """Return the folders of a tree that are exports of their own; one, the top, unless told."""
+        """Return the folders and files of a tree that are exports of their own; else the top."""
         return ("",)
 
     @abstractmethod

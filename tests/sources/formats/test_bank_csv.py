@@ -277,3 +277,71 @@ def test_whose_a_statement_is_is_said_once_and_remembered_from_month_to_month(
     assert later["connection"]["connection_id"] == one["connection"]["connection_id"]
     card = home.bring(put(tmp_path, FEBRUARY, "kreditkarte_2026-02.csv"))
     assert card["connection"]["connection_id"] == two["connection"]["connection_id"]
+
+
+CHASE = (
+    "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n"
+    "DEBIT,01/13/2026,Bakery,-4.50,ACH_DEBIT,100.00,,\nCREDIT,01/14/2026,Pay,9.00,ACH,109.00,,\n"
+)
+DUTCH = (
+    '"Datum";"Naam / Omschrijving";"Rekening";"Tegenrekening";"Code";"Af Bij";"Bedrag (EUR)"\n'
+    '"20260113";"Bakker";"NL1";"NL2";"BA";"Af";"4,50"\n'
+    '"20260114";"Haven";"NL1";"NL3";"OV";"Bij";"9,00"\n'
+)
+SHORT = (
+    "Umsatzanzeige;Datei erstellt am: 13.01.2026\n\nIBAN;DE12 5001 0517 0000 0000 00\n"
+    "Kontoname;Girokonto\nBank;ING\nKunde;Nora\nZeitraum;01.01.2026 - 13.01.2026\n\n"
+    "Buchung;Empfänger;Verwendungszweck;Saldo;Währung;Betrag;Währung\n"
+    "13.01.2026;Bäcker;Brot;100,00;EUR;-4,50;EUR\n"
+)
+PAYPAL = (
+    '"Date","Time","Name","Type","Status","Currency","Gross","Fee","Net"\n'
+    '"13/01/2026","10:00:00","Bakery","Payment","Completed","EUR","-5,00","0,50","-4,50"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (CHASE, ["-4.50", "9.00"]),
+        (DUTCH, ["-4.50", "9.00"]),
+        (SHORT, ["-4.50"]),
+        (PAYPAL, ["-4.50"]),
+    ],
+)
+def test_tables_with_open_ends_days_in_digits_and_long_heads_are_read(
+    tmp_path: Path, table: str, expected: list[str]
+) -> None:
+    path = put(tmp_path, table)
+    assert amounts(path) == expected
+    assert {data["booked_on"][:7] for data in read(SOURCE, path).values()} == {"2026-01"}
+
+
+def test_a_payment_that_is_not_booked_is_told_and_left_out(tmp_path: Path) -> None:
+    rows = "2026-01-02,Bakery,-4.50,COMPLETED\n2026-01-02,Ferry,-9.99,REVERTED\n"
+    path = put(tmp_path, f"Completed Date,Description,Amount,State\n{rows},Inn,-1.00,PENDING\n")
+    assert amounts(path) == ["-4.50"]
+    reasons = [found.reason for found in told(SOURCE, path)]
+    assert reasons == ["a payment that is not booked"] * 2
+
+
+def test_a_card_whose_spending_has_no_sign_is_turned_unless_said_otherwise(tmp_path: Path) -> None:
+    rows = "01/13/2026,Bakery,NORA,-1001,4.50\n01/14/2026,PAYMENT,NORA,-1001,-50.00\n"
+    path = put(tmp_path, f"Date,Description,Card Member,Account #,Amount\n{rows}")
+    assert amounts(path) == ["-4.50", "50.00"]
+    as_written = read(SOURCE, path, sign="as written").values()
+    assert [data["amount_text"] for data in as_written] == ["4.50", "-50.00"]
+    with pytest.raises(ImportRefused, match="sign must be"):
+        look(SOURCE, path, sign="sideways")
+
+
+def test_statements_of_a_folder_are_found_each_by_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    put(folder, JANUARY, "Main 1111.csv")
+    put(folder, FEBRUARY, "Savings 2222.csv")
+    put(folder, "Name,Length\nAda,7\n", "boats.csv")
+    home = Home(tmp_path / "data")
+    assert home.run(folder, "--yes").code == 0
+    days = sorted(data["booked_on"] for data in home.records().values())
+    assert days == ["2026-01-02", "2026-01-09", "2026-02-02", "2026-02-10"]

@@ -23,6 +23,7 @@ from tests.sources.kit import (
 from pdpp.sources.formats.bank_ofx.source import BankOfx
 from pdpp.sources.item import Item, Skipped
 from pdpp.sources.reading.money import exact
+from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import Confidence, Recognition
 
 SOURCE = BankOfx()
@@ -284,3 +285,40 @@ def test_letters_are_read_as_they_are_where_the_header_is_wrong(tmp_path: Path) 
     text = sgml(movement("f9", "20260201", "-1.00", "Padaria São João")).decode("cp1252")
     records = read(SOURCE, put(tmp_path, text.encode()))
     assert any(data.get("payee") == "Padaria São João" for data in records.values())
+
+
+def test_shares_that_are_split_or_moved_cost_nothing_and_holdings_are_told(tmp_path: Path) -> None:
+    moved = (
+        b"<SPLIT><INVTRAN><FITID>s1<DTTRADE>20260204</INVTRAN><SECID><UNIQUEID>US0378331005</SECID>"
+        b"<OLDUNITS>3<NEWUNITS>6</SPLIT><TRANSFER><INVTRAN><FITID>t1<DTTRADE>20260205</INVTRAN>"
+        b"<SECID><UNIQUEID>US0378331005</SECID><UNITS>2<TFERACTION>IN</TRANSFER></INVTRANLIST>"
+        b"<INVPOSLIST><POSSTOCK><INVPOS><SECID><UNIQUEID>US0378331005</SECID><UNITS>8"
+        b"</INVPOS></POSSTOCK></INVPOSLIST>"
+    )
+    shares = SHARES.replace(b"</INVTRANLIST>", moved)
+    path = put(tmp_path, sgml(COFFEE).replace(b"</OFX>", shares + b"</OFX>"))
+    kinds = {
+        data["kind"]: (data["amount_text"], data["units"])
+        for data in read(SOURCE, path).values()
+        if data.get("security")
+    }
+    assert kinds == {"BUYSTOCK": ("-31.50", 3.0), "SPLIT": ("0", 6.0), "TRANSFER": ("0", 2.0)}
+    assert [found.reason for found in told(SOURCE, path)] == ["what is held, which is no movement"]
+
+
+def test_months_of_one_account_are_that_account_in_one_file_and_in_many(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    one = look(SOURCE, put(tmp_path / "a", sgml(COFFEE), "january.ofx"))
+    put(tmp_path / "b", sgml(COFFEE), "january.ofx")
+    put(tmp_path / "b", sgml(RENT), "february.ofx")
+    many = look(SOURCE, tmp_path / "b")
+    assert isinstance(one, Recognition)
+    assert isinstance(many, Recognition)
+    assert (many.identity, many.account) == (one.identity, one.account)
+    put(tmp_path / "b", CARD, "card.QFX")
+    assert sorted(SOURCE.roots(open_tree(tmp_path / "b"))) == [
+        "card.QFX",
+        "february.ofx",
+        "january.ofx",
+    ]

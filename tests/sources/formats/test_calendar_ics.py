@@ -231,3 +231,27 @@ def test_journal_entries_are_kept(tmp_path: Path) -> None:
 def test_a_calendar_with_old_line_ends_is_read(tmp_path: Path) -> None:
     content = calendar(LISBON).replace(b"\r\n", b"\n").replace(b"\n", b"\r")
     assert [data["title"] for data in read(SOURCE, put(tmp_path, content)).values()] == ["Dentist"]
+
+
+def test_what_is_wrong_in_a_task_or_an_alarm_costs_that_property_alone(tmp_path: Path) -> None:
+    alarm = ("BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:soon", "END:VALARM")
+    rung = event("a", "DTSTART:20260301T073000Z", "SUMMARY:Choir", *alarm)
+    task = "BEGIN:VTODO\nUID:t\nSUMMARY:Paint the buoy\nPERCENT-COMPLETE:half\nEND:VTODO\n"
+    stray = event("s", "DTSTART:20260302T073000Z", "SUMMARY:Tide", "NO COLON IN HERE")
+    path = put(tmp_path, calendar(rung, task, stray))
+    titles = [data["title"] for data in read(SOURCE, path).values()]
+    assert titles == ["Choir", "Paint the buoy", "Tide"]
+    malformed = [
+        found.example.rpartition(" ")[2]
+        for found in told(SOURCE, path)
+        if found.reason == "a property that is malformed"
+    ]
+    assert malformed == ["TRIGGER", "PERCENT-COMPLETE", "none"]
+
+
+def test_an_event_has_the_same_key_in_a_calendar_alone_and_among_others(tmp_path: Path) -> None:
+    (tmp_path / "both").mkdir()
+    alone = read(SOURCE, put(tmp_path, calendar(LISBON, name="Nora")))
+    put(tmp_path / "both", calendar(LISBON, name="Nora"), "nora.ics")
+    put(tmp_path / "both", calendar(CHOIR, name="Work"), "work.ics")
+    assert set(alone) < set(read(SOURCE, tmp_path / "both"))

@@ -314,3 +314,10 @@ def test_space_around_encoded_words_stays_and_long_headers_are_quick() -> None:
     )
     assert decoded("=?utf-8?q?=C3?= =?utf-8?q?=A9?=") == "é"
     assert len(decoded("=?utf-8?q?x?= " * 200_000)) <= 256 << 10
+
+
+def test_a_message_has_the_same_key_in_a_mailbox_alone_and_among_others(tmp_path: Path) -> None:
+    alone = read(SOURCE, put(tmp_path, box(GMAIL)))
+    put(tmp_path / "m", box(GMAIL), "Inbox.mbox")
+    put(tmp_path / "m", box(GMAIL, REPLY), "Saved.mbox")
+    assert set(alone) < set(read(SOURCE, tmp_path / "m"))

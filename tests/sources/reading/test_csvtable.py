@@ -150,3 +150,17 @@ def test_a_last_row_that_is_only_short_or_lacks_its_line_end_is_a_row(
 def test_a_sample_that_is_not_csv_to_its_end_is_judged_by_its_beginning(tmp_path: Path) -> None:
     file = entry(tmp_path / "a.csv", "a,b\n1,2\n3,4\n5," + "x" * 200_000 + "\n")
     assert table(file).header == ("a", "b")
+
+
+def test_a_name_that_comes_again_gets_a_number(tmp_path: Path) -> None:
+    file = entry(tmp_path / "a.csv", "Day,Out,Currency,In,Currency\n1,2,EUR,3,USD\n")
+    assert table(file).header == ("Day", "Out", "Currency", "In", "Currency (2)")
+
+
+def test_rows_that_end_with_one_more_delimiter_than_the_header_are_its_rows(tmp_path: Path) -> None:
+    file = entry(tmp_path / "a.csv", "Day,Words\n1,a,\n2,b,\n")
+    assert table(file).header == ("Day", "Words")
+    assert [row.cells for row in rows(file, table(file)) if isinstance(row, Row)] == [
+        ("1", "a"),
+        ("2", "b"),
+    ]

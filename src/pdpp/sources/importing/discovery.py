@@ -219,7 +219,11 @@ def _claims(
 
 def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
     for root in source.roots(tree):
-        yield tree if not root else tree.under(root)
+        alone = tree.get(root) if root else None
+        if alone is not None:
+            yield Tree(tree.path / root, "file", (alone,), (), tree.meter)
+        else:
+            yield tree if not root else tree.under(root)
 
 
 def _settle(tree: Tree, claims: list[_Claim]) -> list[_Claim]:

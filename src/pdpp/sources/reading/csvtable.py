@@ -15,6 +15,8 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 60
 _MOST_COLUMNS = 1_000
 _MOST_LINES_A_ROW = 2_000
+_REPEATS = 4
+"""Of so many names of columns one may stand there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +67,37 @@ class _Header(NamedTuple):
 def _header(sample: list[str], delimiter: str) -> _Header | None:
     """Return the first row as wide as most rows are, if it names columns."""
     rows = _sample_rows(sample, delimiter)
-    widths = Counter(len(cells) for _, cells in rows if len(cells) > 1)
+    widths = [len(cells) for _, cells in rows if len(cells) > 1]
     if not widths:
         return None
-    width, count = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
+    width = _width(widths)
+    count = widths.count(width)
+    # Some programs put a delimiter behind the last cell of each row, and none behind the header.
+    open_ended = all(not cells[-1].strip() for _, cells in rows if len(cells) == width)
+    fitting = (width, width - 1) if open_ended else (width,)
     for line, cells in rows:
         names = tuple(cell.strip() for cell in cells)
-        if len(names) == width and _names_columns(names):
+        if len(names) in fitting and len(names) > 1 and _names_columns(names):
             # The delimiter that gives most rows the same width wins, then the one that gives more
             # columns; there are never more than a thousand.
-            return _Header(count * 1_000 + width, line, names)
+            return _Header(count * 1_000 + width, line, _unlike(names))
     return None
+
+
+def _width(widths: Sequence[int]) -> int:
+    """Return how wide the rows of a table are, of which others may stand before and after.
+
+    A bank may put more lines before the header than a short statement has below it.
+    """
+    most = _most_common(widths)
+    later = _most_common(widths[len(widths) // 2 :])
+    last_most = len(widths) - 1 - widths[::-1].index(most)
+    below = later > most and last_most < widths.index(later) and widths.count(later) > 1
+    return later if below else most
+
+
+def _most_common(widths: Sequence[int]) -> int:
+    return max(Counter(widths).items(), key=lambda pair: (pair[1], pair[0]))[0]
 
 
 def _sample_rows(sample: list[str], delimiter: str) -> list[tuple[int, list[str]]]:
@@ -92,8 +114,21 @@ def _sample_rows(sample: list[str], delimiter: str) -> list[tuple[int, list[str]
 def _names_columns(names: tuple[str, ...]) -> bool:
     named = [name for name in names if name]
     worded = [name for name in named if any(letter.isalpha() for letter in name)]
-    unlike = len({name.casefold() for name in named}) == len(named) <= _MOST_COLUMNS
+    # A name may come again, such as that of the currency behind each of two amounts.
+    repeats = len(named) - len({name.casefold() for name in named})
+    unlike = repeats <= len(named) // _REPEATS and len(named) <= _MOST_COLUMNS
     return unlike and len(named) > len(names) // 2 and len(worded) == len(named)
+
+
+def _unlike(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of columns of which each is there once: the second gets a number."""
+    counts: Counter[str] = Counter()
+    unlike: list[str] = []
+    for name in names:
+        counts[name.casefold()] += 1
+        number = counts[name.casefold()]
+        unlike.append(f"{name} ({number})" if name and number > 1 else name)
+    return tuple(unlike)
 
 
 @dataclass(slots=True)

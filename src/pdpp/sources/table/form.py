@@ -26,7 +26,10 @@ TIME_FORMS: Mapping[str, Kind] = MappingProxyType(
         },
     }
 )
+COMPACT = "%Y%m%d"
+"""A day in eight digits, which could be any number: only a column of days is read as such."""
 _TIME_LIKE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
+_COMPACT = re.compile(r"(?:19|20)\d{6}\Z", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})\Z", re.ASCII)
 _NUMBERS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -49,6 +52,11 @@ def is_time_like(text: str) -> bool:
     return _TIME_LIKE.match(text) is not None
 
 
+def is_compact_day(text: str) -> bool:
+    """Tell whether a text could be a day in eight digits."""
+    return _COMPACT.match(text) is not None
+
+
 def read_time(text: str, form: str, zone: tzinfo | None) -> str | None:
     """Return a time that is written in a form as the text of a record, or None."""
     if form == ZONED:
@@ -57,7 +65,7 @@ def read_time(text: str, form: str, zone: tzinfo | None) -> str | None:
         moment = datetime.strptime(text.strip(), form)  # noqa: DTZ007 - the zone comes after
     except ValueError:
         return None
-    if TIME_FORMS[form] is Kind.DATE:
+    if form == COMPACT or TIME_FORMS[form] is Kind.DATE:
         return moment.date().isoformat()
     return local_text(moment, zone)[0]
 

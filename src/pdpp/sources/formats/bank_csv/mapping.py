@@ -10,7 +10,15 @@ from pdpp.model.errors import ImportRefused
 from pdpp.sources.reading.csvtable import CsvTable, Row, rows
 from pdpp.sources.reading.money import exact
 from pdpp.sources.reading.tree import FileEntry
-from pdpp.sources.table.form import TIME_FORMS, ZONED, is_time_like, read_number, read_time
+from pdpp.sources.table.form import (
+    COMPACT,
+    TIME_FORMS,
+    ZONED,
+    is_compact_day,
+    is_time_like,
+    read_number,
+    read_time,
+)
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -35,6 +43,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "date opération",
             "date de comptabilisation",
             "data contabile",
+            "created",
+            "created (utc)",
         ),
         "amount": (
             "amount",
@@ -53,6 +63,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "montant",
             "importo",
             "bedrag",
+            "net",
+            "netto",
+            "gross",
+            "brutto",
         ),
         "direction": (
             "transaction type",
@@ -135,6 +149,17 @@ IN_WORDS = frozenset(
 )
 """What banks write beside an amount without a sign to say that it went out or came in."""
 
+_STATES = ("state", "status", "info")
+NOT_BOOKED = frozenset(
+    {"pending", "reverted", "declined", "failed", "denied", "cancelled", "canceled"}
+    | {"vorgemerkt", "umsatz vorgemerkt", "ausstehend"}
+)
+"""What banks write beside a payment that was never booked, or is not yet: it may come again."""
+
+TURNED, AS_WRITTEN = "turned", "as written"
+_CARDS = ({"card member", "amount"}, {"date", "title", "amount"})
+"""The columns of statements of cards that write what was spent without a sign."""
+
 _SAMPLE_ROWS = 2_000
 DECIMALS = (".", ",")
 
@@ -146,16 +171,26 @@ class ColumnMapping(NamedTuple):
     date_form: str
     decimal: str
     header: tuple[str, ...]
+    sign: str = AS_WRITTEN
 
     def words(self) -> str:
         """Return the mapping as a person reads it."""
         columns = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
-        return f"{', '.join(columns)}; dates as {self.date_form}, decimals after {self.decimal!r}"
+        sign = "; signs turned, because what was spent has none" if self.sign == TURNED else ""
+        forms = f"dates as {self.date_form}, decimals after {self.decimal!r}{sign}"
+        return f"{', '.join(columns)}; {forms}"
+
+    def is_booked(self, row: Row) -> bool:
+        """Tell whether a row is no payment that only may come to be."""
+        cells = zip(self.header, row.cells, strict=True)
+        states = (cell for name, cell in cells if name.strip().casefold() in _STATES)
+        return not any(state.strip().casefold() in NOT_BOOKED for state in states)
 
     def remembered(self) -> dict[str, str]:
         """Return the mapping as it is kept for files of the same shape."""
         columns = {name: self.header[at] for name, at in self.columns.items()}
-        return {**columns, "date_form": self.date_form, "decimal": self.decimal}
+        forms = {"date_form": self.date_form, "decimal": self.decimal, "sign": self.sign}
+        return {**columns, **forms}
 
 
 def make_plan(
@@ -173,13 +208,25 @@ def make_plan(
     form = settings.get("date_form") or _date_form(dates)
     if form is None:
         return None
-    if form not in TIME_FORMS:
+    if form not in (COMPACT, *TIME_FORMS):
         raise ImportRefused(f"date_form must be like %d.%m.%Y, not {form!r}")
     amounts = [columns[name] for name in ("amount", "money_in", "money_out") if name in columns]
     decimal = settings.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
     if decimal not in DECIMALS:
         raise ImportRefused(f"decimal must be a point or a comma, not {decimal!r}")
-    return ColumnMapping(columns, form, decimal, table.header)
+    return ColumnMapping(columns, form, decimal, table.header, _sign(table.header, settings))
+
+
+def _sign(header: tuple[str, ...], settings: Mapping[str, str]) -> str:
+    """Return whether signs are turned; a table that was read before is read as it was."""
+    said = settings.get("sign")
+    if said not in (None, TURNED, AS_WRITTEN):
+        raise ImportRefused(f"sign must be {TURNED!r} or {AS_WRITTEN!r}, not {said!r}")
+    if said is not None:
+        return said
+    names = {name.strip().casefold() for name in header}
+    is_card = _CARDS[0] <= names or _CARDS[1] == names
+    return TURNED if is_card and "date_form" not in settings else AS_WRITTEN
 
 
 def _tells_direction(sample: Iterable[Row], at: int) -> bool:
@@ -207,6 +254,9 @@ def _columns(header: tuple[str, ...], settings: Mapping[str, str]) -> dict[str, 
 
 def _date_form(texts: Sequence[str]) -> str | None:
     """Return the one way to write dates that fits every row; of two the more usual."""
+    told = [text.strip() for text in texts if text.strip()]
+    if told and all(is_compact_day(text) and read_time(text, COMPACT, None) for text in told):
+        return COMPACT
     left = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
     seen = False
     for text in texts:

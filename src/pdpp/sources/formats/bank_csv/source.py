@@ -9,6 +9,7 @@ from typing import Any
 from pdpp.sources.formats.bank_csv.mapping import (
     COLUMNS,
     OUT_WORDS,
+    TURNED,
     ColumnMapping,
     make_plan,
     read_amount,
@@ -43,9 +44,15 @@ class BankCsv(Source):
             **{name: f"Column with the {name.replace('_', ' ')}." for name in COLUMNS},
             "date_form": "How dates are written, such as %d.%m.%Y.",
             "decimal": "Sign before decimals: a point or a comma.",
+            "sign": "“turned” where what was spent has no sign, or “as written”.",
             "account": "What to call the account.",
         }
     )
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return every table by itself: each statement may be of another account."""
+        tables = [] if tree.kind == "file" else tree.named(*_PATTERNS)
+        return [entry.name for entry in tables] if len(tables) > 1 else ("",)
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Look for a table with dates and amounts, in columns known by name or told."""
@@ -114,6 +121,9 @@ def _transaction(
         at = plan.columns.get(name)
         return "" if at is None else row.cells[at].strip()
 
+    if not plan.is_booked(row):
+        yield Skipped("a payment that is not booked", where)
+        return
     day = read_time(cell("date"), plan.date_form, None)
     amount = _amount(cell, plan)
     if day is None or amount is None:
@@ -143,6 +153,8 @@ def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:
         amount = read_amount(cell("amount"), plan.decimal)
         if not isinstance(amount, Decimal):
             return None
+        if plan.sign == TURNED:
+            amount = -amount
         return -abs(amount) if cell("direction").casefold() in OUT_WORDS else amount
     came = read_amount(cell("money_in"), plan.decimal)
     went = read_amount(cell("money_out"), plan.decimal)

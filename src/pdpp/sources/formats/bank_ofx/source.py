@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from pdpp.sources.formats.bank_ofx.statement import (
+    UNPAID,
+    BankHolding,
     BankMovement,
     BankStatement,
     StatementEnd,
     statements,
 )
-from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Seen, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import exact, members
@@ -41,6 +43,12 @@ class BankOfx(Source):
     connector_key = "bank_ofx"
     label = "Bank statement (OFX or QFX)"
 
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return every file by itself where they are of several accounts."""
+        files = [entry for entry in _candidates(tree) if _is_ofx(entry.head())]
+        accounts = {_own_account(entry.head()) for entry in files}
+        return [entry.name for entry in files] if len(accounts) > 1 else ("",)
+
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for the header and the root that only this format has."""
         files_found = [entry for entry in _candidates(tree) if _is_ofx(entry.head())]
@@ -49,14 +57,15 @@ class BankOfx(Source):
         head = files_found[0].head()
         version = _VERSION.search(head)
         kind = f"OFX {version.group(1).decode()}" if version else "OFX"
-        bank = _leaf(head, b"ORG") or "Bank"
-        number = _leaf(head, b"ACCTID")
+        bank, number = _own_account(head)
         files = f", {len(files_found)} files" if len(files_found) > 1 else ""
+        # Months of one account are that account, in one file or in many.
+        alone = len({_own_account(entry.head()) for entry in files_found}) == 1
         return Recognition(
             Confidence.CERTAIN,
             kind + files,
-            account=f"{bank} …{number[-4:]}" if number and len(files_found) == 1 else bank,
-            identity=digest_key(bank, number or "") if len(files_found) == 1 else bank,
+            account=f"{bank} …{number[-4:]}" if number and alone else bank,
+            identity=digest_key(bank, number) if alone else bank,
             detail={"entries": [entry.name for entry in files_found]},
         )
 
@@ -72,6 +81,11 @@ def _candidates(tree: Tree) -> list[FileEntry]:
 
 def _is_ofx(head: bytes) -> bool:
     return bool(_ROOT.search(head)) and (bool(_HEADER.search(head)) or b"<SIGNONMSGSRSV1>" in head)
+
+
+def _own_account(head: bytes) -> tuple[str, str]:
+    """Return the bank and the number of the account that a file begins with."""
+    return _leaf(head, b"ORG") or "Bank", _leaf(head, b"ACCTID") or ""
 
 
 def _leaf(head: bytes, name: bytes) -> str | None:
@@ -110,6 +124,9 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
         for part in statements(tags(stream, _encoding(entry.head()))):
             if part is None:
                 yield Skipped("the file ends in the middle", entry.name, cut=True)
+            elif isinstance(part, BankHolding):
+                yield Seen("holding")
+                yield Skipped(part.reason, f"{entry.name} {part.kind}")
             elif isinstance(part, BankMovement):
                 where = f"{entry.name} transaction {part.number}"
                 yield from account(_transaction(part, seen, where), where, "transaction")
@@ -141,7 +158,9 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
 def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> Iterator[Finding]:
     leaves, statement = movement.leaves, movement.statement
     day, moment = _moment(leaves.get("DTPOSTED") or leaves.get("INVTRAN.DTTRADE", ""))
-    amount = exact(leaves.get("TRNAMT") or leaves.get("TOTAL", ""))
+    # Shares that are split or moved cost nothing.
+    unpaid = "0" if movement.kind in UNPAID else ""
+    amount = exact(leaves.get("TRNAMT") or leaves.get("TOTAL") or unpaid)
     if day is None or amount is None or not statement.account.get("ACCTID"):
         yield Unknown("a transaction without a date, an amount or an account", where)
         return
@@ -153,7 +172,7 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
         "payee": leaves.get("NAME") or leaves.get("PAYEE.NAME"),
         "memo": leaves.get("MEMO") or leaves.get("INVTRAN.MEMO"),
         "security": leaves.get("SECID.UNIQUEID"),
-        "units": _number(leaves.get("UNITS")),
+        "units": _number(leaves.get("UNITS") or leaves.get("NEWUNITS")),
         "unit_price": _number(leaves.get("UNITPRICE")),
         "check_number": leaves.get("CHECKNUM"),
         "currency": leaves.get("CURRENCY.CURSYM") or statement.leaves.get("CURDEF"),

@@ -14,6 +14,14 @@ _INVESTMENTS = {
     *("SELLOPT", "SELLOTHER", "SELLSTOCK", "SPLIT", "TRANSFER"),
 }
 """What happens to shares and funds; each is one transaction."""
+UNPAID = frozenset({"CLOSUREOPT", "JRNLSEC", "SPLIT", "TRANSFER"})
+"""Those in which no money moves."""
+_HOLDINGS = {
+    **{f"POS{kind}": "what is held, which is no movement" for kind in ("DEBT", "MF", "OPT")},
+    **{f"POS{kind}": "what is held, which is no movement" for kind in ("OTHER", "STOCK")},
+    **{f"{kind}INFO": "what a security is called" for kind in ("DEBT", "MF", "OPT", "OTHER")},
+    "STOCKINFO": "what a security is called",
+}
 _MOVEMENTS = {"STMTTRN"} | _INVESTMENTS
 _WRAPPERS = {"INVBUY", "INVSELL"}
 _AGGREGATES = (
@@ -23,6 +31,7 @@ _AGGREGATES = (
     | _ACCOUNT
     | set(_BALANCES)
     | _STATEMENTS
+    | set(_HOLDINGS)
 )
 Leaves = dict[str, str]
 
@@ -47,6 +56,14 @@ class BankMovement:
 
 
 @dataclass(frozen=True, slots=True)
+class BankHolding:
+    """A position or a security, of which no record is made."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StatementEnd:
     """The end of a statement: everything about its account is known now."""
 
@@ -55,7 +72,7 @@ class StatementEnd:
 
 def statements(
     tags: Iterable[Tag],
-) -> Iterator[BankMovement | StatementEnd | None]:
+) -> Iterator[BankMovement | BankHolding | StatementEnd | None]:
     """Yield what a stream of tags tells, and at last None where it ended inside a statement."""
     path: list[str] = []
     statement = BankStatement()
@@ -73,6 +90,8 @@ def statements(
                 kind = None if name == "STMTTRN" else name
                 yield BankMovement(statement, movement, number, kind)
                 movement = {}
+            elif name in _HOLDINGS:
+                yield BankHolding(name, _HOLDINGS[name])
             elif name in _STATEMENTS:
                 yield StatementEnd(statement)
                 statement = BankStatement()

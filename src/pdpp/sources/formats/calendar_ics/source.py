@@ -7,8 +7,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from pdpp.sources.formats.calendar_ics.parsing import parse
 from pdpp.sources.item import Finding, Item, Skipped, present
-from pdpp.sources.keys import SeenKeys, digest_key, safe_key
+from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import plain_head
@@ -42,6 +43,12 @@ class CalendarIcs(Source):
         {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}
     )
 
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return every calendar by itself where each has an id: that is its account."""
+        calendars = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
+        named = len(calendars) > 1 and all(_property(entry, _ID) for entry in calendars)
+        return [entry.name for entry in calendars] if named else ("",)
+
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for calendars by how they begin."""
         calendars = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
@@ -65,7 +72,7 @@ class CalendarIcs(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each calendar."""
-        several = len(recognition.detail["entries"]) > 1
+        several = SeenKeys() if len(recognition.detail["entries"]) > 1 else None
         for entry in tree.these(recognition.detail["entries"]):
             yield ExportPart(entry, partial(_read, entry, recognition.detail["time_zone"], several))
 
@@ -96,19 +103,28 @@ def _calendar_name(entry: FileEntry) -> str:
 class _Reader:
     """What is known of a calendar while its entries are read."""
 
-    def __init__(self, entry: FileEntry, zone: str | None, several: bool) -> None:
+    def __init__(self, entry: FileEntry, zone: str | None, several: SeenKeys | None) -> None:
         self.entry = entry
         self.calendar = _calendar_name(entry)
         self.zone = zone_named(zone)
-        self._prefix = (digest_key(self.calendar)[:8],) if several else ()
-        self.seen = SeenKeys()
+        self._seen = SeenKeys()
+        self._several = several
 
-    def key(self, *parts: str) -> str:
-        """Return a key; one event may stand in several calendars of an export."""
-        return safe_key(*self._prefix, *parts)
+    def key(self, stream: str, *parts: str) -> RecordKey | None:
+        """Return the key of an entry; None where it stands twice in its calendar.
+
+        An event may stand in several calendars of an export: the first gives it the key that it
+        has where a calendar comes alone, and in the others it is an entry of that calendar.
+        """
+        plain = safe_key(*parts)
+        if not self._seen.first(f"{stream} {plain}"):
+            return None
+        if self._several is None or self._several.first(f"{stream} {plain}"):
+            return plain
+        return safe_key(digest_key(self.calendar)[:8], *parts)
 
 
-def _read(entry: FileEntry, zone: str | None, several: bool) -> Iterator[Finding]:
+def _read(entry: FileEntry, zone: str | None, several: SeenKeys | None) -> Iterator[Finding]:
     reader, ended = _Reader(entry, zone, several), False
     with reader.entry.open() as stream:
         for part in components(stream, _KINDS):
@@ -135,27 +151,23 @@ def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Fi
     if not stream:
         yield Skipped("neither an event, a task nor a journal entry", where)
         return
-    component = Calendar.from_ical(block.text)
-    for name in {name for name, _ in component.errors if name}:
-        # What is wrong with one property costs that property and not the entry.
-        component.pop(name, None)
+    component, malformed = parse(block.text)
+    for name in malformed:
         yield Skipped("a property that is malformed", f"{where} {name}"[:120])
-    key = _key(reader, component, block)
-    if not reader.seen.first(f"{stream} {key}"):
+    key = reader.key(stream, *_names(component, block))
+    if key is None:
         yield Skipped("an entry that stands twice", where)
         return
     yield _entry(reader, stream, key, component)
 
 
-def _key(reader: _Reader, component: "Component", block: TextComponent) -> str:
+def _names(component: "Component", block: TextComponent) -> tuple[str, ...]:
     """Return the calendar's own name for an entry; one occurrence of many has its own."""
     uid = str(component.get("UID", ""))
     if not uid:
-        return reader.key(digest_key(block.text))
+        return (digest_key(block.text),)
     occurrence = component.get("RECURRENCE-ID")
-    if occurrence is None:
-        return reader.key(uid)
-    return reader.key(uid, occurrence.to_ical().decode())
+    return (uid,) if occurrence is None else (uid, occurrence.to_ical().decode())
 
 
 def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> Item:

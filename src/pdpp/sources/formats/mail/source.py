@@ -10,7 +10,7 @@ from pdpp.evidence.amount import counted
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
 from pdpp.sources.formats.mail.owner import owner_of
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
-from pdpp.sources.keys import SeenKeys, digest_key, safe_key
+from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -63,15 +63,15 @@ class Mail(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each mailbox and each message."""
+        seen = SeenKeys(_MOST_REMEMBERED)
         for entry in tree.these(recognition.detail["boxes"]):
             # A file alone is called as its owner likes: its name says nothing of the messages.
             several = recognition.detail["several"]
-            folder = _Folder(entry, _box_name(entry) if several else "", several)
+            folder = _Folder(entry, _box_name(entry) if several else "", several, seen)
             yield ExportPart(entry, partial(_read_box, folder))
         for entry in _singles(tree):
-            yield ExportPart(
-                entry, partial(_read_single, _Folder(entry, _folder_name(entry), False))
-            )
+            folder = _Folder(entry, _folder_name(entry), False, SeenKeys())
+            yield ExportPart(entry, partial(_read_single, folder))
 
 
 class _Folder(NamedTuple):
@@ -80,11 +80,21 @@ class _Folder(NamedTuple):
     entry: FileEntry
     name: str
     several: bool
+    seen: SeenKeys
 
-    def key(self, *parts: str) -> str:
-        """Return the key of a message."""
-        place = (self.name,) if self.several else ()
-        return digest_key(*place, *parts)
+    def key(self, *parts: str) -> RecordKey | None:
+        """Return the key of a message; None where it stands twice in its mailbox.
+
+        The first of several mailboxes that hold a message gives it the key that it has where a
+        mailbox comes alone; in the others it is a message of that mailbox.
+        """
+        plain = digest_key(*parts)
+        if not self.several:
+            return plain if self.seen.first(plain) else None
+        placed = digest_key(self.name, *parts)
+        if not self.seen.first(placed):
+            return None
+        return plain if self.seen.first(plain) else placed
 
 
 def _box_candidates(tree: Tree) -> list[FileEntry]:
@@ -137,14 +147,13 @@ def _folder_name(entry: FileEntry) -> str:
 
 
 def _read_box(folder: _Folder) -> Iterator[Finding]:
-    seen = SeenKeys(_MOST_REMEMBERED)
     with folder.entry.open() as stream:
         for finding in mbox_messages(stream, folder.entry.name):
             if isinstance(finding, Skipped):
                 yield finding
             else:
                 where = f"{folder.entry.name} message {finding.number}"
-                findings = _message(folder, finding.content, finding.envelope, seen, where)
+                findings = _message(folder, finding.content, finding.envelope, where)
                 yield from account(findings, where, "message")
 
 
@@ -158,19 +167,17 @@ def _read_single(folder: _Folder) -> Iterator[Finding]:
         yield Skipped("a file that is no message", name)
     else:
         content = without_envelope(content.removeprefix(b"\xef\xbb\xbf"))
-        yield from account(_message(folder, content, "", SeenKeys(), name), name, "message")
+        yield from account(_message(folder, content, "", name), name, "message")
 
 
-def _message(
-    folder: _Folder, content: bytes, envelope: str, seen: SeenKeys, where: str
-) -> Iterator[Finding]:
+def _message(folder: _Folder, content: bytes, envelope: str, where: str) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.message import body, header, parse
 
     message = parse(content)
     name = header(message, "Message-ID")
     parts = [header(message, header_name) for header_name in ("Date", "From", "Subject")]
     key = folder.key(name or digest_key(content), *parts)
-    if not seen.first(key):
+    if key is None:
         yield Skipped("a message that stands twice", where)
         return
     said = body(message)
