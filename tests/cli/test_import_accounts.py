@@ -1,5 +1,6 @@
 """Whose export it is: asked once where the data does not say, and remembered."""
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -179,3 +180,40 @@ def test_a_person_says_once_which_account_an_export_belongs_to(tmp_path: Path) -
     # Nobody is asked again about that file, and it goes to the same account.
     again = home.bring(people(tmp_path / "new.vcf", "four"))
     assert account_of(again)[0] == account_of(first)[0]
+
+
+def test_a_calendar_alone_and_then_among_others_is_there_once(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    home.bring(calendar(tmp_path / "home.ics", "one", "two"))
+    calendar(tmp_path / "Takeout" / "home.ics", "one", "two")
+    calendar(tmp_path / "Takeout" / "work.ics", "three", name="Work")
+    home.bring(tmp_path / "Takeout")
+    home.bring(calendar(tmp_path / "work.ics", "three", name="Work"))
+    titles = [data["title"] for data in home.records().values()]
+    assert sorted(titles) == ["one", "three", "two"]
+
+
+def test_calendars_with_ids_are_the_same_accounts_alone_and_in_a_folder(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    home.bring(calendar(tmp_path / "home.ics", "one", id="cal-1"))
+    calendar(tmp_path / "all" / "a.ics", "one", id="cal-1")
+    calendar(tmp_path / "all" / "b.ics", "two", name="Work", id="cal-2")
+    assert home.run(tmp_path / "all", "--yes").code == 0
+    listed = pdpp_here("connection", "list", "--json", data=home.data).document["connections"]
+    assert sorted(account["display_name"] for account in listed) == ["Nora", "Work"]
+    assert len(home.records()) == 2
+
+
+def test_chats_of_telegram_that_come_one_by_one_are_one_collection(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    for number, name in enumerate(("Ben", "Ida"), 1):
+        said = {"id": 1, "type": "message", "date": "2026-01-01T10:00:00", "text": f"From {name}"}
+        chat = {"name": name, "type": "personal_chat", "id": number, "messages": [said]}
+        folder = tmp_path / "Telegram" / f"ChatExport_2026-01-0{number}"
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text(json.dumps(chat))
+        home.bring(folder)
+    again = home.bring(tmp_path / "Telegram")
+    assert again["counts"]["new"] == 0
+    listed = pdpp_here("connection", "list", "--json", data=home.data).document["connections"]
+    assert [account["display_name"] for account in listed] == ["Telegram"]

@@ -1,6 +1,7 @@
 """Telegram Desktop exports: a whole account, one chat, and the web pages that are refused."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -105,10 +106,10 @@ def test_a_whole_account_is_recognised_by_its_owner(tmp_path: Path) -> None:
     assert (seen.account, seen.identity) == ("Telegram (Nora)", "1")
 
 
-def test_one_chat_is_recognised_by_its_name(tmp_path: Path) -> None:
+def test_one_chat_is_recognised_and_names_nobody_as_its_owner(tmp_path: Path) -> None:
     seen = look(SOURCE, export(tmp_path / "e", CHAT))
     assert isinstance(seen, Recognition)
-    assert (seen.version, seen.account) == ("one chat", "Telegram (Sailing club)")
+    assert (seen.version, seen.account) == ("one chat", "Telegram")
 
 
 def test_an_account_that_says_nothing_of_its_owner_is_taken(tmp_path: Path) -> None:
@@ -138,6 +139,7 @@ def test_an_account_gives_these_records(tmp_path: Path) -> None:
     path = export(tmp_path / "e", ACCOUNT)
     golden("telegram", read(SOURCE, path))
     assert [found.reason for found in told(SOURCE, path)] == [
+        "what the account says of its owner",
         "a contact without a name",
         "a file that is not in the export",
         "a chat without messages",
@@ -305,3 +307,45 @@ def test_an_agent_finds_a_message(tmp_path: Path) -> None:
     path = export(tmp_path / "e", ACCOUNT)
     report = bring_and_ask(path, tmp_path, "lantern", "bring a lantern for the way back")
     assert report["counts"]["new"] > 10
+
+
+def test_files_that_were_left_out_keep_what_is_known_of_them(tmp_path: Path) -> None:
+    gone = "(File not included. Change data exporting settings to download.)"
+    messages = [
+        message(1, "", file=gone, file_name="charter.pdf"),
+        message(2, "", file=gone, media_type="sticker", sticker_emoji="⛵"),
+        message(3, "", file=gone, media_type="audio_file", performer="Nora", title="Shanty"),
+        message(
+            4, ["See ", {"type": "text_link", "text": "here", "href": "https://tides.example"}]
+        ),
+    ]
+    path = export(tmp_path, {**CHAT, "messages": messages})
+    records = read(SOURCE, path)
+    assert [data["text"] for (stream, _), data in records.items() if stream == "messages"] == [
+        "File: charter.pdf",
+        "Sticker: ⛵",
+        "Audio: Nora – Shanty",
+        "See here (https://tides.example)",
+    ]
+
+
+def test_members_of_an_account_that_become_no_record_are_told(tmp_path: Path) -> None:
+    account = {
+        "personal_information": {"user_id": 7, "first_name": "Nora"},
+        "profile_pictures": [{"date": "2026-01-01T10:00:00", "photo": "profile_pictures/p.jpg"}],
+        "contacts": {"list": []},
+        "frequent_contacts": {"list": [{"id": 1, "name": "Bo"}]},
+        "sessions": {"list": [{"last_ip": "192.0.2.1"}, {"last_ip": "192.0.2.2"}]},
+        "web_sessions": {"list": []},
+        "other_data": {"about": "more"},
+        "chats": {"list": [CHAT]},
+    }
+    reasons = Counter(found.reason for found in told(SOURCE, export(tmp_path, account)))
+    assert reasons["a device that was logged in"] == 2
+    for reason in (
+        "what the account says of its owner",
+        "a picture of the owner",
+        "how often somebody was written to",
+        "what Telegram keeps beside chats",
+    ):
+        assert reasons[reason] == 1, reason

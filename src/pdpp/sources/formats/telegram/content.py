@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_LEFT_OUT = "(File "
+"""How Telegram begins what it writes in place of a file, such as that it is too large."""
 _SERVICE_FACTS = ("title", "new_title", "emoticon", "duration_seconds", "discard_reason")
 
 
@@ -21,8 +23,14 @@ def plain_text(value: object) -> str:
         return value
     if not isinstance(value, list):
         return ""
-    pieces = (piece.get("text") if isinstance(piece, Mapping) else piece for piece in value)
+    pieces = (_marked(piece) if isinstance(piece, Mapping) else piece for piece in value)
     return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def _marked(piece: Mapping[str, object]) -> object:
+    """Return a marked piece; of words that lead somewhere also where to."""
+    text, link = piece.get("text"), piece.get("href")
+    return f"{text} ({link})" if isinstance(link, str) and link and link != text else text
 
 
 def service_text(value: Mapping[str, Any]) -> str:
@@ -53,12 +61,24 @@ def _extras(value: Mapping[str, object]) -> Iterator[str]:
     if isinstance(contact, Mapping):
         names = ("first_name", "last_name", "phone_number")
         yield f"Contact: {' '.join(str(contact[name]) for name in names if contact.get(name))}"
+    yield from _file_words(value)
     if value.get("game_title"):
         yield f"Game: {value['game_title']}"
     if isinstance(value.get("invoice_information"), str | Mapping):
         yield "Invoice"
     if value.get("giveaway_information"):
         yield "Giveaway"
+
+
+def _file_words(value: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is known of a file beside its bytes, which most exports leave out."""
+    if value.get("sticker_emoji"):
+        yield f"Sticker: {value['sticker_emoji']}"
+    song = [str(value[name]) for name in ("performer", "title") if value.get(name)]
+    if song:
+        yield f"Audio: {' – '.join(song)}"
+    if value.get("file_name") and str(value.get("file")).startswith(_LEFT_OUT):
+        yield f"File: {value['file_name']}"
 
 
 def _answers(value: Mapping[str, Any]) -> Iterator[str]:

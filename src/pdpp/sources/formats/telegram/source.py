@@ -36,6 +36,17 @@ _MEMBERS = (
 )
 _PLACES = ("chats.list.item", "left_chats.list.item")
 _ABOUT = ("name", "type", "id")
+_LEFT_OUT = MappingProxyType(
+    {
+        "personal_information": "what the account says of its owner",
+        "profile_pictures.item": "a picture of the owner",
+        "frequent_contacts.list.item": "how often somebody was written to",
+        "sessions.list.item": "a device that was logged in",
+        "web_sessions.list.item": "a site that was logged in to",
+        "other_data": "what Telegram keeps beside chats",
+    }
+)
+"""What an account holds and no record is made of."""
 
 
 class Telegram(Source):
@@ -48,6 +59,7 @@ class Telegram(Source):
             "*_thumb.jpg": "a small form of a picture",
             "export_results.html": "the list of contents as a web page",
             "lists/*.html": "a list as a web page",
+            "profile_pictures/*": "a picture of the owner",
         }
     )
     label = "Telegram Desktop export"
@@ -95,8 +107,9 @@ def _recognition(tree: Tree, documents: Mapping[str, bool], zone: str | None) ->
     facts = [_facts(entry, documents[entry.name]) for entry in tree.these(documents)]
     owners = [fact for fact, whole in zip(facts, documents.values(), strict=True) if whole]
     known = next((fact for fact in owners if fact.get("id")), {})
-    names = [str(fact["name"]) for fact in owners or facts if fact.get("name")]
-    account = names[0] if len(set(names)) == 1 else ""
+    # A chat alone names nobody but the other side: all such chats are one collection.
+    names = {str(fact["name"]) for fact in owners if fact.get("name")}
+    account = names.pop() if len(names) == 1 else ""
     if len(documents) == 1:
         version = "a whole account" if owners else "one chat"
     else:
@@ -134,7 +147,7 @@ def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Ite
     tops = _PLACES if whole else ("",)
     paths = [_path(top, name) for top in tops for name in (*_ABOUT, "messages.item")]
     if whole:
-        paths += ["contacts.list.item", "stories.item"]
+        paths += ["contacts.list.item", "stories.item", *_LEFT_OUT]
     reader = _Reader(tree, entry, zone)
     with entry.open() as stream:
         for element in elements(stream, *paths):
@@ -142,6 +155,9 @@ def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Ite
                 yield element
             else:
                 where = f"{entry.name} {element.path} {element.number}"
+                if element.path in _LEFT_OUT:
+                    yield Skipped(_LEFT_OUT[element.path], where)
+                    continue
                 taken = reader.take(element.path, element.value)
                 unit = _unit(element.path)
                 yield from account(taken, where, unit) if unit else taken
