@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
@@ -340,3 +341,45 @@ def test_a_file_of_conversations_that_the_manifest_names_and_that_is_not_there_i
     assert missing_shards(tmp_path) == shards[1:]
     (tmp_path / "conversations-001 (1).json").write_text(json.dumps([NEWER]))
     assert missing_shards(tmp_path) == []
+
+
+def test_what_was_said_and_shown_in_a_call_keeps_its_sound_and_pictures(tmp_path: Path) -> None:
+    call = {
+        "content_type": "real_time_user_audio_video_asset_pointer",
+        "frames_asset_pointers": ["sediment://file_0f"],
+        "video_container_asset_pointer": None,
+        "audio_asset_pointer": {
+            "content_type": "audio_asset_pointer",
+            "asset_pointer": "sediment://file_0a",
+        },
+    }
+    heard = {"content_type": "audio_transcription", "text": "Is the mole lit?"}
+    content = {"content_type": "multimodal_text", "parts": [heard, call]}
+    nodes = [node("n-1", None, "user", content)]
+    chat = conversation("c-9", nodes, "n-1")
+    files = {
+        "conversations.json": json.dumps([chat]).encode(),
+        "file_0a.dat": b"RIFF....WAVEfmt ",
+        "file_0f.dat": PHOTO,
+    }
+    path = zipped(tmp_path / "export.zip", files)
+    kinds = [d["media_type"] for (s, _), d in read(SOURCE, path).items() if s == "attachments"]
+    assert kinds == ["audio/wav", "image/jpeg"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"content_type": "sonic_webpage", "url": "https://x", "title": "Tide tables", "text": ""},
+        {"content_type": "sonic_webpage", "url": "", "text": "", "snippet": "Tide tables"},
+        {"content_type": "tether_browsing_display", "result": "", "summary": "Tide tables"},
+        {"content_type": "tether_quote", "url": "", "title": "Tide tables", "text": "low 06:12"},
+    ],
+)
+def test_a_page_that_was_read_is_known_by_its_title_and_summary(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    chat = conversation("c-9", [node("n-1", None, "tool", content)], "n-1")
+    path = export(tmp_path / "e", chat)
+    [data] = [d for (s, _), d in read(SOURCE, path).items() if s == "messages"]
+    assert "Tide tables" in data["text"]

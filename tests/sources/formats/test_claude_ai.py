@@ -204,3 +204,81 @@ def test_an_agent_finds_an_answer_in_a_zip(tmp_path: Path) -> None:
     path = zipped(tmp_path / "data.zip", files(RHYTHM, OLD))
     report = bring_and_ask(path, tmp_path, "long pause", "Two short flashes and a long pause")
     assert report["counts"]["new"] == 7
+
+
+def of(path: Path, stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in read(SOURCE, path).items() if name == stream]
+
+
+def remembered(member: str, **more: Any) -> bytes:
+    return json.dumps({"account_uuid": member, **more}).encode()
+
+
+def test_memories_of_other_members_do_not_replace_the_owner_s(tmp_path: Path) -> None:
+    note = {"path": "/areas/boat.md", "content": "Sails are red", "updated_at": None}
+    members = {
+        "users.json": json.dumps([{"uuid": "acc-1", "email_address": "nora@x.example"}]).encode(),
+        "memories/acc-1.json": remembered("acc-1", conversations_memory="Nora sails"),
+        "memories/acc-2.json": remembered("acc-2", conversations_memory="Bo rows"),
+        "memories/acc-3.json": remembered("acc-3", memory_files=[note]),
+    }
+    path = zipped(tmp_path / "memories-000.zip", members)
+    texts = sorted(data["text"] for data in of(path, "memories"))
+    assert texts == ["Bo rows", "Nora sails", "Sails are red"]
+    alone = {name: members[name] for name in ("users.json", "memories/acc-1.json")}
+    owner = zipped(tmp_path / "b" / "memories-000.zip", alone)
+    assert read(SOURCE, owner).items() <= read(SOURCE, path).items()
+
+
+def test_a_message_that_is_only_a_file_is_kept_with_its_name(tmp_path: Path) -> None:
+    shown = message("m-9", "human", "", files=[{"file_uuid": "f", "file_name": "mole.png"}])
+    [data] = of(export(tmp_path / "e", conversation("t-9", shown)), "messages")
+    assert data["file_names"] == ["mole.png"]
+
+
+def test_of_messages_of_one_moment_the_last_is_the_visible_end(tmp_path: Path) -> None:
+    first = message("m-1", "human", "And the second light?", parent_message_uuid="root")
+    then = message("m-2", "assistant", "Two flashes.", parent_message_uuid="m-1")
+    path = export(tmp_path / "e", conversation("t-9", first, then))
+    assert [data["visible"] for data in of(path, "messages")] == [True, True]
+
+
+def design(*messages: dict[str, Any]) -> bytes:
+    moment = "2026-09-01T10:00:00Z"
+    said = [{"created_at": moment, **message} for message in messages]
+    about = {"uuid": "d-1", "title": "Poster", "project": {"uuid": "p", "name": "Regatta"}}
+    return json.dumps({**about, "created_at": moment, "messages": said}).encode()
+
+
+def test_a_design_chat_keeps_the_files_it_wrote_and_what_was_given_to_it(tmp_path: Path) -> None:
+    given = [{"type": "text", "content": "Use the club's blue"}, {"type": "file", "name": "a.pdf"}]
+    written = {"path": "/poster.html", "file_text": "<h1>Regatta</h1>"}
+    call = {"id": "c", "name": "create_file", "input": written, "output": "written"}
+    chat = design(
+        {"uuid": "1", "role": "user", "content": {"content": "A poster", "attachments": given}},
+        {
+            "uuid": "2",
+            "role": "assistant",
+            "content": {
+                "contentBlocks": [
+                    {"type": "tool_call", "toolCall": call},
+                    {"type": "error", "message": "The preview failed"},
+                ]
+            },
+        },
+        {
+            "uuid": "3",
+            "role": "assistant",
+            "content": {"contentBlocks": [{"type": "thinking", "thinking": "Blue it is"}]},
+        },
+    )
+    path = zipped(tmp_path / "design_chats-000.zip", {"design_chats/d-1.json": chat})
+    assert [(data["title"], data["text"]) for data in of(path, "artifacts")] == [
+        ("poster.html", "<h1>Regatta</h1>")
+    ]
+    assert [data["text"] for data in of(path, "attachments")] == ["Use the club's blue"]
+    said = of(path, "messages")
+    assert said[0]["file_names"] == ["text", "a.pdf"]
+    assert said[1]["text"] == "[artifact: poster.html]\n\nThe preview failed"
+    assert said[2]["thinking"] == "Blue it is"
+    assert [found.reason for found in told(SOURCE, path)] == ["a file that the export only names"]

@@ -89,6 +89,20 @@ def file_id(name: str) -> str:
     return "-".join(stem.split("-")[:2])
 
 
+def asset_pointers(part: Mapping[str, Any]) -> list[str]:
+    """Return the files that a part of a message points to.
+
+    What was said and shown in a call is one part with several: its sound, its pictures, its film.
+    """
+    frames = part.get("frames_asset_pointers")
+    inner = [part.get("audio_asset_pointer"), part.get("video_container_asset_pointer")]
+    inner += [part, *(frames if isinstance(frames, list) else ())]
+    pointers = (
+        piece.get("asset_pointer") if isinstance(piece, Mapping) else piece for piece in inner
+    )
+    return list(dict.fromkeys(pointer for pointer in pointers if isinstance(pointer, str)))
+
+
 def named_files(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the uploads that a message names; documents stand nowhere else."""
     metadata = message.get("metadata")

@@ -6,7 +6,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.sources.formats.chatgpt.canvas import Canvas
-from pdpp.sources.formats.chatgpt.files import ExportFiles, bare, file_id, named_files
+from pdpp.sources.formats.chatgpt.files import (
+    ExportFiles,
+    asset_pointers,
+    bare,
+    file_id,
+    named_files,
+)
 from pdpp.sources.formats.manifest import missing_parts, read_manifest
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
@@ -23,6 +29,8 @@ _TREES = ("item.mapping", "item.current_node", "item.conversation_id", "item.cre
 _PROSE = frozenset({"text", "multimodal_text", "code", "user_editable_context", "tether_quote"})
 _THOUGHT = frozenset({"thoughts", "reasoning_recap"})
 _TEXTS = ("text", "content", "result", "user_profile", "user_instructions")
+_PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
+_PAGE_TEXTS = ("title", "url", "snippet", "summary")
 _UNTITLED = "(no title)"
 
 
@@ -198,11 +206,9 @@ def _message(
     canvas.take(message, key, text, sent)
     owner = _Owner(key, conversation, sent)
     seen_pointers = set()
-    for part in pointers:
-        pointer = part.get("asset_pointer")
-        if isinstance(pointer, str):
-            seen_pointers.add(file_id(bare(pointer)))
-            yield from _attachment(owner, pointer, {}, files)
+    for pointer in (pointer for part in pointers for pointer in asset_pointers(part)):
+        seen_pointers.add(file_id(bare(pointer)))
+        yield from _attachment(owner, pointer, {}, files)
     for upload in uploads:
         if file_id(str(upload["id"])) not in seen_pointers:
             yield from _attachment(owner, str(upload["id"]), upload, files)
@@ -219,6 +225,8 @@ def _text(content: Mapping[str, Any]) -> str:
     parts = content.get("parts") or ()
     pieces = [*parts, *(content.get(name) for name in _TEXTS)]
     pieces += [part.get("text") for part in parts if isinstance(part, dict)]
+    if content.get("content_type") in _PAGES:
+        pieces += [content.get(name) for name in _PAGE_TEXTS]
     for thought in content.get("thoughts") or ():
         pieces += [thought.get("summary"), thought.get("content")]
     return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())

@@ -66,7 +66,8 @@ def visible_branch(messages: Sequence[object]) -> frozenset[str] | None:
     }
     if not any(parent in parents for parent in parents.values()):
         return None
-    dated = [message for message in messages if isinstance(message, Mapping)]
+    # Of two that were written at once the later in the file is the answer to the other.
+    dated = [message for message in reversed(messages) if isinstance(message, Mapping)]
     newest = max(dated, key=lambda message: str(message.get("created_at") or ""))
     branch: set[str] = set()
     current: object = newest.get("uuid")
@@ -97,7 +98,7 @@ def _message(
     attachments = [item for item in value.get("attachments") or () if isinstance(item, dict)]
     files = [item for item in value.get("files") or () if isinstance(item, dict)]
     names = [*blocks.files, *(str(file.get("file_name")) for file in files)]
-    if text or thinking:
+    if text or thinking or (names and not attachments):
         parent = value.get("parent_message_uuid")
         data = {
             "id": key,
@@ -143,63 +144,3 @@ def _attachment(
         "sent_at": sent,
     }
     return Item("attachments", key, data)
-
-
-def read_design_chat(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
-    """Yield a chat about a design, which is laid out differently."""
-    began = moment_text(value.get("created_at"))
-    if not value.get("uuid") or began is None:
-        yield Unknown("a conversation without an id or a time", where)
-        return
-    key, count = safe_key(str(value["uuid"])), 0
-    for number, message in enumerate(value["messages"], 1):
-        place = f"{where} message {number}"
-        for finding in account(_design_message(key, message, began, place), place, "message"):
-            count += isinstance(finding, Item) and finding.stream == "messages"
-            yield finding
-    data = {
-        "id": key,
-        "title": str(value.get("title") or UNTITLED),
-        "message_count": count,
-        "started_at": began,
-        "updated_at": moment_text(value.get("updated_at")) or began,
-    }
-    yield Item("conversations", key, data)
-
-
-def _design_message(
-    conversation: RecordKey, value: Mapping[str, object], began: str, where: str
-) -> Iterator[Finding]:
-    uuid, content = value.get("uuid"), value.get("content")
-    if not uuid or not isinstance(content, Mapping):
-        yield Unknown("a message without an id", where)
-        return
-    key = safe_key(conversation, str(uuid))
-    sent = moment_text(value.get("created_at")) or began
-    blocks = Blocks(Artifacts(conversation), key, sent)
-    for number, block in enumerate(content.get("contentBlocks") or (), 1):
-        call = block.get("toolCall") if block.get("type") == "tool_call" else None
-        if isinstance(call, Mapping):
-            name = str(call.get("id") or number)
-            yield from blocks.take([{"type": "tool_use", **call, "id": name}], where)
-            answer = {"type": "tool_result", "tool_use_id": name, "content": call.get("output")}
-            yield from blocks.take([answer], where)
-        elif block.get("type") == "user_interjection":
-            blocks.said.append(block.get("message"))
-        else:
-            yield from blocks.take([block], where)
-    text = joined(blocks.said) or str(content.get("content") or "").strip()
-    if not text:
-        yield Skipped("an empty message", where)
-        return
-    data = {
-        "id": key,
-        "conversation_id": conversation,
-        "role": str(value.get("role") or "unknown"),
-        "text": text,
-        "thinking": joined(blocks.thought) or None,
-        "visible": True,
-        "sent_at": sent,
-    }
-    yield Item("messages", key, present(data))
-    yield from blocks.call_items(conversation)

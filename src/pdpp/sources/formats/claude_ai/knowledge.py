@@ -43,11 +43,16 @@ def _document(project: RecordKey, value: Mapping[str, Any], created_at: str) -> 
     yield Item("project_documents", key, data)
 
 
-def read_memory(value: object, where: str) -> Iterator[Finding]:
-    """Yield what Claude remembers, each text as one record."""
+def read_memory(owner: str, value: Any, where: str) -> Iterator[Finding]:
+    """Yield what Claude remembers, each text as one record.
+
+    The export of an organisation holds the memories of other members too, under the same names.
+    """
     memories = dict(_memories(value))
+    member = str(value.get("account_uuid") or "")
+    others = (member,) if owner and member and member != owner else ()
     for name, text in sorted(memories.items()):
-        key = safe_key("memory", digest_key(name))
+        key = safe_key("memory", digest_key(*others, name))
         yield Item("memories", key, {"id": key, "name": name, "text": text})
     if not memories:
         yield Skipped("an empty memory", where)

@@ -8,7 +8,8 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.claude_ai.conversations import ConversationReader, read_design_chat
+from pdpp.sources.formats.claude_ai.conversations import ConversationReader
+from pdpp.sources.formats.claude_ai.designs import read_design_chat
 from pdpp.sources.formats.claude_ai.knowledge import read_memory, read_page, read_project
 from pdpp.sources.formats.manifest import missing_parts, read_manifest
 from pdpp.sources.item import Finding
@@ -29,13 +30,18 @@ _KINDS: Mapping[str, tuple[str, frozenset[str]]] = MappingProxyType(
         "conversations": ("conversation", frozenset({"uuid", "chat_messages"})),
         "projects": ("project", frozenset({"uuid", "docs"})),
         "memories": ("memory", frozenset({"conversations_memory"})),
+        "memory_files": ("memory", frozenset({"account_uuid", "memory_files"})),
         "pages": ("artifact", frozenset({"active_version", "versions", "kind"})),
         "design_chats": ("conversation", frozenset({"uuid", "messages", "title", "project"})),
     }
 )
 """The files of an export: what each holds, and the members that it is known by."""
 
-_WORDS = {"pages": "artifacts", "design_chats": "design chats"}
+_WORDS = {
+    "pages": "artifacts",
+    "design_chats": "design chats",
+    "memory_files": "memories without a text of their own",
+}
 _MEMBERS = frozenset().union(*(members for _, members in _KINDS.values()))
 _LINKS = frozenset({"data_files", "total_files"})
 _PATTERNS = ("conversations*.json", "*.json")
@@ -86,10 +92,12 @@ class ClaudeAi(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""
+        remembered = partial(read_memory, recognition.identity)
         readers: dict[str, Reader] = {
             "conversations": ConversationReader().read,
             "projects": read_project,
-            "memories": read_memory,
+            "memories": remembered,
+            "memory_files": remembered,
             "design_chats": read_design_chat,
         }
         for kind, (noun, _) in _KINDS.items():
@@ -133,7 +141,8 @@ def _account(tree: Tree, files: Mapping[str, list[str]]) -> tuple[str, str]:
     for user in users[:1]:
         name = str(user.get("email_address") or user.get("full_name") or user.get("uuid") or "")
         return name[:120], str(user.get("uuid") or name)[:120]
-    for entry in tree.these([*files.get("conversations", ()), *files.get("memories", ())]):
+    told = [*files.get("conversations", ()), *files.get("memories", ())]
+    for entry in tree.these([*told, *files.get("memory_files", ())]):
         for value in _first(entry):
             account = value.get("account")
             uuid = account.get("uuid") if isinstance(account, dict) else value.get("account_uuid")
