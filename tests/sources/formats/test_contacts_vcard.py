@@ -3,6 +3,7 @@
 import base64
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
@@ -238,3 +239,52 @@ def test_handles_of_every_age_and_addresses_with_labels_are_kept(tmp_path: Path)
         "Rua do Cais 3, Porto, 4000, Portugal (boathouse)",
         "Harbour Office, Pier 7 (work)",
     ]
+
+
+def test_days_and_relatives_as_android_writes_them_are_kept(tmp_path: Path) -> None:
+    row = "X-ANDROID-CUSTOM:vnd.android.cursor.item"
+    card = plain(
+        "Ana",
+        f"{row}/contact_event;2014-05-05;1;;;;;;;;;;;;;",
+        f"{row}/contact_event;2015-06-06;0;First sail;;;;;;;;;;;;",
+        f"{row}/relation;Maria;14;;;;;;;;;;;;;",
+        f"{row}/relation;Bo;0;Godfather;;;;;;;;;;;;",
+        f"{row}/nickname;Anita;1;;;;;;;;;;;;;",
+    )
+    [data] = read(SOURCE, put(tmp_path, book(card))).values()
+    assert data["anniversary"] == "2014-05-05"
+    assert data["dates"] == ["2015-06-06 (first sail)"]
+    assert data["relations"] == ["Maria (spouse)", "Bo (godfather)"]
+    assert data["nickname"] == "Anita"
+
+
+@pytest.mark.parametrize(
+    ("anniversary", "spouse", "handle"),
+    [
+        ("X-EVOLUTION-ANNIVERSARY", "X-EVOLUTION-SPOUSE", "X-GADUGADU"),
+        ("X-MS-ANNIVERSARY", "X-MS-SPOUSE", "X-MS-IMADDRESS"),
+        (
+            "X-KADDRESSBOOK-X-Anniversary",
+            "X-KADDRESSBOOK-X-SpousesName",
+            "X-KADDRESSBOOK-X-IMAddress",
+        ),
+    ],
+)
+def test_names_that_programs_gave_to_days_relatives_and_handles_are_known(
+    tmp_path: Path, anniversary: str, spouse: str, handle: str
+) -> None:
+    card = plain("Ana", f"{anniversary}:2014-05-05", f"{spouse}:Cai", f"{handle}:ana@chat")
+    [data] = read(SOURCE, put(tmp_path, book(card))).values()
+    assert (data["anniversary"], data["relations"]) == ("2014-05-05", ["Cai (spouse)"])
+    assert [chat.partition(" ")[0] for chat in data["chats"]] == ["ana@chat"]
+
+
+def test_the_service_of_a_handle_second_notes_and_a_card_of_a_number_alone_are_kept(
+    tmp_path: Path,
+) -> None:
+    impp = "IMPP;X-SERVICE-TYPE=Facebook;type=HOME:xmpp:ana.l"
+    card = plain("Ana", impp, "NOTE:Sails", "NOTE:Rows")
+    number = "BEGIN:VCARD\nVERSION:3.0\nTEL:+351 1\nEND:VCARD\n"
+    first, second = read(SOURCE, put(tmp_path, book(card, number))).values()
+    assert (first["chats"], first["notes"]) == (["xmpp:ana.l (Facebook, home)"], "Sails\nRows")
+    assert (second["name"], second["phones"]) == ("+351 1", ["+351 1"])

@@ -322,3 +322,45 @@ def test_transcripts_of_huddles_are_documents_and_their_file_is_accounted_for(
     report = Home(tmp_path / "home").bring(path)
     assert report["files"]["unknown"] == []
     assert report["counts"]["unknown"] == 1
+
+
+def texts_of(folder: Path, *messages: dict[str, Any]) -> list[str]:
+    path = export(folder, {"harbour/2026-01-01": list(messages)})
+    return [d["text"] for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+
+
+def test_texts_that_stand_beside_each_other_in_blocks_are_not_glued(tmp_path: Path) -> None:
+    fields = [{"type": "mrkdwn", "text": "Boat Ada"}, {"type": "mrkdwn", "text": "Berth 7"}]
+    blocks = [
+        {"type": "header", "text": {"type": "plain_text", "text": "Arrival"}},
+        {"type": "section", "fields": fields},
+        {"type": "image", "alt_text": "the mole at dusk"},
+        {"type": "rich_text", "elements": [{"type": "broadcast", "range": "here"}]},
+    ]
+    [text] = texts_of(tmp_path, message("1767261600.000100", "", blocks=blocks))
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines == ["Arrival", "Boat Ada Berth 7", "the mole at dusk @here"]
+
+
+def test_what_programs_and_other_messages_attach_is_read(tmp_path: Path) -> None:
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": "Low water 06:12"}}
+    words = {"type": "rich_text_section", "elements": [{"type": "text", "text": "Bring oars"}]}
+    quoted = {"message": {"blocks": [{"type": "rich_text", "elements": [words]}]}}
+    status = {"author_name": "Ferry", "title": "Line 2", "footer": "pier 3"}
+    texts = texts_of(
+        tmp_path,
+        message(
+            "1767261600.000100",
+            "",
+            attachments=[{**status, "fields": [{"title": "Status", "value": "late"}]}],
+        ),
+        message("1767261600.000200", "", attachments=[{"blocks": [section], "fallback": "[none]"}]),
+        message("1767261600.000300", "", attachments=[{"message_blocks": [quoted]}]),
+        message("1767261600.000400", "", files=[{"id": "F3", "preview": "ropes: 4"}]),
+    )
+    assert texts == [
+        "Ferry\nLine 2\nStatus: late\npier 3",
+        "Low water 06:12",
+        "Bring oars",
+        "ropes: 4",
+    ]

@@ -420,3 +420,46 @@ def test_a_line_that_begins_like_a_date_of_another_layout_goes_on_with_a_message
     text = "01.01.26, 10:00 - Nora: we said\nMay 5, 10:00 - Ben: and he came\n"
     path = put(tmp_path, text, "WhatsApp Chat mit Ben.txt")
     assert list(sent_by_text(path)) == ["we said\nMay 5, 10:00 - Ben: and he came"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "19/9/26, 9:52 μ.μ. - ",
+        "19.09.26 г., 21:52 ч. - ",
+        "2026-09-19 21 h 52 - ",
+        "[2026-09-19, 21 h 52 min 00 s] ",
+        "[19.09.2026 kl. 21.52.00] ",
+        "19/09/2026, 9:52 CH - ",
+        "2026/9/19, 9:52 PTG - ",
+        "19/9/26, 9:52 ب.ظ. - ",
+    ],
+)
+def test_headers_of_more_countries_begin_a_message(header: str) -> None:
+    line = chat_line(f"{header}Ana: The tide turns")
+    assert line is not None
+    assert (line.sender, line.text) == ("Ana", "The tide turns")
+    orders = ("YMD", "DMY") if line.stamp.numbers[0] > 31 else ("DMY", "YMD")
+    assert line.stamp.moment(orders[0]) == datetime(2026, 9, 19, 21, 52)  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    "name", ["Chat WhatsApp s uživatelem Jan.txt", "Chat WhatsApp s\u00a0uživatelem_Jan (1).txt"]
+)
+def test_the_czech_name_of_a_chat_is_who_it_is_with(tmp_path: Path, name: str) -> None:
+    records = read(SOURCE, put(tmp_path, "23.03.22 13:31 - Jan: ahoj\n" * 3, name))
+    assert {data["name"] for (stream, _), data in records.items() if stream == "chats"} == {"Jan"}
+
+
+def test_a_chat_taken_out_of_its_zip_is_called_by_its_folder_or_its_first_note(
+    tmp_path: Path,
+) -> None:
+    note = "[19/09/2026, 09:52:01] {0}: \u200eMessages are end-to-end encrypted.\r\n"
+    said = "[19/09/2026, 09:53:01] Me: hello\r\n"
+    names = []
+    for folder, who in (("WhatsApp Chat - Ana", "Ana B"), ("one", "Bo"), ("two", "Cai")):
+        (tmp_path / folder).mkdir()
+        path = put(tmp_path / folder, note.format(who) + said)
+        records = read(SOURCE, path)
+        names += [data["name"] for (stream, _), data in records.items() if stream == "chats"]
+    assert names == ["Ana", "Bo", "Cai"]

@@ -6,6 +6,14 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from pdpp.sources.formats.contacts_vcard.dialects import (
+    ANNIVERSARIES,
+    HANDLES,
+    RELATED,
+    RELATIVES,
+    service_of,
+    translated,
+)
 from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, vcard_lines
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
@@ -20,25 +28,8 @@ _START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(rb"^VERSION:\s*([0-9.]{3})", re.MULTILINE | re.IGNORECASE)
 _DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?\Z")
 _STAMP = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2}):?(\d{2})(?:\.\d+)?Z\Z")
-_SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "NOTE": "notes", "ROLE": "role"}
+_SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "ROLE": "role"}
 _LISTS = {"EMAIL": "emails", "TEL": "phones", "URL": "links", "IMPP": "chats"}
-_HANDLES = {
-    "X-AIM": "AIM",
-    "X-ICQ": "ICQ",
-    "X-JABBER": "Jabber",
-    "X-MSN": "MSN",
-    "X-SKYPE": "Skype",
-    "X-SKYPE-USERNAME": "Skype",
-    "X-GOOGLE-TALK": "Google Talk",
-    "X-YAHOO": "Yahoo",
-    "X-QQ": "QQ",
-    "X-TWITTER": "Twitter",
-    "X-SOCIALPROFILE": "",
-}
-"""Instant-message handles from before there was a property for them."""
-_RELATED = {"RELATED", "X-ABRELATEDNAMES"}
-_RELATIVES = {"X-SPOUSE": "spouse", "X-MANAGER": "manager", "X-ASSISTANT": "assistant"}
-_ANNIVERSARIES = {"ANNIVERSARY", "X-ANNIVERSARY"}
 _LABEL = re.compile(r"_\$!<(.*)>!\$_\Z")
 _MOST_LOOKED_AT = 50
 _BEGIN = "BEGIN:VCARD"
@@ -96,7 +87,7 @@ def _stray(line: str, name: str) -> Finding:
 
 
 def _read_vcard(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]:
-    lines = list(vcard_lines(block.text))
+    lines = [translated(line) for line in vcard_lines(block.text)]
     data = _contact(lines)
     if "name" not in data:
         yield Unknown("a card without a name", where)
@@ -113,15 +104,17 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
     labels = {line.group: _label(line.text) for line in lines if line.name == "X-ABLABEL"}
     for line in lines:
         kind = labels.get(line.group, "") or line.kind
+        if line.name == "IMPP":
+            kind = ", ".join(word for word in (service_of(line), kind) if word)
         if line.name in _LISTS:
             data.setdefault(_LISTS[line.name], []).append(_labelled(line, kind))
-        elif line.name in _HANDLES and line.text:
-            handle = _with_kind(line.text, _HANDLES[line.name] or kind)
+        elif line.name in HANDLES and line.text:
+            handle = _with_kind(line.text, HANDLES[line.name] or kind)
             data.setdefault("chats", []).append(handle)
-        elif line.name in _RELATED | _RELATIVES.keys() and line.text:
-            relation = _with_kind(line.text, _RELATIVES.get(line.name) or kind)
+        elif line.name in RELATED | RELATIVES.keys() and line.text:
+            relation = _with_kind(line.text, RELATIVES.get(line.name) or kind)
             data.setdefault("relations", []).append(relation)
-        elif line.name in _ANNIVERSARIES:
+        elif line.name in ANNIVERSARIES:
             data.setdefault("anniversary", _day(line.text))
         elif line.name == "X-ABDATE":
             data.setdefault("dates", []).append(_with_kind(_day(line.text) or "", kind))
@@ -134,7 +127,8 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
     name = data.pop("formatted", "") or " ".join(
         part for part in (data.get("given_name"), data.get("family_name")) if part
     )
-    name = name or data.get("organization") or (data.get("emails") or [""])[0]
+    reach = (data.get(several) or [""] for several in ("emails", "phones", "chats"))
+    name = name or data.get("organization") or next((first for first, *_ in reach if first), "")
     filled = present(data, "", [])
     return {"name": name, **filled} if name else filled
 
@@ -162,6 +156,8 @@ def _take(line: VcardLine, data: dict[str, Any]) -> None:
         data.setdefault("organization", ", ".join(part for part in line.parts if part))
     elif line.name == "CATEGORIES":
         data.setdefault("categories", []).extend(line.items)
+    elif line.name == "NOTE" and line.text:
+        data["notes"] = "\n".join(filter(None, [data.get("notes"), line.text]))
     elif line.name == "BDAY":
         data.setdefault("birthday", _day(line.text))
     elif line.name == "REV":

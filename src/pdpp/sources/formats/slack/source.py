@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.evidence.amount import counted
+from pdpp.sources.formats.slack.blocks import attachment_texts, block_text
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
@@ -32,8 +33,6 @@ _ABOUT_FILE = re.compile(r"FC:(?P<file>[A-Z0-9]+)(?::(?P<title>.*))?\Z")
 """How conversations about a canvas or a list are called."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
 _MARK = re.compile(r"<([^<>]*)>")
-_MOST_PIECES = 10_000
-_LINES = frozenset({"rich_text_section", "rich_text_quote", "rich_text_preformatted", "section"})
 _SPECIAL = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MOST_PEOPLE = 1_000_000
 
@@ -219,7 +218,7 @@ def _document_text(book: _Book, value: Mapping[str, object]) -> str:
     for name in ("plain_text", "preview_plain_text", "preview"):
         if isinstance(text := value.get(name), str) and text.strip():
             return readable(text.strip(), book.people)
-    return readable(_block_text(value.get("blocks")), book.people)
+    return readable(block_text(value.get("blocks")), book.people)
 
 
 def _columns(value: Mapping[str, object]) -> list[str]:
@@ -295,46 +294,16 @@ def _sender(book: _Book, value: Mapping[str, object]) -> str:
 
 def _text(book: _Book, value: Mapping[str, Any]) -> str:
     """Return what a message says, with the text of what was attached by programs."""
-    pieces = [value.get("text") or _block_text(value.get("blocks"))]
+    pieces: list[object] = [value.get("text") or block_text(value.get("blocks"))]
     for attachment in value.get("attachments") or ():
         if isinstance(attachment, dict):
-            pieces += [
-                attachment.get("pretext"),
-                attachment.get("title"),
-                attachment.get("text") or attachment.get("fallback"),
-            ]
+            pieces += attachment_texts(attachment)
+    for file in value.get("files") or ():
+        if isinstance(file, dict):
+            # The beginning of a text that was pasted as a file, or the whole of a mail.
+            pieces.append(file.get("plain_text") or file.get("preview"))
     said = [piece for piece in pieces if isinstance(piece, str) and piece.strip()]
     return "\n".join(readable(piece, book.people) for piece in said)
-
-
-def _block_text(blocks: object) -> str:
-    """Return the text of blocks; messages of programs often have it nowhere else."""
-    pieces: list[str] = []
-    waiting = list(blocks) if isinstance(blocks, list) else []
-    while waiting and len(pieces) < _MOST_PIECES:
-        block = waiting.pop(0)
-        if isinstance(block, list):
-            waiting[:0] = block
-        elif isinstance(block, dict):
-            pieces += _piece(block)
-            inner = (block.get(name) for name in ("text", "elements", "fields", "title", "label"))
-            waiting[:0] = [part for part in inner if isinstance(part, dict | list)]
-    return "".join(pieces).strip()
-
-
-def _piece(block: Mapping[str, Any]) -> list[str]:
-    kind = block.get("type")
-    if kind == "user":
-        return [f"<@{block.get('user_id')}>"]
-    if kind == "channel":
-        return [f"<#{block.get('channel_id')}>"]
-    if kind == "emoji":
-        return [f":{block.get('name')}:"]
-    if kind == "link":
-        return [str(block.get("text") or block.get("url") or "")]
-    if kind in _LINES:
-        return ["\n"]
-    return [block["text"]] if isinstance(block.get("text"), str) else []
 
 
 def readable(text: str, people: Mapping[str, str]) -> str:

@@ -21,12 +21,18 @@ _BARE = str.maketrans(
 )
 """Headers as if every phone wrote them in plain digits and spaces."""
 
-_BEFORE_NOON = ("a.m.", "a. m.", "am", "上午", "오전", "午前", "ص")
-_AFTER_NOON = ("p.m.", "p. m.", "pm", "下午", "오후", "午後", "م")
+_BEFORE_NOON = (
+    *("a.m.", "a. m.", "am", "上午", "오전", "午前", "ص"),
+    *("π.μ.", "ق.ظ.", "sa", "pg", "de."),
+)
+_AFTER_NOON = (
+    *("p.m.", "p. m.", "pm", "下午", "오후", "午後", "م"),
+    *("μ.μ.", "ب.ظ.", "ch", "ptg", "du."),
+)
 _NOONS = "|".join(re.escape(word) for word in (*_BEFORE_NOON, *_AFTER_NOON))
 _DATE = (
     r"(?P<first>\d{1,4})(?P<separator>[./-])\s?(?P<second>\d{1,2})(?P=separator)\s?"
-    r"(?P<era>[A-Z])?(?P<third>\d{1,4})\.?(?:\s?BE)?"
+    r"(?P<era>[A-Z])?(?P<third>\d{1,4})\.?(?:\s?BE|\sг\.)?"
 )
 _MONTHS = {
     name: number
@@ -53,18 +59,18 @@ _MONTH = r"(?P<name>[^\W\d_]{3,10})\.?"
 _NAMED_YEAR = r"(?:,?\s(?:de\s)?(?P<named_year>\d{4}))?"
 _CHINESE = r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日"
 _TIME = (
-    rf"(?:(?P<early>{_NOONS})\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
-    rf"(?:[:.](?P<second_>\d{{2}}))?(?:\s?(?P<late>{_NOONS}))?"
+    rf"(?:(?P<early>{_NOONS})\s?)?(?P<hour>\d{{1,2}})(?:[:.]|\sh\s)(?P<minute>\d{{2}})"
+    rf"(?:(?:[:.]|\smin\s)(?P<second_>\d{{2}})(?:\ss)?)?(?:\s?(?P<late>{_NOONS}))?(?:\sч\.?)?"
 )
 _HEADERS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"{_DATE},?\s(?:(?!{_NOONS})\w{{1,4}}\s)?{_TIME}\Z",
+        rf"{_DATE},?\s(?:(?!{_NOONS})\w{{1,4}}\.?\s)?{_TIME}\Z",
         rf"{_TIME},?\s{_DATE}\Z",
         rf"{_CHINESE},?\s?{_TIME}\Z",
         rf"{_MONTH}\s(?P<day>\d{{1,2}}){_NAMED_YEAR},?\s{_TIME}\Z",
         rf"(?P<day>\d{{1,2}})\.?\s(?:de\s)?{_MONTH}{_NAMED_YEAR},?\s"
-        rf"(?:(?!{_NOONS})\w{{1,4}}\s)?{_TIME}\Z",
+        rf"(?:(?!{_NOONS})\w{{1,4}}\.?\s)?{_TIME}\Z",
     )
 )
 _LEGACY = re.compile(rf"(?P<header>{_DATE}\s{_TIME}):\s(?P<rest>[^:]{{1,100}}:.*)\Z", re.DOTALL)

@@ -24,9 +24,9 @@ _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
 _NAMED = re.compile(
-    r"(?:WhatsApp[ -]Chat (?:with |mit |con |com |avec |- )?|Chat (?:de )?WhatsApp (?:con )?"
-    r"|Discussion WhatsApp avec |Conversa (?:do|no) WhatsApp com |Чат WhatsApp с контактом "
-    r"|Chat WhatsApp s uživatelem )(.+)\Z"
+    r"(?:WhatsApp[ -]Chat (?:with |mit |con |com |avec |- )?"
+    r"|Chat (?:de )?WhatsApp (?:con |s uživatelem )?"
+    r"|Discussion WhatsApp avec |Conversa (?:do|no) WhatsApp com |Чат WhatsApp с контактом )(.+)\Z"
 )
 _COPY = re.compile(r" ?\(\d+\)\Z")
 _ATTACHED = re.compile(r"<[^<>:]{3,30}:[\s\u200e]*([^<>/\\:]{3,200})>")
@@ -159,13 +159,35 @@ def _looks(entry: FileEntry, *, chosen: bool) -> Confidence | None:
 
 def _chat_name(tree: Tree, entry: FileEntry) -> str:
     """Return who a chat is with; a download that was there already has a number behind it."""
-    stem = entry.base.removesuffix(".txt")
+    stem = _COPY.sub("", entry.base.removesuffix(".txt"))
     if stem == "_chat":
         folder = entry.name.rpartition("/")[0].rpartition("/")[2]
-        stem = re.sub(r"\.zip\Z", "", folder) or tree.path.stem
-    plain = _COPY.sub("", stem.replace("\u00a0", " ").replace("_", " ").strip())
+        stem = re.sub(r"\.zip\Z", "", folder) or _outside(tree, entry)
+    plain = _plain(stem)
     match = _NAMED.match(plain)
     return (match.group(1) if match else plain).strip() or "chat"
+
+
+def _plain(stem: str) -> str:
+    return _COPY.sub("", stem.replace("\u00a0", " ").replace("_", " ").strip())
+
+
+def _outside(tree: Tree, entry: FileEntry) -> str:
+    """Return what a file is called by that was taken out of its zip and is looked at alone.
+
+    Every iPhone calls it the same: its folder tells whose chat it is, or the note that a phone puts
+    first, which bears the name of the chat.
+    """
+    if tree.kind != "file":
+        return tree.path.stem
+    around = tree.path.parent.name
+    if _NAMED.match(_plain(around)):
+        return around
+    text = entry.head().decode("utf-8", "replace")
+    first = next((begun for line in text.splitlines() if (begun := chat_line(line))), None)
+    if first is not None and first.sender and first.text.startswith(MARKS[0]):
+        return first.sender
+    return tree.path.stem
 
 
 def _chosen_order(choices: OwnerChoices) -> str | None:
