@@ -7,7 +7,8 @@ class FileFinder:
     """Finds the file that an address in the export means.
 
     An address may lack the top folder, and an archive may have one more: of the files with the
-    same last name the one counts whose name has the longest end in common.
+    same last name the one counts whose name has the longest end in common. A file of that name in
+    another folder is another file: phones call pictures of different years the same.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -21,7 +22,13 @@ class FileFinder:
             return None
         steps = address.split("/")
         fitting = self._by_base.get(steps[-1], [])
-        return max(fitting, key=lambda entry: _shared(entry.name.split("/"), steps), default=None)
+        ends = [(_shared(entry.name.split("/"), steps), entry) for entry in fitting]
+        best, entry = max(ends, key=lambda pair: pair[0], default=(0, None))
+        if entry is None:
+            return None
+        # A file that was taken out of its folder has no folder to tell it by.
+        needed = min(2, len(steps), entry.name.count("/") + 1)
+        return entry if best >= needed else None
 
 
 def _shared(name: list[str], steps: list[str]) -> int:

@@ -251,7 +251,7 @@ class _Reader:
 def _text(row: sqlite3.Row, files: int) -> str | None:
     """Return what a message says; None where it says nothing at all."""
     text = row["text"]
-    if not isinstance(text, str) and isinstance(row["attributedBody"], bytes):
+    if not (isinstance(text, str) and text) and isinstance(row["attributedBody"], bytes):
         text = archived_text(row["attributedBody"])
     text = (text or "").replace(_OBJECT, "").strip() if isinstance(text, str) else ""
     if text:
