@@ -110,6 +110,17 @@ def part_of_each(
     return (ExportPart(entry, partial(read, entry)) for entry in entries)
 
 
+def roots_of_accounts(account_of: Mapping[str, str]) -> Iterable[str]:
+    """Return files as exports of their own where they tell of several accounts.
+
+    Each file is given with the account that it names. Together they would be an account that none
+    of them is when it comes alone. Of very many files nobody wants to see each.
+    """
+    several = len(set(account_of.values())) > 1 and all(account_of.values())
+    return list(account_of) if several and len(account_of) <= _MOST_ROOTS else ("",)
+
+
+_MOST_ROOTS = 200
 _DATED = re.compile(
     r"(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d(?!\d))?"
     r"|[0-3]\d[-_.][01]\d[-_.](?:19|20)\d\d|(?<!\d)(?:19|20)\d\d(?!\d)|\(\d{1,3}\)\Z|\b(?:copy|kopie|copie|copia)\b",

@@ -138,3 +138,15 @@ def test_statements_of_one_account_in_a_zip_and_alone_are_one_account(tmp_path: 
 def test_other_xml_and_text_are_not_taken(tmp_path: Path) -> None:
     for name, content in (("a.xml", b"<Document/>"), ("b.txt", b":20:x\n"), ("c.qif", b"Type")):
         assert not isinstance(look(SOURCE, put(tmp_path, content, name)), Recognition)
+
+
+def test_two_accounts_are_the_same_two_in_a_folder_and_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    other = bank.camt(bank.PAY).replace(bank.IBAN.encode(), b"PT50000201231234567890999")
+    put(tmp_path / "both", bank.camt(bank.RENT), "a.xml")
+    put(tmp_path / "both", other, "b.xml")
+    home.bring(put(tmp_path, bank.camt(bank.RENT), "a.xml"))
+    assert home.run(tmp_path / "both", "--yes").code == 0
+    assert home.bring(put(tmp_path, other, "b.xml"))["counts"]["new"] == 0
+    booked = [key for key in home.records() if key[0] == "transactions"]
+    assert len(booked) == 2

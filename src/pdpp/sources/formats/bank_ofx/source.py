@@ -21,7 +21,14 @@ from pdpp.sources.reading.money import exact, members
 from pdpp.sources.reading.tags import tags
 from pdpp.sources.reading.textfile import encoding_of
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    roots_of_accounts,
+)
 
 _MOST_REMEMBERED = 500_000
 _HEADER = re.compile(rb"OFXHEADER\s*[:=]")
@@ -46,8 +53,7 @@ class BankOfx(Source):
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return every file by itself where they are of several accounts."""
         files = [entry for entry in _candidates(tree) if _is_ofx(entry.head())]
-        accounts = {_own_account(entry.head()) for entry in files}
-        return [entry.name for entry in files] if len(accounts) > 1 else ("",)
+        return roots_of_accounts({f.name: " ".join(_own_account(f.head())) for f in files})
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for the header and the root that only this format has."""

@@ -10,7 +10,14 @@ from pdpp.sources.formats.bank_statement import camt, mt940, qif
 from pdpp.sources.item import Finding
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    roots_of_accounts,
+)
 
 _ENDINGS = frozenset({".xml", ".camt", ".sta", ".mt940", ".940", ".swi", ".txt", ".qif", ""})
 _MOST_CANDIDATES = 2_000
@@ -25,6 +32,12 @@ class StatementFiles(Source):
 
     connector_key = "bank_statement"
     label = "Bank statement (CAMT.053, MT940 or QIF)"
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return every file by itself where they are of several accounts."""
+        layouts = {entry.name: found for entry in _candidates(tree) if (found := _layout(entry))}
+        files = tree.these(layouts)
+        return roots_of_accounts({file.name: _first_account(file, layouts) for file in files})
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for the marks of each layout at the beginning of the files."""
