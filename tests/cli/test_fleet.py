@@ -146,5 +146,6 @@ def test_a_beat_that_fails_is_followed_by_another(
     assert reports[-1].name not in {worker.name for worker in fleet.workers()}
 
 
+@pytest.mark.embedded("on PostgreSQL the environment of every command names a database")
 def test_a_folder_has_no_fleet(tmp_path: Path) -> None:
     assert "has no fleet" in pdpp("fleet", data=tmp_path).failed()

@@ -96,6 +96,7 @@ def place(tmp_path: Path) -> StorePlace:
     return StorePlace(tmp_path / "data", DatabaseAddress(server_url(), str(tmp_path)))
 
 
+@pytest.mark.embedded("on PostgreSQL the environment of every command names a database")
 def test_a_token_from_before_reads_the_same_there_and_back(
     filled: Path, place: StorePlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_token_from_before_reads_the_same_there_and_back(
         assert sorted(contents(store)) == sorted(BLOBS)
 
 
+@pytest.mark.embedded("on PostgreSQL the environment of every command names a database")
 def test_large_files_move_into_a_bucket_and_back(
     filled: Path, place: StorePlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +208,7 @@ def test_a_source_that_changed_meanwhile_is_noticed(filled: Path, place: StorePl
         move_store(StorePlace(filled), place, lambda _: None)
 
 
+@pytest.mark.embedded("on PostgreSQL the environment of every command names a database")
 def test_a_target_that_is_in_use_is_left_alone(
     filled: Path, place: StorePlace, tmp_path: Path
 ) -> None:
@@ -219,6 +222,7 @@ def test_a_target_that_is_in_use_is_left_alone(
     assert "moves into a database" in pdpp_here(*folder, data=filled).err
 
 
+@pytest.mark.embedded("on PostgreSQL the environment of every command names a database")
 def test_an_encrypted_store_is_moved_as_plain_rows(
     tmp_path: Path, place: StorePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
