@@ -158,7 +158,7 @@ def _hits(store: Store, asked: Asked, encoder: Encoder | None) -> list[str]:
     text = asked.text[:2_000]
     question = parse_question(text, asked.today)
     with store.reading():
-        encode = None if encoder is None else encoder.encode_one
+        encode = None if encoder is None else encoder.encode
         page = store.search(SearchQuery(asked.reaches, question, LOOKED_AT, meaning=encode))
     return [_handle(hit.record, asked) for hit in page.hits]
 

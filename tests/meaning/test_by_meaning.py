@@ -1,6 +1,7 @@
 """Search by meaning, from the job that makes vectors to the answer over HTTP."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,12 @@ import pytest
 from tests.serving import UNLIMITED, World, planted_store, running
 
 from pdpp.app import make_app
+from pdpp.evidence.language.question import parse_question
 from pdpp.jobs.embedding import embed_some
 from pdpp.meaning.encoder import LazyEncoder
 from pdpp.store.port import Store
+from pdpp.store.query import SearchQuery
+from pdpp.store.scope import owner_reaches
 from pdpp.store.tables.search import nearness, search
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
@@ -93,6 +97,22 @@ def test_the_nearest_text_comes_first_whatever_words_it_holds(world: World) -> N
     hybrid = answer(world, "hybrid", "the lift is out of order")
     assert keys(hybrid)[0] == "lift"
     assert hybrid["data"][0]["score"]["kind"] == "hybrid"
+
+
+def test_the_time_of_a_question_is_no_part_of_its_meaning(store: Store, model: Path) -> None:
+    encoder, asked = LazyEncoder(model).load(), list[str]()
+    assert encoder is not None
+
+    def encode(text: str) -> bytes:
+        asked.append(text)
+        return encoder.encode(text)
+
+    reaches = owner_reaches(store.catalogue())
+    with store.reading():
+        for text in ("the lift on 1 February 2026", "the lift on 1 May 1066", "the lift"):
+            question = parse_question(text, date(2026, 3, 1))
+            store.search(SearchQuery(reaches, question, 10, meaning=encode))
+    assert asked == ["the lift on", "the lift on 1 May 1066", "the lift"]
 
 
 def test_what_is_marked_sensitive_gets_no_vector(world: World) -> None:

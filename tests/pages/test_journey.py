@@ -163,6 +163,7 @@ def test_a_folder_is_dropped_and_recognised(empty: House, browser: Browser) -> N
         heading(owner.page, "Import")
         owner.page.get_by_label("Passphrase").fill(PASSPHRASE)
         owner.page.evaluate(_DROP)
+        heading(owner.page, "vault")
         expect(owner.page.get_by_text("Markdown notes").first).to_be_visible()
     names = {tuple(file.name for file in one.files) for one in _uploads_of(empty)}
     assert ("vault/.obsidian/app.json", "vault/tea.md") in names

@@ -18,17 +18,11 @@ def embed_some(store: Store, encoder: LazyEncoder) -> int:
     pending = store.meaning.pending(_AT_ONCE) if loaded is not None else ()
     if loaded is None or not pending:
         return 0
-    texts = [(item.record, name, text) for item in pending for name, text in item.texts.items()]
-    # Texts of a length are encoded together: the shorter ones would wait for the longest.
-    texts.sort(key=lambda item: len(item[2]))
-    vectors: list[TextVector] = []
-    for start in range(0, len(texts), _AT_ONCE):
-        some = texts[start : start + _AT_ONCE]
-        encoded = loaded.encode([text for _, _, text in some])
-        vectors += [
-            TextVector(record, name, vector)
-            for (record, name, _), vector in zip(some, encoded, strict=True)
-        ]
+    vectors = [
+        TextVector(item.record, name, loaded.encode(text))
+        for item in pending
+        for name, text in item.texts.items()
+    ]
     store.meaning.keep(pending, vectors)
     return len(pending)
 

@@ -1,7 +1,6 @@
 """The encoder: texts to vectors of bytes, in this process, without any network."""
 
 import threading
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ MOST_PIECES = 128
 """Pieces of a text that the model reads; what follows does not count for its meaning."""
 
 _LARGEST = 127
-_HIDDEN = -1e4
 
 MODEL_FOLDER = "model"
 """Where a data folder keeps the model."""
@@ -36,30 +34,24 @@ class Encoder:
         )
         self._words = WordPiece((folder / VOCABULARY_FILE).read_text("utf-8").splitlines())
 
-    def encode_one(self, text: str) -> bytes:
-        """Return the vector of a text."""
-        return self.encode([text])[0]
+    def encode(self, text: str) -> bytes:
+        """Return the vector of a text, of signed bytes.
 
-    def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Return a vector, of signed bytes, for each text."""
+        One text at a time: the model rounds numbers by the largest among all that it is given, so
+        that in a batch the vector of a text would depend on the others, which may be hidden.
+        """
         import numpy as np
 
-        ids = [self._words.ids(text, MOST_PIECES) for text in texts]
-        length = max(map(len, ids))
-        pieces = np.zeros((len(ids), length), dtype=np.int64)
-        mask = np.zeros((len(ids), length), dtype=np.float32)
-        for at, row in enumerate(ids):
-            pieces[at, : len(row)] = row
-            mask[at, : len(row)] = 1
+        pieces = np.array([self._words.ids(text, MOST_PIECES)], dtype=np.int64)
+        length = pieces.shape[1]
         given = {
             "pieces": pieces,
             "places": np.arange(length, dtype=np.int64),
-            "hidden": ((1 - mask) * _HIDDEN)[:, None, None, :].astype(np.float32),
+            "hidden": np.zeros((1, 1, 1, length), dtype=np.float32),
         }
-        out = self._session.run(None, given)[0]
-        pooled = (out * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-        pooled /= np.linalg.norm(pooled, axis=1, keepdims=True) + 1e-9
-        return [row.tobytes() for row in np.rint(pooled * _LARGEST).astype(np.int8)]
+        pooled = self._session.run(None, given)[0][0].mean(axis=0)
+        pooled /= np.linalg.norm(pooled) + 1e-9
+        return bytes(np.rint(pooled * _LARGEST).astype(np.int8))
 
 
 class LazyEncoder:

@@ -95,7 +95,7 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
             after=_position(call, mode),
             by_time=by_time,
             zone=place,
-            meaning=None if encoder is None else encoder.encode_one,
+            meaning=None if encoder is None else encoder.encode,
             by_meaning=mode == "semantic",
             months=MONTHS in call.headers,
         )

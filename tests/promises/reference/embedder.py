@@ -1,6 +1,5 @@
 """A small embedder: it stands where the model of meaning stands, and what it knows is letters."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
 
@@ -16,9 +15,9 @@ class LetterEncoder(Encoder):
     def __init__(self) -> None:
         """Load nothing: no model is read."""
 
-    def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Return a vector, of signed bytes, for each text."""
-        return [_vector(text) for text in texts]
+    def encode(self, text: str) -> bytes:
+        """Return the vector of a text, of signed bytes."""
+        return _vector(text)
 
 
 def _vector(text: str) -> bytes:
@@ -50,7 +49,7 @@ class InstalledEncoder(LazyEncoder):
 
 def nearness(question: str, text: str) -> float:
     """Return how near a text is to a question, from 0 to 1."""
-    one, other = (_signed(vector) for vector in LetterEncoder().encode([question, text]))
+    one, other = (_signed(_vector(written)) for written in (question, text))
     product = sum(a * b for a, b in zip(one, other, strict=True))
     return max(0.0, product / _LARGEST**2)
 

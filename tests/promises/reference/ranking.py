@@ -35,7 +35,6 @@ from pdpp.store.ranking.score import (
 
 _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
-_NEARNESS_PART = 0.5
 _LENT = (0.7, 0.5)
 _DEMAND = re.compile(
     r"""(?:^|\s)(?:
@@ -119,7 +118,7 @@ def ranked(
     if not by_time and (len(units) > 1 or question.answer is not None):
         allowed = _refined(rows, allowed, question, norm, meeting, demanding)
     if not by_time and mode != "search":
-        meant = _without_actors(question.text, units, rows)
+        meant = _without_actors(question.untimed or question.text, units, rows)
         allowed = _by_meaning(rows, allowed, by_words, meant, mode, meeting, demanding)
     if by_time:
         for one in allowed:
@@ -412,8 +411,8 @@ def _by_meaning(
     at_of = {id(one): at for at, one in enumerate(rows)}
     for one in (*hits, *more):
         around = _neighbours(at_of[id(one)], rows)
-        lent = [_LENT[distance - 1] * near[id(rows[there])] for _, there, distance in around]
-        one.value += _NEARNESS_PART * max(near[id(one)], *lent, 0.0)
+        lent = [_LENT[distance - 1] * near[id(rows[there])] ** 2 for _, there, distance in around]
+        one.value += max(near[id(one)] ** 2, *lent, 0.0)
     return [*hits, *more]
 
 

@@ -91,7 +91,10 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed question. ``everything`` asks for all words to be there."""
+    """A parsed question. ``everything`` asks for all words to be there.
+
+    ``untimed`` is the text without its time expressions, unless these are read as words.
+    """
 
     text: str
     words: tuple[Word, ...] = ()
@@ -103,13 +106,16 @@ class Question:
     since: date | None = None
     until: date | None = None
     moments: tuple[Moment, ...] = ()
+    untimed: str = ""
     answer: re.Pattern[str] | None = None
     everything: bool = False
 
     def read_as_words(self, numbers: Container[int]) -> "Question":
         """Return the question with some time expressions, by number, as ordinary words."""
+        if not any(word.moment in numbers for word in self.words):
+            return self
         words = (word._replace(moment=0) if word.moment in numbers else word for word in self.words)
-        return replace(self, words=tuple(words))
+        return replace(self, words=tuple(words), untimed="")
 
 
 def parse_question(text: str, today: date, *, everything: bool = False) -> Question:
@@ -251,6 +257,7 @@ class _Parser:
             since=self._since,
             until=self._until,
             moments=named,
+            untimed=" ".join(bare.split()) if named else "",
             answer=_answer(plain),
             everything=everything,
         )

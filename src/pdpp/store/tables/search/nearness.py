@@ -23,10 +23,8 @@ SCANNED_TOO = 10_000
 """Visible records up to which a search by words also takes in the nearest without any of them."""
 
 RERANKED = 200
-NEARNESS_PART = 0.5
-"""What a text that means the same as the question gets, beside its words. Measured."""
 LENT = (0.7, 0.5)
-"""What a row of a conversation gets of its neighbours' nearness, by their distance. Measured."""
+"""What a row of a conversation gets of its neighbours' gain, by their distance. Measured."""
 
 _SCALE = 127.0 * 127.0
 _CHUNK = 8_192
@@ -52,22 +50,32 @@ def nearness(db: TableReader, visible: Visible, rows: Longs, question: bytes) ->
     return near
 
 
-def lent_nearness(
+def gains(db: TableReader, visible: Visible, rows: Longs, question: bytes) -> Floats:
+    """Return what each of some rows gets for its meaning, beside its words.
+
+    The square: a text that means the same gets as much as one that holds every word, and one that
+    is about as near as any other text gets next to nothing. Measured.
+    """
+    near = nearness(db, visible, rows, question)
+    return near * near
+
+
+def lent_gains(
     db: TableReader,
     visible: Visible,
     question: bytes,
     pairs: Sequence[Neighbour],
     rows: Longs,
-    near: Floats,
+    own: Floats,
 ) -> Floats:
-    """Return how near some rows, which are in order, are by themselves or by a neighbour."""
+    """Return what some rows, which are in order, get by themselves or by a neighbour."""
     others = np.unique(np.array([pair.other for pair in pairs], dtype=np.int64))
-    others_near = nearness(db, visible, others, question)
-    lent = near.copy()
+    others_gain = gains(db, visible, others, question)
+    lent = own.copy()
     lenders = np.searchsorted(others, [pair.other for pair in pairs])
     parts = np.array([LENT[pair.distance - 1] for pair in pairs])
     places = np.searchsorted(rows, [pair.row for pair in pairs])
-    np.maximum.at(lent, places, parts * others_near[lenders])
+    np.maximum.at(lent, places, parts * others_gain[lenders])
     return lent
 
 

@@ -41,11 +41,10 @@ from pdpp.store.tables.search.conversations import neighbours_of
 from pdpp.store.tables.search.hit_months import hit_months
 from pdpp.store.tables.search.hit_order import HitOrder, largest
 from pdpp.store.tables.search.nearness import (
-    NEARNESS_PART,
     RERANKED,
     SCANNED_TOO,
-    lent_nearness,
-    nearness,
+    gains,
+    lent_gains,
     scanned,
     shown_rows,
 )
@@ -152,9 +151,10 @@ class Searcher:
         matches: Matches,
     ) -> Matches:
         """Order rows by their nearness to the question: the best by words, or all that are seen."""
-        # Who said it is no part of what a text says: names of actors count by themselves.
-        bare = without_words(question.text, scores.actor_names)
-        vector = b"" if query.meaning is None else query.meaning(bare or question.text)
+        # Who said it and when is no part of what a text says: both count by themselves.
+        text = question.untimed or question.text
+        bare = without_words(text, scores.actor_names)
+        vector = b"" if query.meaning is None else query.meaning(bare or text)
         if not query.by_meaning:
             best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
@@ -165,15 +165,14 @@ class Searcher:
             values = scores.at(best)
             known = matches.holds(best)
             values[known] = matches.at(best[known])
-            near = nearness(self._db, visible, best, vector)
-            values += NEARNESS_PART * near
+            own = gains(self._db, visible, best, vector)
+            values += own
             chosen = largest(best, values, BEST, visible)
             rows = set(chosen.tolist())
             pairs = [pair for pair in self._neighbours if pair.row in rows]
             unknown = np.setdiff1d(chosen, self._refined)
             pairs += neighbours_of(self._db, visible, self._records, unknown)
-            lent = lent_nearness(self._db, visible, vector, pairs, best, near)
-            values += NEARNESS_PART * (lent - near)
+            values += lent_gains(self._db, visible, vector, pairs, best, own) - own
             matches.put(best, values)
             return matches
         near = scanned(self._db, visible, vector, self._check)
