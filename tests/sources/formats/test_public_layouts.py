@@ -242,6 +242,13 @@ def test_answers_to_stories_and_long_texts_of_signal_are_whole(tmp_path: Path) -
     assert reasons(Signal(), path).count("the rest of a long text, which is not in the export") == 1
 
 
+def test_a_person_who_was_shared_in_signal_can_be_reached(tmp_path: Path) -> None:
+    contact = {"name": {"givenName": "Zed"}, "number": [{"value": "+351 9"}], "email": []}
+    shared = {"contactMessage": {"contact": contact}}
+    path = put(tmp_path, {"main.jsonl": signal_lines(shared)})
+    assert [d["text"] for d in of(read(Signal(), path), "messages")] == ["Contact: Zed, +351 9"]
+
+
 # Gemini CLI
 
 

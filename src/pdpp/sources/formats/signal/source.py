@@ -316,8 +316,7 @@ def _said(item: Mapping[str, Any]) -> str | None:
         return f"[sticker {emoji}]" if emoji else "[sticker]"
     shared = item.get("contactMessage")
     if isinstance(shared, dict):
-        name = (shared.get("contact") or {}).get("name") or {}
-        return f"Contact: {_full(name, 'givenName', 'familyName') or 'unknown'}"
+        return f"Contact: {_contact(shared.get('contact') or {}) or 'unknown'}"
     story = item.get("directStoryReplyMessage")
     if isinstance(story, dict):
         reply = story.get("textReply")
@@ -329,6 +328,14 @@ def _said(item: Mapping[str, Any]) -> str | None:
         options = [f"- {option.get('option')}" for option in poll.get("options") or ()]
         return "\n".join([f"Poll: {poll.get('question')}", *options])
     return None
+
+
+def _contact(contact: Mapping[str, Any]) -> str:
+    """Return a person whom somebody shared, with the ways to reach them."""
+    reach = (*(contact.get("number") or ()), *(contact.get("email") or ()))
+    values = [str(way["value"]) for way in reach if isinstance(way, dict) and way.get("value")]
+    name = _full(contact.get("name") or {}, "givenName", "familyName")
+    return ", ".join([*([name] if name else []), *values])
 
 
 def _file_name(pointer: Mapping[str, object]) -> str:
