@@ -5,15 +5,25 @@ a hit would stand there twice. A caller that asks for the lean form gets hits wi
 from their ids, and what is shown of them in a member of its own, which is not passed on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 HEADER, VALUE = "pdpp-envelope", "lean"
 DISPLAY = "display"
 
-_SHOWN = ("title", "emitted_at", "connector_key", "display_name")
-_IN_THE_ID = ("object", "record_key", "stream", "connection_id", "record_url")
-_DROPPED = frozenset((*_SHOWN, *_IN_THE_ID))
+UNWRITTEN = "pdpp.unwritten"
+"""The member of a message with which a server answers the adapter in its own process: the list as
+it is, which the adapter then makes lean itself."""
+
+KEPT = ("id", "event_time", "matched_fields", "matched", "missing", "score", "evidence_excerpts")
+"""The members of a hit that the lean form has, in their order."""
+
+SHOWN = ("title", "emitted_at", "connector_key", "display_name")
+"""The members of a hit that stand beside the lean form."""
+
+DROPPED = ("object", "record_key", "stream", "connection_id", "record_url")
+"""The members of a hit that follow from its id."""
+
 _KEPT_OF_EXCERPT = ("field_path", "start_chars", "end_chars", "total_chars")
 _REPEATED = frozenset({"url", "links"})
 
@@ -21,28 +31,31 @@ _REPEATED = frozenset({"url", "links"})
 def lean_search(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the lean form of a search's list."""
     hits = body["data"]
+    envelope = lean_envelope(body, [lean_hit(hit) for hit in hits])
+    return {**envelope, DISPLAY: [_display(hit) for hit in hits]}
+
+
+def lean_envelope(body: Mapping[str, Any], hits: Sequence[object]) -> dict[str, Any]:
+    """Return the envelope of a list around its hits in their lean form."""
     envelope = {name: value for name, value in body.items() if name not in _REPEATED}
-    return {**envelope, "data": [_lean(hit) for hit in hits], DISPLAY: [_display(h) for h in hits]}
+    envelope["data"] = hits
+    return envelope
 
 
-def _lean(hit: Mapping[str, Any]) -> dict[str, Any]:
-    lean = {
-        name: value
-        for name, value in hit.items()
-        if name not in _DROPPED and value is not None and value != []
-    }
-    if isinstance(lean.get("score"), Mapping):
-        lean["score"] = lean["score"].get("value")
-    if "evidence_excerpts" in lean:
+def lean_hit(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the lean form of a hit of our own."""
+    lean = {name: value for name in KEPT if (value := hit[name]) is not None and value != []}
+    lean["score"] = hit["score"]["value"]
+    if hit["evidence_excerpts"]:
         lean["evidence_excerpts"] = [
-            {name: excerpt[name] for name in _KEPT_OF_EXCERPT if name in excerpt}
-            for excerpt in lean["evidence_excerpts"]
+            {name: excerpt[name] for name in _KEPT_OF_EXCERPT}
+            for excerpt in hit["evidence_excerpts"]
         ]
     return lean
 
 
 def _display(hit: Mapping[str, Any]) -> dict[str, Any]:
-    display = {name: hit[name] for name in _SHOWN if hit.get(name) is not None}
-    for excerpt in hit.get("evidence_excerpts", [])[:1]:
+    display = {name: hit[name] for name in SHOWN if hit[name] is not None}
+    for excerpt in hit["evidence_excerpts"][:1]:
         display["preview_text"] = excerpt["preview_text"]
     return display

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.ambiguity import ambiguous_connection
@@ -25,6 +25,12 @@ from pdpp.store.port import Store
 from pdpp.store.scope import Reach
 
 
+class Unwritten(NamedTuple):
+    """An answer as the values it is made of, for a caller who would only read its JSON again."""
+
+    body: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class Call:
     """Everything an operation needs to answer one request.
@@ -34,6 +40,7 @@ class Call:
     it; to enforce that would take as long as parsing the query. ``lag`` is by how many seconds the
     replica may be behind that answers, None where only the primary may. ``assumed`` is the state of
     the store in which the principal was made, where the read has to check that it lasts.
+    ``takes_values`` says that the caller is in this process and can read an ``Unwritten`` answer.
     """
 
     store: Store
@@ -50,6 +57,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     lag: float | None = None
     assumed: object = None
+    takes_values: bool = False
     served: list[ServedParts] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     answer_headers: dict[str, str] = field(default_factory=dict)

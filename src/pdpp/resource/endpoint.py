@@ -21,7 +21,7 @@ from pdpp.model.errors import (
     UnsupportedVersion,
 )
 from pdpp.resource.blob import BlobRange
-from pdpp.resource.call import Call
+from pdpp.resource.call import Call, Unwritten
 from pdpp.resource.lag import lag_headers, tolerated_lag
 from pdpp.resource.operate import make_call, run_call
 from pdpp.resource.routes import BASE, Route
@@ -29,7 +29,13 @@ from pdpp.service.body import body_chunks
 from pdpp.service.failure import explained
 from pdpp.service.headers import headers_of
 from pdpp.service.origin import public_origin
-from pdpp.service.response import encoded_headers, send_answer, send_error, send_head
+from pdpp.service.response import (
+    encoded_headers,
+    send_answer,
+    send_error,
+    send_head,
+    send_values,
+)
 from pdpp.service.service import INNER, VERSION, Service
 from pdpp.store.blobs import CHUNK
 from pdpp.store.state import StateChanged
@@ -111,12 +117,12 @@ class ResourceEndpoint:
         is_counted: bool = False,
     ) -> Call:
         """Return the call of a request, whose bearer is admitted."""
-        service = self._service
+        service, inner = self._service, INNER in scope
         principal = service.gate.admit(
             headers.get("authorization"),
             headers.get("pdpp-grant"),
             # The adapter's own reads may be by a token that was issued for the adapter.
-            resources=self._inner_names if scope.get(INNER) else self._names,
+            resources=self._inner_names if inner else self._names,
             assuming=assuming,
         )
         asked_lag = headers.get("pdpp-max-lag")
@@ -133,6 +139,7 @@ class ResourceEndpoint:
             lag=lag,
             is_counted=is_counted,
         )
+        call.takes_values = inner
         if asked_lag is not None:
             call.answer_headers.update(lag_headers(lag))
         return call
@@ -153,6 +160,8 @@ class ResourceEndpoint:
         if isinstance(answer, BlobRange):
             head = route.method == "HEAD"
             await _send_blob(receive, send, answer, request_id, head=head)
+        elif isinstance(answer, Unwritten):
+            await send_values(send, answer.body, request_id, call.answer_headers)
         elif answer is None:
             await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
         else:

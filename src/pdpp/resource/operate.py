@@ -16,7 +16,7 @@ from pdpp.model.errors import InsufficientScope
 from pdpp.model.instant_json import write_answer
 from pdpp.receipts.recorder import AnsweredRead
 from pdpp.resource.blob import BlobRange
-from pdpp.resource.call import Call
+from pdpp.resource.call import Call, Unwritten
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.service.service import Service
@@ -140,4 +140,4 @@ def _read(route: Route, call: Call) -> Any:
     """Read and turn the answer into bytes while the snapshot it was read under is still held."""
     call.served.clear()  # what a first try put aside that ran out of time
     answer = route.operation(call)
-    return answer if isinstance(answer, BlobRange) else write_answer(answer)
+    return answer if isinstance(answer, BlobRange | Unwritten) else write_answer(answer)

@@ -21,7 +21,7 @@ from pdpp.model.declaration import Role
 from pdpp.receipts.served import of_hits
 from pdpp.resource.answers import ListJson, SearchHints, SearchResultJson, WarningJson
 from pdpp.resource.calendar import zone
-from pdpp.resource.call import Call, of_connection, record_route, refused_stream
+from pdpp.resource.call import Call, Unwritten, of_connection, record_route, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
 from pdpp.store.numbers import read_data
@@ -56,19 +56,24 @@ _BY_WORDS: WarningJson = {
 }
 
 
-def search_lexical(call: Call) -> Mapping[str, Any]:
+def search_lexical(call: Call) -> Mapping[str, Any] | Unwritten:
     """Answer ``GET /v1/search``."""
     return _as_asked(call, _search(call, "search"))
 
 
-def search_hybrid(call: Call) -> Mapping[str, Any]:
+def search_hybrid(call: Call) -> Mapping[str, Any] | Unwritten:
     """Answer ``GET /v1/search/hybrid``: by words, and the best of them by meaning too."""
     return _as_asked(call, _search(call, "hybrid"))
 
 
-def _as_asked(call: Call, body: ListJson[SearchResultJson]) -> Mapping[str, Any]:
-    """Return a list of hits, in the lean form where the caller asks for it."""
-    return lean_search(body) if call.headers.get(HEADER) == VALUE else body
+def _as_asked(call: Call, body: ListJson[SearchResultJson]) -> Mapping[str, Any] | Unwritten:
+    """Return a list of hits, in the lean form where the caller asks for it.
+
+    A caller in this process makes the lean form itself, where it takes the hits apart anyway.
+    """
+    if call.headers.get(HEADER) != VALUE:
+        return body
+    return Unwritten(body) if call.takes_values else lean_search(body)
 
 
 def search_semantic(call: Call) -> ListJson[SearchResultJson]:

@@ -1,10 +1,13 @@
 """Responses: complete answers and errors of ``/v1`` and of the routes beside it."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
 
 import orjson
 from starlette.types import Send
 
+from pdpp.evidence.lean import UNWRITTEN
 from pdpp.model.errors import AuthenticationError, PdppError
 from pdpp.service.challenge import add_challenge
 from pdpp.service.service import RECORD_PAGE, VERSION
@@ -29,6 +32,14 @@ async def send_answer(
         head |= encoded_headers(headers)
     await send_head(send, status, head, request_id)
     await send({"type": "http.response.body", "body": body})
+
+
+async def send_values(
+    send: Send, values: Mapping[str, Any], request_id: str, headers: Mapping[str, str]
+) -> None:
+    """Send an answer that is not written at all, to a caller in this process."""
+    await send_head(send, HTTPStatus.OK, encoded_headers(headers), request_id)
+    await send({"type": "http.response.body", "body": b"", UNWRITTEN: values})
 
 
 def encoded_headers(headers: Mapping[str, str]) -> dict[bytes, bytes]:

@@ -40,6 +40,8 @@ class HttpReply(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
     cookies: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None
+    """What the body would be read as, if the answer was made in this process and never written."""
 
     @property
     def document(self) -> Mapping[str, Any]:

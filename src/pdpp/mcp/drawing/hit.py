@@ -1,7 +1,6 @@
 """Hits: one search hit as it is shown, from whatever a server tells of it."""
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.handle import path_part
 from pdpp.mcp.drawing.label import label_of
 from pdpp.mcp.drawing.structured import hit_result, hit_rung
 from pdpp.mcp.drawing.text import hit_text
@@ -9,6 +8,7 @@ from pdpp.mcp.drawing.view import DrawnHit, HitView, NextCall, RecordSource
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.search_answer import HitPassage, ServerHit
+from pdpp.wire.citation import passage_address
 
 
 def draw(number: int, hit: HitView) -> DrawnHit:
@@ -28,15 +28,13 @@ def shortened(hit: HitView, most: int) -> HitView:
 
 def hit_view(reader: GrantReader, hit: ServerHit) -> HitView:
     """Return one hit, with evidence only where the server proved a passage."""
+    handle, passage = hit.handle, hit.passage
+    connection_id, stream, record_id = handle
     source = RecordSource(
-        hit.handle.connection_id,
-        label_of(hit.connector_key),
-        label_of(hit.display_name),
-        hit.handle.stream,
-        hit.handle.record_id,
+        connection_id, label_of(hit.connector_key), label_of(hit.display_name), stream, record_id
     )
     event_time = label_of(hit.event_time)
-    id = hit.handle.id
+    id = handle.id
     return HitView(
         id,
         source,
@@ -44,8 +42,8 @@ def hit_view(reader: GrantReader, hit: ServerHit) -> HitView:
         _address(reader, hit),
         event_time,
         hit.matched_fields,
-        hit.passage,
-        _read(id, hit.passage),
+        passage,
+        _read(id, passage),
         hit.matched,
         hit.missing,
     )
@@ -63,10 +61,11 @@ def _address(reader: GrantReader, hit: ServerHit) -> str:
     address, is_page = reader.address(hit.handle)
     if not is_page:
         return hit.link or address
-    if hit.passage is None or hit.passage.span is None:
+    passage = hit.passage
+    if passage is None or passage.span is None:
         return address
-    start, end, _ = hit.passage.span
-    return f"{address}#field={path_part(hit.passage.field_path)}&chars={start}-{end}"
+    start, end, _ = passage.span
+    return passage_address(address, passage.field_path, start, end)
 
 
 def _read(id: str, passage: HitPassage | None) -> NextCall:

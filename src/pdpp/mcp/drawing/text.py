@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.binary import Binary
@@ -35,11 +36,13 @@ from pdpp.mcp.reading.blob import blob_route
 from pdpp.mcp.reading.field_window import WindowMatches
 from pdpp.mcp.reading.list_meta import ListMeta
 
+_MOST_SOURCES = 1_024
 _FETCH_HELP = (
     "Whole record: call fetch with the id above; add connection_id only where one is shown"
 )
 
 
+@lru_cache(_MOST_SOURCES)
 def _labels(*known: str | None) -> str:
     """Return the labels of a source on one line; a page has many hits of few sources."""
     return " · ".join(label(part) for part in known if part)
@@ -70,21 +73,21 @@ def search_text(view: SearchView) -> str:
 
 def hit_text(number: int, hit: HitView) -> str:
     """Return one hit: where the match stands, the passage, how to read on, what it is."""
-    source = hit.source
+    id, source, title, _, event_time, matched_fields, passage, read, matched, missing = hit
     labels = _labels(source.connector_key, source.display_name, source.stream)
-    if hit.event_time and hit.event_time not in hit.title:
-        labels = f"{labels} · {plain(hit.event_time)}"
-    if hit.passage is None:
-        head = f"{number}. {word(hit.id)} · {_matched(*hit.matched_fields)}"
+    if event_time and event_time not in title:
+        labels = f"{labels} · {plain(event_time)}"
+    if passage is None:
+        head = f"{number}. {word(id)} · {_matched(*matched_fields)}"
     else:
+        field_path, preview, place = passage
         span = ""
-        if hit.passage.span is not None:
-            start, end, total = hit.passage.span
+        if place is not None:
+            start, end, total = place
             span = f" {start}–{end} of {total}"
-        where = f"{plain(hit.passage.field_path)}{span} in {word(hit.id)}"
-        head = f"{number}. {where}\n   {quote(hit.passage.preview)}"
-    words = _missing_words(hit.matched, hit.missing)
-    return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}{words}"
+        head = f"{number}. {plain(field_path)}{span} in {word(id)}\n   {quote(preview)}"
+    words = _missing_words(matched, missing)
+    return f"{head}\n   {call_line(read)}\n   {quote(title)} · {labels}{words}"
 
 
 def _missing_words(matched: Sequence[str], missing: Sequence[str]) -> str:

@@ -42,11 +42,16 @@ class RecordSource(NamedTuple):
 
     def as_json(self) -> dict[str, str]:
         """Return the source handles that are known."""
-        known = zip(self._fields, self, strict=True)
-        handles: dict[str, str] = {name: value for name, value in known if value is not None}
-        for name in ("connector_key", "display_name"):
-            if name in handles:
-                handles[name] = visible(handles[name], lines=False)
+        connection_id, connector_key, display_name, stream, record_id = self
+        handles: dict[str, str] = {}
+        if connection_id is not None:
+            handles["connection_id"] = connection_id
+        if connector_key is not None:
+            handles["connector_key"] = visible(connector_key, lines=False)
+        if display_name is not None:
+            handles["display_name"] = visible(display_name, lines=False)
+        handles["stream"] = stream
+        handles["record_id"] = record_id
         return handles
 
 

@@ -127,6 +127,10 @@ class GrantReader:
         self.check_wanted()
         answer = await client.get(route, params, room, lean=True)
         self.record_page = answer.record_page or self.record_page
+        if answer.own:
+            from pdpp.mcp.reading.own_search import read_own_search
+
+            return read_own_search(answer.body, answer.cursors)
         hits = read_search(answer.body, answer.cursors, shows_all=answer.shows_all)
         if self.record_page is None:
             await self._check_searched(params, hits)

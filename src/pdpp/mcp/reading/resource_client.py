@@ -60,6 +60,8 @@ class ServerAnswer(NamedTuple):
     cursors: Sequence[str] = ()
     shows_all: bool = False
     """Whether every character of it is known to be one that can be seen."""
+    own: bool = False
+    """Whether it was made in this process and is not lean yet, although that was asked for."""
 
 
 class ResourceClient:
@@ -107,6 +109,12 @@ class ResourceClient:
         if lean:
             headers[HEADER] = VALUE
         reply = await self._send("GET", target(path, params), headers)
+        cursors = reply.headers.get(CURSORS_HEADER)
+        page = reply.headers.get(PAGE_HEADER)
+        request_id = reply.headers.get("request-id")
+        following = cursors.split(",") if cursors else ()
+        if reply.values is not None:
+            return ServerAnswer(reply.values, request_id, page, following, own=True)
         try:
             read = partial(body_of, reply, self.origin, self.codec.decode)
             if self.codec.in_thread is not None and len(reply.body) > _LONG_BYTES:
@@ -115,10 +123,6 @@ class ResourceClient:
                 body = read()
         except ServerError as error:
             raise self._with_command(error) from None
-        cursors = reply.headers.get(CURSORS_HEADER)
-        page = reply.headers.get(PAGE_HEADER)
-        request_id = reply.headers.get("request-id")
-        following = cursors.split(",") if cursors else ()
         # Answers of megabytes would hold up the loop here.
         seen = len(reply.body) <= _LONG_BYTES and shows_all(reply.body)
         return ServerAnswer(body, request_id, page, following, seen)

@@ -178,7 +178,6 @@ def _listed(body: Json) -> list[Json]:
 
 def _hit(hit: Json, display: Json) -> ServerHit:
     merged = {**hit, **display} if display else hit
-    matched = [name[:_MATCHED_CHARS] for name in texts_in(hit, "matched_fields")]
     return ServerHit(
         handle=_handle(hit),
         connector_key=text_in(merged, "connector_key"),
@@ -186,24 +185,35 @@ def _hit(hit: Json, display: Json) -> ServerHit:
         title=text_in(merged, "title"),
         event_time=text_in(merged, "event_time"),
         emitted_at=text_in(merged, "emitted_at"),
-        matched_fields=matched[:_MOST_MATCHED],
+        matched_fields=shortened_fields(texts_in(hit, "matched_fields")),
         passage=_passage(merged, text_in(display, "preview_text")),
         link=_link(hit),
         score=_score(hit.get("score")),
         sent=Verbatim(hit),
-        matched=_words(hit, "matched"),
-        missing=_words(hit, "missing"),
+        matched=shortened_words(texts_in(hit, "matched")),
+        missing=shortened_words(texts_in(hit, "missing")),
     )
 
 
-def _words(hit: Json, name: str) -> list[str]:
-    return [word[:_WORD_CHARS] for word in texts_in(hit, name)[:_MOST_WORDS]]
+def shortened_fields(names: Sequence[str]) -> list[str]:
+    """Return the names of fields that matched, as many and as long as are shown."""
+    return [name[:_MATCHED_CHARS] for name in names[:_MOST_MATCHED]]
+
+
+def shortened_words(words: Sequence[str]) -> list[str]:
+    """Return words of a question, as many and as long as are looked at."""
+    return [word[:_WORD_CHARS] for word in words[:_MOST_WORDS]]
+
+
+def shortened_preview(text: str) -> str:
+    """Return the text of a passage, as long as is shown."""
+    return cut(text, _PREVIEW_CHARS)[0]
 
 
 def _handle(hit: Json) -> Handle:
     """Return a hit's handle from whatever names it: discrete parts, an id, or a URI."""
     if hit.keys().isdisjoint(_PARTS):
-        return _named(id_in(hit, "id") or "")
+        return named_handle(id_in(hit, "id") or "")
     connection_id, stream = text_in(hit, "connection_id"), text_in(hit, "stream")
     record_id = id_in(hit, "record_key") or id_in(hit, "record_id")
     if connection_id is not None and stream is not None and record_id is not None:
@@ -222,7 +232,7 @@ def _handle(hit: Json) -> Handle:
     return Handle(connection_id, stream or "", record_id or "")
 
 
-def _named(id: str) -> Handle:
+def named_handle(id: str) -> Handle:
     """Return the handle of a hit that has only an id, as those of our servers have."""
     try:
         return parse_handle(id)
@@ -232,7 +242,7 @@ def _named(id: str) -> Handle:
 
 def _passage(hit: Json, preview: str | None) -> HitPassage | None:
     for field, text, facts in passages_in(hit, preview):
-        return HitPassage(field, cut(text, _PREVIEW_CHARS)[0], _span(facts))
+        return HitPassage(field, shortened_preview(text), _span(facts))
     return None
 
 

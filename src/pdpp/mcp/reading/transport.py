@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, Protocol
 from urllib.parse import unquote
 
+from pdpp.evidence.lean import UNWRITTEN
 from pdpp.wire.bearer import Bearer
 from pdpp.wire.http import HttpClient, HttpLimits, HttpReply, Unreachable
 
@@ -77,17 +78,19 @@ class InProcessTransport:
             "server": None,
         }
         status, sent, body = 500, {}, bytearray()
+        values: Mapping[str, Any] | None = None
 
         async def receive() -> Message:
             return {"type": "http.request", "body": b"", "more_body": False}
 
         async def take(message: Message) -> None:
-            nonlocal status, sent
+            nonlocal status, sent, values
             if message["type"] == "http.response.start":
                 status = message["status"]
                 sent = {k.decode("latin-1"): v.decode("latin-1") for k, v in message["headers"]}
             else:
                 body.extend(message.get("body", b""))
+                values = message.get(UNWRITTEN)
 
         await self._app(scope, receive, take)
-        return HttpReply(status, sent, bytes(body))
+        return HttpReply(status, sent, bytes(body), values=values)

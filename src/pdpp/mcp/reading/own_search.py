@@ -1,0 +1,94 @@
+"""Own hits: a page that a server in this process made, which needs no looking for what it holds.
+
+``read_search`` finds the same in the lean JSON of the same page; a test compares them.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from pdpp.evidence.fence import has_hidden, is_plain
+from pdpp.evidence.handle import Handle, is_plain_key
+from pdpp.evidence.lean import DISPLAY, lean_envelope, lean_hit
+from pdpp.mcp.reading.list_meta import read_meta
+from pdpp.mcp.reading.search_answer import (
+    HitPassage,
+    SearchAnswer,
+    ServerHit,
+    named_handle,
+    shortened_fields,
+    shortened_preview,
+    shortened_words,
+)
+from pdpp.wire.members import Json
+from pdpp.wire.verbatim import Verbatim
+
+_MOST_FEEDS = 4_096
+
+
+def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
+    """Read a page of hits as the operation of this process returned it."""
+    listed: Any = body["data"]
+    next_cursor: Any = body.get("next_cursor")
+    read = [_hit(hit, lean_hit(hit)) for hit in listed]
+    hits = [hit for hit in read if hit.handle.stream]
+    sent = [hit.sent.as_json() for hit in read]
+    envelope = lean_envelope(body, sent)
+    if not sent:
+        envelope[DISPLAY] = []  # As it stands in the JSON of a page without hits.
+    return SearchAnswer(
+        hits=hits,
+        next_cursor=next_cursor,
+        meta=read_meta(body),
+        envelope=Verbatim(envelope),
+        cursors=cursors,
+        nameless=len(read) - len(hits),
+        hidden_characters=not all(map(_shows_all, listed)) and has_hidden(sent),
+    )
+
+
+def _hit(hit: Any, lean: Any) -> ServerHit:
+    return ServerHit(
+        _handle(hit["id"], hit["record_key"]),
+        hit["connector_key"] or None,
+        hit["display_name"] or None,
+        hit["title"] or None,
+        hit["event_time"] or None,
+        hit["emitted_at"] or None,
+        shortened_fields(hit["matched_fields"]),
+        _passage(hit["evidence_excerpts"]),
+        None,
+        float(lean["score"]),
+        Verbatim(lean),
+        shortened_words(hit["matched"]),
+        shortened_words(hit["missing"]),
+    )
+
+
+def _passage(excerpts: Any) -> HitPassage | None:
+    for excerpt in excerpts:
+        field, preview = excerpt["field_path"], excerpt["preview_text"]
+        if field and preview:
+            span = excerpt["start_chars"], excerpt["end_chars"], excerpt["total_chars"]
+            return HitPassage(field, shortened_preview(preview), span)
+    return None
+
+
+def _handle(id: str, key: str) -> Handle:
+    """Return the handle of an id that ends in a key."""
+    feed = _feed(id.removesuffix(key)) if is_plain_key(key) else None
+    return named_handle(id) if feed is None else Handle(feed.connection_id, feed.stream, key)
+
+
+@lru_cache(_MOST_FEEDS)
+def _feed(before: str) -> Handle | None:
+    """Return what stands before the keys in the ids of a feed's records, None if it is no name."""
+    # Ids are read again and again, and there are few feeds.
+    feed = named_handle(f"{before}0")
+    return feed if feed.stream else None
+
+
+def _shows_all(hit: Any) -> bool:
+    """Tell at once that every character of a lean hit can be seen; its texts are these alone."""
+    words = (*hit["matched_fields"], *hit["matched"], *hit["missing"])
+    return is_plain("".join((hit["id"], hit["event_time"] or "", *words)))
