@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -184,7 +184,18 @@ async def _describe(context: Context) -> Surface:
 
 
 def _surface(principal: Principal) -> Surface:
-    return surface_of(principal.once(_stream_names))
+    surface = surface_of(principal.once(_stream_names))
+    return surface._replace(written=WrittenTools(surface.tools))
+
+
+class WrittenTools:
+    """The tools of a caller in JSON, which is the same each time they are listed."""
+
+    __slots__ = ("json", "tools")
+
+    def __init__(self, tools: Sequence[JsonObject]) -> None:
+        self.tools = tools
+        self.json = orjson.Fragment(orjson.dumps(tools))
 
 
 def _stream_names(principal: Principal) -> list[StreamName]:
@@ -221,9 +232,22 @@ def _encode(answer: dict[str, Any]) -> bytes:
     try:
         # Many times faster than the standard encoder. It refuses integers over 64 bits and lone
         # surrogates, which the slow way then writes.
-        return orjson.dumps(answer, default=write_decimal)
+        return orjson.dumps(answer, default=_write)
     except TypeError:
-        return exact_rpc.encode(answer)
+        return exact_rpc.encode(_unwritten(answer))
+
+
+def _write(value: object) -> orjson.Fragment:
+    """Return what the encoder does not know as JSON."""
+    return value.json if isinstance(value, WrittenTools) else write_decimal(value)
+
+
+def _unwritten(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer for an encoder that writes nothing but plain values."""
+    match answer:
+        case {"result": {"tools": WrittenTools() as written} as result}:
+            return {**answer, "result": {**result, "tools": list(written.tools)}}
+    return answer
 
 
 def _length(value: object) -> int:

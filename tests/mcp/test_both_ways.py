@@ -141,6 +141,21 @@ def test_the_hosted_adapter_and_one_far_away_answer_alike(tmp_path: Path) -> Non
                 assert all_pages(near, question) == all_pages(Host(wire), question), question
 
 
+@pytest.mark.parametrize("id", [1, "one", 2**70])
+def test_tools_are_listed_alike_under_any_id(tmp_path: Path, id: str | int) -> None:
+    store = full(tmp_path)
+    with living(store) as world:
+        token = grant(store)
+        network = NetworkTransport(world.server.url)
+        reader = GrantReader(ResourceClient(network, token), {}, "key")
+        with closing(network), closing(KernelWire(lambda: reader)) as wire:
+            listed = wire.request("tools/list", {})
+        asked = {"jsonrpc": "2.0", "id": id, "method": "tools/list"}
+        for _ in range(2):
+            answer = world.server.client(token).post("/mcp", json=asked)
+            assert answer.json() == {"jsonrpc": "2.0", "id": id, "result": listed}
+
+
 def test_the_lean_form_says_of_every_member_of_a_hit_what_becomes_of_it() -> None:
     told = [*lean.KEPT, *lean.SHOWN, *lean.DROPPED]
     assert sorted(told) == sorted(get_type_hints(SearchResultJson))

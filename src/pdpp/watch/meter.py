@@ -29,6 +29,9 @@ _STATUS_PLACE = {status: number for number, status in enumerate(STATUSES)}
 _FIRST_FAILURE = 500
 _OTHER_METHOD, _FAILED = _METHOD_PLACE[OTHER], _STATUS_PLACE[500]
 
+_Words = tuple[int, int, int]
+"""The words of a kind of request: how many there were, its first bucket, its microseconds."""
+
 WORDS = _HEAD + _MOST_ROUTES * _ROUTE
 """How many words of 64 bits one meter takes."""
 
@@ -81,7 +84,7 @@ class Meter:
         # begins with as many as ended, so that none of those seems to wait for ever.
         self._words[_BEGUN] = self._ended(self._words)
         self._places = {OTHER: _HEAD}
-        self._known: dict[tuple[str, str, int], tuple[int, int]] = {}
+        self._known: dict[tuple[str, str, int], _Words] = {}
         self._lock = Lock()
 
     def expect(self, routes: Iterable[str]) -> None:
@@ -97,20 +100,22 @@ class Meter:
 
     def end(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request that is done."""
-        words = self._words
-        counted, buckets = self._known.get((route, method, status)) or self._kind(
-            route, method, status
-        )
-        words[counted] += 1
+        words, kind = self._words, (route, method, status)
+        try:
+            counted, bucket, total = self._known[kind]
+        except KeyError:
+            counted, bucket, total = self._kind(*kind)
         # No lock: only the event loop of this process writes these words.
-        words[buckets + (bisect_left(BOUNDS, seconds) if seconds > _FIRST else 0)] += 1
-        words[buckets + _AFTER_BUCKETS] += int(seconds * 1e6)
+        words[counted] += 1
+        words[bucket if seconds <= _FIRST else bucket + bisect_left(BOUNDS, seconds)] += 1
+        words[total] += int(seconds * 1e6)
 
-    def _kind(self, route: str, method: str, status: int) -> tuple[int, int]:
+    def _kind(self, route: str, method: str, status: int) -> _Words:
         """Return where a kind of request is counted and timed; only what a route is, is kept."""
         place = self._places.get(route, _HEAD)
         kind = _METHOD_PLACE.get(method, _OTHER_METHOD)
-        counters = place + kind + _STATUS_PLACE.get(status, _FAILED), place + _BUCKETS
+        counted = place + kind + _STATUS_PLACE.get(status, _FAILED)
+        counters = counted, place + _BUCKETS, place + _MICROSECONDS
         # What a stranger invents (a method, a path) is counted under "other" and not remembered.
         if route in self._places and method in _METHOD_PLACE and status in _STATUS_PLACE:
             self._known[route, method, status] = counters

@@ -22,7 +22,7 @@ class Observer:
 
     def __init__(self, app: ASGIApp, meter: Meter) -> None:
         self._app = app
-        self._meter = meter
+        self._begin, self._end = meter.begin, meter.end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request pass."""
@@ -42,7 +42,7 @@ class Observer:
                     _name(message)
             return send(message)
 
-        self._meter.begin()
+        self._begin()
         try:
             await self._app(scope, receive, sending)
         except Exception:
@@ -50,8 +50,9 @@ class Observer:
             raise
         finally:
             seconds = perf_counter() - started
-            route = getattr(scope.get("route"), "path", OTHER)
-            self._meter.end(route, scope["method"], start["status"], seconds)
+            found = scope.get("route")
+            route = OTHER if found is None else found.path
+            self._end(route, scope["method"], start["status"], seconds)
             if log.isEnabledFor(logging.INFO):
                 _log_request(_id_of(start), scope["method"], route, start["status"], seconds)
 
