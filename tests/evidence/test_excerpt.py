@@ -8,6 +8,7 @@ from pdpp.evidence.analyse import Match, Phrase, find, parse_query
 from pdpp.evidence.excerpt import (
     PREVIEW_CHARS,
     Excerpt,
+    _grown,
     _word_end,
     _word_start,
     descriptor,
@@ -215,3 +216,33 @@ def test_the_passage_has_as_many_different_words_as_any_that_fits(
     part = excerpt("x" * 500, matches)
     within = {m.phrase for m in matches if m.start >= part.start and m.end <= part.end}
     assert len(within) >= most
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 20)), min_size=1, max_size=12),
+    st.integers(0, 11),
+    st.tuples(st.integers(0, 120), st.integers(0, 120)),
+    st.integers(20, 200),
+)
+def test_a_passage_grows_as_far_as_its_marks_leave_room(
+    gaps: list[tuple[int, int]], chosen: int, around: tuple[int, int], limit: int
+) -> None:
+    at, spans = 0, []
+    for gap, size in gaps:
+        spans.append((at + gap, at + gap + size))
+        at += gap + size
+    start, end = spans[chosen % len(spans)]
+    bounds = max(0, start - around[0]), min(at + 30, end + around[1])
+    left, right = start - bounds[0], bounds[1] - end
+
+    def grown(chars: int) -> tuple[int, int]:
+        before = min(left, max(chars // 2, chars - right))
+        return start - before, end + min(right, chars - before)
+
+    def cost(window: tuple[int, int]) -> int:
+        low, high = window
+        return high - low + 13 * sum(first < high and last > low for first, last in spans)
+
+    every = [grown(chars) for chars in range(limit + 1)]
+    within = [window for window in every if cost(window) <= limit]
+    assert _grown((start, end), bounds, spans, limit) == (within or every[:1])[-1]

@@ -117,6 +117,17 @@ def test_a_bound_is_never_below_what_a_row_gets(terms: Any, scale: float) -> Non
     assert bounds.max() - 7 <= unit.highest_bound(scale)
 
 
+@given(TERMS)
+def test_what_few_rows_get_is_not_looked_for_again_after_the_bounds(terms: Any) -> None:
+    unit, other = unit_of(terms, 0), unit_of(terms, 0)
+    unit.add_bounds(np.zeros(SIZE, dtype=np.uint32), 100.0)
+    every = np.arange(SIZE, dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr(FieldPostings, "at")
+        known = unit.at(every)
+    assert known.tolist() == other.at(every).tolist()
+
+
 @given(UNITS)
 def test_bounds_of_few_bits_hold_all_words_together(units: Any) -> None:
     made = [unit_of(terms, number) for number, terms in enumerate(units)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pdpp.store.ranking import matches
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
-from pdpp.store.ranking.postings import FieldPostings, Longs
+from pdpp.store.ranking.postings import FieldPostings, Longs, joined_rows
 
 SIZE = 40
 BY_ROW = st.lists(st.integers(0, 255), min_size=SIZE, max_size=SIZE)
@@ -72,3 +72,11 @@ def test_matches_say_the_same_by_number_and_by_row(
             least = min(ranked, default=0)
             left = set(rows.tolist()) - set(best.tolist())
             assert all(after[row] < least for row in left)
+
+
+def test_the_rows_of_a_word_that_one_field_holds_are_not_looked_for() -> None:
+    held, _ = both([0, 3, 0, 0, 9])
+    assert held.rows is not None
+    rows = joined_rows([held.rows])
+    assert rows is held.rows
+    assert held.at(rows) is held.impacts

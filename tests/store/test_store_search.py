@@ -20,7 +20,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.port import Store
 from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.tables.search import index, packing
+from pdpp.store.tables.search import conversations, index, packing, search
 
 WORDS = st.sampled_from(
     [
@@ -335,6 +335,17 @@ def test_reaches_that_were_searched_before_show_every_later_write(world: World) 
     while world.store.tend():
         check_hits(mine, narrow)
     check_hits(mine, world.reach("c2"))
+
+
+def test_the_best_are_scored_once_where_no_conversation_is_shown(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.put({"a": {"subject": "apple"}, "b": {"subject": "apple pear"}, "c": {"body": "plum"}})
+    before = found(world.store, [world.reach()], ask("apple pear"), 9)
+    assert [key for _, _, (_, _, key) in before] == ["b", "a"]
+    monkeypatch.delattr(conversations, "rows_by_reach")
+    monkeypatch.delattr(search, "spread")
+    assert found(world.store, [world.reach()], ask("apple pear"), 9) == before
 
 
 def test_nothing_outside_a_reach_moves_a_hit(world: World) -> None:

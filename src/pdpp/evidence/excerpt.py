@@ -73,9 +73,7 @@ def value_of(phrases: Collection[int]) -> tuple[int, int]:
 
 
 def _considered(matches: Sequence[Match], room: int) -> Sequence[Match]:
-    """Return the first matches to choose from: where there are required phrases, those near one."""
-    if min([phrase for _, _, phrase in matches]) >= 0:
-        return matches[:_CONSIDERED]
+    """Return the first matches to choose from, near the first phrase that was required."""
     at = next(at for at, match in enumerate(matches) if match.phrase < 0)
     near = bisect_left(matches, matches[at].start - room, key=lambda match: match.start)
     low = max(near, at - _CONSIDERED // 2)
@@ -90,10 +88,10 @@ def _core(matches: Sequence[Match], room: int) -> Span:
     best, most = (matches[0].start, matches[0].end), (0, 0)
     if len(matches) == 1:
         return best[0], min(best[1], best[0] + room - _MARK_CHARS)
-    considered = _considered(matches, room)
-    if min([phrase for _, _, phrase in considered]) >= 0:
-        start, end = _densest(considered, room)
+    if min([phrase for _, _, phrase in matches]) >= 0:
+        start, end = _densest(matches[:_CONSIDERED], room)
         return start, min(end, start + room - _MARK_CHARS)
+    considered = _considered(matches, room)
     for i, first in enumerate(considered):
         end, seen, cost = first.end, {first.phrase}, _MARK_CHARS
         chosen = end
@@ -197,13 +195,23 @@ def _grown(core: Span, bounds: Span, spans: Sequence[Span], limit: int) -> Span:
         marked = bisect_left(starts, high) - bisect_right(ends, low)
         return high - low + marked * _MARK_CHARS
 
+    def added(chars: int) -> int:
+        """Return how many more spans are marked after a growth."""
+        low, high = grow(chars)
+        return bisect_left(starts, high) - bisect_right(ends, low) - marks
+
     marks = bisect_left(starts, end) - bisect_right(ends, start)
     room = max(0, limit - (end - start) - marks * _MARK_CHARS)
-    if cost(room) <= limit:
+    most = added(room)
+    if not most:
         return grow(room)
-    # Even if every other span were marked there would be room for this much.
-    low = max(0, room - (len(spans) - marks) * _MARK_CHARS)
-    steps = range(low + 1, room + 1)
+    # With as many marks as all the room would hold there is room for this much at least, and with
+    # as many as that much holds for no more than that.
+    low = max(0, room - most * _MARK_CHARS)
+    high = max(low, room - added(low) * _MARK_CHARS)
+    if low == high:
+        return grow(low)
+    steps = range(low + 1, high + 1)
     return grow(low + bisect_left(steps, True, key=lambda chars: cost(chars) > limit))
 
 
@@ -257,9 +265,12 @@ def excerpt(text: str, matches: Sequence[Match], limit: int = PREVIEW_CHARS) -> 
     core, bounds = _bounds(text, wanted, limit, clean=True)
     if core == bounds:
         core, bounds = _bounds(text, wanted, limit, clean=False)
-    window = _grown(core, bounds, _merged(matches, *bounds), limit)
+    near = _merged(matches, *bounds)
+    window = _grown(core, bounds, near, limit)
     start, end = _snapped(text, window, core)
-    spans = _merged(matches, start, end)
+    spans = [
+        (max(first, start), min(last, end)) for first, last in near if first < end and last > start
+    ]
     whole = start == 0 and end == len(text)
     preview = _marked(text, start, end, spans)
     return Excerpt(start, end, len(text), preview, tuple(spans), not whole)

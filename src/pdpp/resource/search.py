@@ -19,7 +19,13 @@ from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
 from pdpp.receipts.served import of_hits
-from pdpp.resource.answers import ListJson, SearchHints, SearchResultJson, WarningJson
+from pdpp.resource.answers import (
+    ListJson,
+    SearchHints,
+    SearchResultJson,
+    SourceJson,
+    WarningJson,
+)
 from pdpp.resource.calendar import zone
 from pdpp.resource.call import Call, Unwritten, of_connection, record_route, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
@@ -226,28 +232,29 @@ def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int)
 
 
 def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
-    record, reach = hit.record, hit.record.reach
-    data = read_data(record.data)
-    emitted_at = instant.to_text(record.emitted_at)
+    reach, key, stored, emitted, _ = hit.record
+    frame = reach.once(_frame)
+    data = read_data(stored)
+    emitted_at = instant.to_text(emitted)
     title, event_time = present_name(
         data,
-        reach.once(_naming_roles),
-        label=reach.feed.connection.display_name,
-        stream=reach.stream.label,
+        frame.naming_roles,
+        label=frame.source["display_name"],
+        stream=frame.label,
         emitted_at=emitted_at,
     )
-    route = record_route(reach, record.id)
-    evidence = _evidence(reach, record.id, route, data, marker)
+    route = record_route(reach, key)
+    evidence = _evidence(frame, key, route, data, marker)
     return {
         "object": "search_result",
-        "id": reach.once(_handle_before) + record.id,
-        "record_key": record.id,
-        "stream": reach.stream.name,
-        **reach.once(source_of),
+        "id": frame.handle + key,
+        "record_key": key,
+        "stream": frame.stream,
+        **frame.source,
         "title": title,
         "event_time": event_time,
         "emitted_at": emitted_at,
-        "record_url": route + of_connection(reach),
+        "record_url": route + frame.of_connection,
         "matched_fields": evidence.fields,
         "matched": evidence.matched,
         "missing": evidence.missing,
@@ -260,16 +267,6 @@ def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
     }
 
 
-def _handle_before(reach: Reach) -> str:
-    """Return the part of a handle that comes before the key, for the records of a reach."""
-    return Handle(reach.connection_id, reach.stream.name, "").id
-
-
-def _naming_roles(reach: Reach) -> Mapping[str, str]:
-    """Return the roles of the fields that say what a hit is called and when it happened."""
-    return {name: role for name, role in roles_of(reach).items() if role in NAMING}
-
-
 class _Place(NamedTuple):
     """A searched field: a match in one with ``quotes`` is a passage, in a body the best one."""
 
@@ -278,11 +275,34 @@ class _Place(NamedTuple):
     body: bool
 
 
-def _places(reach: Reach) -> tuple[_Place, ...]:
-    """Return the fields of a reach that are searched."""
-    roles = {name: reach.stream.fields[name].role for name in reach.searched_fields()}
-    return tuple(
-        _Place(name, role not in _IDENTITY, role is Role.BODY) for name, role in roles.items()
+class _Frame(NamedTuple):
+    """What all hits of a reach have in common."""
+
+    handle: str
+    """The part of a handle that comes before the key."""
+    stream: str
+    label: str
+    source: SourceJson
+    of_connection: str
+    naming_roles: Mapping[str, str]
+    """The roles of the fields that say what a hit is called and when it happened."""
+    places: tuple[_Place, ...]
+    """The fields that are searched."""
+
+
+def _frame(reach: Reach) -> _Frame:
+    stream = reach.stream
+    roles = {name: stream.fields[name].role for name in reach.searched_fields()}
+    return _Frame(
+        handle=Handle(reach.connection_id, stream.name, "").id,
+        stream=stream.name,
+        label=stream.label,
+        source=source_of(reach),
+        of_connection=of_connection(reach),
+        naming_roles={name: role for name, role in roles_of(reach).items() if role in NAMING},
+        places=tuple(
+            _Place(name, role not in _IDENTITY, role is Role.BODY) for name, role in roles.items()
+        ),
     )
 
 
@@ -296,13 +316,14 @@ class _Evidence(NamedTuple):
 
 
 def _evidence(
-    reach: Reach, key: str, route: str, data: Mapping[str, Any], marker: Marker
+    frame: _Frame, key: str, route: str, data: Mapping[str, Any], marker: Marker
 ) -> _Evidence:
     fields: list[str] = []
     matched_words: set[int] = set()
     best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
-    places = reach.once(_places)
-    texts = [(place, text) for place in places if isinstance(text := data.get(place.name), str)]
+    texts = [
+        (place, text) for place in frame.places if isinstance(text := data.get(place.name), str)
+    ]
     for own, look in (
         (True, marker.find),
         (True, marker.find_any_form),
@@ -316,23 +337,24 @@ def _evidence(
             words = {phrase for _, _, phrase in matches}
             if own:
                 matched_words |= words
-            rank = (value_of(words), place.body)
-            if place.quotes and (best is None or rank > best[0]):
-                best = rank, place, text, matches
+            if place.quotes:
+                rank = (value_of(words), place.body)
+                if best is None or rank > best[0]:
+                    best = rank, place, text, matches
         if fields:
             break
     matched, missing = marker.split(matched_words)
-    excerpts = [] if best is None else [_passage(reach, key, route, *best[1:])]
+    excerpts = [] if best is None else [_passage(frame, key, route, *best[1:])]
     return _Evidence(fields, matched, missing, excerpts)
 
 
 def _passage(
-    reach: Reach, key: str, route: str, place: _Place, text: str, matches: Sequence[Match]
+    frame: _Frame, key: str, route: str, place: _Place, text: str, matches: Sequence[Match]
 ) -> ExcerptJson:
     return descriptor(
         excerpt(text, matches),
-        connection_id=reach.connection_id,
-        stream=reach.stream.name,
+        connection_id=frame.source["connection_id"],
+        stream=frame.stream,
         record_id=key,
         record_route=route,
         field=place.name,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pdpp.evidence.language.stems import LONGEST_TERM, every_stems
 from pdpp.evidence.language.terms import language_of, pieces, terms_of, without_words
 
 
@@ -56,3 +57,10 @@ def test_words_are_taken_out_with_their_endings() -> None:
     assert without_words("What did Zoë's cat, or Zoe, eat?", {"zoe"}) == "What did cat, or , eat?"
     assert without_words("Zoë, Rui!", {"zoe", "rui"}) == ""
     assert without_words("nobody named", {"zoe"}) == "nobody named"
+
+
+def test_a_word_has_the_stem_that_it_has_among_others() -> None:
+    words = ["children", "Küchen", "went", "7th", "кухни", "рано", "x" * (LONGEST_TERM + 1), "se"]
+    for stems in every_stems():
+        stems.clear()
+        assert [stems[word] for word in words] == stems.of_new(words)

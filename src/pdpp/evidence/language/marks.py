@@ -97,8 +97,10 @@ class Marker:
             return []
         if len(text) <= _BLOCK and text.isascii():
             self._check()
-            return self._plain_terms(terms, own=own).find(text, 0, text)[:MOST_MATCHES]
-        matches: list[Match] = []
+            plain = self._plain.get(own) or self._plain_terms(terms, own=own)
+            matches = plain.find(text, 0, text)
+            return matches if len(matches) <= MOST_MATCHES else matches[:MOST_MATCHES]
+        matches = []
         for start, block in _blocks(text):
             self._check()
             if block.isascii():
@@ -170,9 +172,10 @@ class _PlainTerms:
         ]
         self._sure: dict[bytes, int] = {}
         """The asked words that mean the same in a text of any language."""
+        every = tuple(every_stems())
         for form in asked:
             index = terms.get(form)
-            if index is not None and all(terms.get(of[form]) == index for of in every_stems()):
+            if index is not None and all(terms.get(of[form]) == index for of in every):
                 self._sure[form.encode()] = index
         self._by_language: dict[int, _Forms] = {}
 

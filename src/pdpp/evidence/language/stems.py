@@ -83,9 +83,17 @@ class Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_REMEMBERED:
             self.clear()
-        [stem] = self.of_new((word,))
-        self[word] = stem
+        stem = self[word] = self._of_word(word[:LONGEST_TERM])
         return stem
+
+    def _of_word(self, form: str) -> str:
+        """Return the stem of one word, as ``of_new`` does of many, in half the time."""
+        if self._latin is not None and form.isascii():
+            return self._latin[form]
+        if self._stemmer is None:
+            return form
+        stem: str = self._stemmer.stemWord(self._bases.get(form, form))
+        return form if not stem or form[0].isdecimal() else stem
 
 
 @lru_cache(maxsize=1)

@@ -56,6 +56,9 @@ class FieldPostings:
         """Return the impact in each of some rows, which are in order."""
         if self.rows is None:
             return self.impacts[wanted]
+        if wanted is self.rows:
+            # Of a word that one field alone holds its own rows are asked for.
+            return self.impacts
         impacts = np.zeros(len(wanted), dtype=np.uint8)
         if not len(wanted) or not len(self.rows):
             return impacts
@@ -67,11 +70,11 @@ class FieldPostings:
             return by_row[wanted - start]
         # The few are looked for among the many.
         if len(held) < len(wanted):
-            places = np.minimum(np.searchsorted(wanted, held), len(wanted) - 1)
+            places = np.minimum(wanted.searchsorted(held), len(wanted) - 1)
             same = wanted[places] == held
             impacts[places[same]] = values[same]
         else:
-            places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
+            places = np.minimum(held.searchsorted(wanted), len(held) - 1)
             same = held[places] == wanted
             impacts[same] = values[places[same]]
         return impacts
@@ -91,16 +94,18 @@ class FieldPostings:
             impacts = self.impacts[low:high]
             rows = np.flatnonzero(impacts)
             return rows + low, impacts[rows]
-        first, last = np.searchsorted(self.rows, (low, high)).tolist()
+        first, last = self.rows.searchsorted((low, high)).tolist()
         return self.rows[first:last], self.impacts[first:last]
 
 
 def joined_rows(some: Sequence[Longs]) -> Longs:
-    """Return the rows of some lists, which are in order, in order and each once."""
+    """Return the rows of some lists, each of which is in order and has a row once, likewise."""
     if not some:
         return np.zeros(0, dtype=np.int64)
+    if len(some) == 1:
+        return some[0]
     # A stable sort goes through lists that are in order once.
-    rows = np.sort(np.concatenate(some), kind="stable") if len(some) > 1 else some[0]
+    rows = np.sort(np.concatenate(some), kind="stable")
     return rows[np.concatenate(([True], rows[1:] != rows[:-1]))] if len(rows) else rows
 
 

@@ -36,8 +36,6 @@ def spread(scores: Scores, best: Longs, neighbours: Sequence[Neighbour]) -> tupl
     around = [row for pair in neighbours for row in (pair.row, pair.other)]
     rows = np.unique(np.concatenate([best, np.array(around, dtype=np.int64)]))
     values = scores.at(rows)
-    if not neighbours:
-        return rows, values
     ones = np.searchsorted(rows, [pair.row for pair in neighbours])
     others = np.searchsorted(rows, [pair.other for pair in neighbours])
     parts = np.array([NEAR[pair.distance - 1] for pair in neighbours])

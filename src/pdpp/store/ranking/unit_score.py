@@ -77,8 +77,22 @@ class UnitScore:
         """Return what each of some rows gets; the rows are in order."""
         if not self._terms:
             return np.zeros(len(rows))
+        if self._rows is not None:
+            return self._known_at(*self._rows, rows)
         impacts = ([field.at(rows) for field in term.fields] for term in self._terms)
         return self._best(list(map(_strengths, impacts, self._terms)))
+
+    def _known_at(self, held: Longs, values: Floats, rows: Longs) -> Floats:
+        """Return the same where the rows that few hold are scored: one look for all fields."""
+        common = [
+            _strengths([field.impacts[rows] for field in many], term) for term, many in self._common
+        ]
+        best = self._best(common) if common else np.zeros(len(rows))
+        if len(held):
+            places = np.minimum(held.searchsorted(rows), len(held) - 1)
+            same = held[places] == rows
+            best[same] = values[places[same]]
+        return best
 
     def add(self, total: Floats, low: int, high: int) -> None:
         """Add what each row from ``low`` up to ``high`` gets to its total."""
@@ -126,11 +140,12 @@ class UnitScore:
 
     def _between(self, low: int, high: int) -> Floats:
         """Return what each row from ``low`` up to ``high`` gets, where many hold the word."""
-        best = np.zeros(high - low)
-        for term, many in self._common:
-            impacts = [field.between(low, high) for field in many]
-            np.maximum(best, _strengths(impacts, term), out=best)
-        np.minimum(best, self.most, out=best)
+        best = self._best(
+            [
+                _strengths([field.between(low, high) for field in many], term)
+                for term, many in self._common
+            ]
+        )
         rows, values = self._scored()
         first, last = np.searchsorted(rows, (low, high)).tolist()
         best[rows[first:last] - low] = values[first:last]
@@ -145,8 +160,23 @@ class UnitScore:
             rows = joined_rows(
                 [held.rows for term in self._terms for held in term.fields if held.rows is not None]
             )
-            self._rows = rows, self.at(rows)
+            few = len(self._terms) == 1 or not len(rows)
+            self._rows = rows, self.at(rows) if few else self._by_term(rows)
         return self._rows
+
+    def _by_term(self, rows: Longs) -> Floats:
+        """Return what each of the rows of all terms gets: a term is looked for in its own alone."""
+        first = int(rows[0])
+        place_of = np.zeros(int(rows[-1]) + 1 - first, dtype=np.int32)
+        place_of[rows - first] = np.arange(len(rows), dtype=np.int32)
+        best = np.zeros(len(rows))
+        for term in self._terms:
+            lists = [field.rows for field in term.fields if field.rows is not None]
+            own = joined_rows(lists) if len(lists) == len(term.fields) else rows
+            values = _strengths([field.at(own) for field in term.fields], term)
+            places = place_of[own - first]
+            best[places] = np.maximum(best[places], values)
+        return np.minimum(best, self.most, out=best)
 
     def join(self, marks: Impacts) -> None:
         """Make the marks of the rows that hold the word, or one related to it, other than 0."""

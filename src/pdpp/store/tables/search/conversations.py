@@ -45,6 +45,8 @@ def neighbours_of(
 ) -> list[Neighbour]:
     """Return the visible neighbours of rows in their conversations."""
     neighbours: list[Neighbour] = []
+    if not visible.placement.shows_threads:
+        return neighbours
     for reach, some in rows_by_reach(visible, best):
         if not reach.shows_thread:
             continue

@@ -62,9 +62,11 @@ class Placement:
         self.small = [part for part in parts if not part.spread]
         self.spread_whole = all(part.whole for part in self.spread.values())
         # Some two thousand pieces are read for a question: what is the same for all of a field of
-        # a block is looked up with one number.
+        # a block is looked up with one number, and its turn is one.
+        self.turns = sorted({turn for part in self.spread.values() for turn in part.turns.values()})
+        order = {turn: at for at, turn in enumerate(self.turns)}
         self.places = {
-            number << BLOCK_BITS | part.id: (part, turn)
+            number << BLOCK_BITS | part.id: (part, order[turn])
             for part in self.spread.values()
             for number, turn in part.turns.items()
         }
@@ -75,6 +77,8 @@ class Placement:
             [part for part in self.spread.values() if part.reach.feed.id not in feeds]
         )
         self.has_conditions = any(part.reach.conditions for part in parts)
+        self.shows_threads = any(part.reach.shows_thread for part in parts)
+        """Whether some record's place in a conversation may be seen."""
         self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
         self._called: dict[str, list[Part]] | None = None
         self.months_zone: tzinfo | None = None

@@ -5,23 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from pdpp.store.ranking.postings import (
-    FieldPostings,
-    Impacts,
-    Longs,
-    Postings,
-    TermGroup,
-)
+from pdpp.store.ranking.postings import FieldPostings, Impacts, Longs, Postings, TermGroup
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
 from pdpp.store.tables.search.block_cache import SPAN_BITS, BlockCache, SmallBlock
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.common_postings import FieldOfTurn
-from pdpp.store.tables.search.lists import (
-    RUN_BITS,
-    Turn,
-)
+from pdpp.store.tables.search.lists import RUN_BITS, Turn
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import BLOCK_BITS, Placement
 
@@ -63,6 +54,12 @@ class _Pieces:
         """Add a piece of a spread block."""
         self.parts.append(part)
         self.data.append(data)
+
+    def extend(self, term: str, parts: Sequence[Part], data: Sequence[bytes]) -> None:
+        """Add the pieces of a term in spread blocks."""
+        self.terms.add(term)
+        self.parts += parts
+        self.data += data
 
 
 _PiecesByGroup = dict[tuple[int, Turn], _Pieces]
@@ -140,27 +137,27 @@ class PostingReader:
     def _add_spread(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         terms = tuple(groups_of)
         names = self._db.array(terms)
-        numbers = list(groups_of.values())
-        places = self._places
+        places, turns = self._places, self._placement.turns
         for sql, packed in self._asked:
-            of_term: dict[Turn, list[_Pieces]] = {}
-            last = 0
+            # A question has some 2,000 pieces: each of them is put beside those of its term and
+            # turn, and only these are handed to the groups.
+            of_terms: dict[int, list[tuple[list[Part], list[bytes]]]] = {}
+            last, of_term = 0, []
             for at, pair, data in self._db.execute(sql, (names, packed)):
                 place = places.get(pair)
                 if place is None:
                     continue
                 if at != last:
-                    last, of_term = at, {}
+                    last, of_term = at, of_terms.setdefault(at, [([], []) for _ in turns])
                 part, turn = place
-                wanted = of_term.get(turn)
-                if wanted is None:
-                    wanted = [by_group[number, turn] for number in numbers[at - 1]]
-                    of_term[turn] = wanted
-                    for pieces in wanted:
-                        pieces.terms.add(terms[at - 1])
-                for pieces in wanted:
-                    pieces.parts.append(part)  # not by a call: a question has some 2,000 pieces
-                    pieces.data.append(data)
+                parts, pieces = of_term[turn]
+                parts.append(part)
+                pieces.append(data)
+            for at, of_term in of_terms.items():
+                term = terms[at - 1]
+                for turn, (parts, pieces) in enumerate(of_term):
+                    for number in groups_of[term] if parts else ():
+                        by_group[number, turns[turn]].extend(term, parts, pieces)
 
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         by_turn: dict[Turn, dict[str, list[_Pieces]]] = {}

@@ -29,7 +29,7 @@ from pdpp.store.ranking.refine import (
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projectors, fetched
+from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projector, Projectors, fetched
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.conditions import (
     demands,
@@ -221,19 +221,20 @@ class Searcher:
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, wanted: int
     ) -> None:
         """Score the best rows with their neighbours and by their kind, until so many are sure."""
-        best = largest(*matches.best(BEST), BEST, visible)
+        scored, values = matches.best(BEST)
+        best = largest(scored, values, BEST, visible)
         read = self._records
         near: list[Neighbour] = []
         if len(scores.units) > 1:
             near = self._neighbours = neighbours_of(self._db, visible, read, best)
             self._refined = best
-        around, values = spread(scores, best, near)
-        known = matches.holds(around)
-        if near and not demands(question):
-            raised = around[~known & (values > scores.at(around))]
-            known |= np.isin(around, self._meeting(visible, raised))
+        if near:
+            candidates, values = self._spread(visible, question, scores, matches, best)
+        else:
+            # Nothing stands around them, and their scores are known.
+            candidates = np.sort(best)
+            values = values[np.searchsorted(scored, candidates)]
         self._check()
-        candidates, values = around[known], values[known]
         chosen = largest(candidates, values, BEST, visible)
         places = np.searchsorted(candidates, chosen)
         places = places[np.argsort(-values[places], kind="stable")]
@@ -244,6 +245,17 @@ class Searcher:
                 break
             self._fit(visible, question, read, candidates, values, places[start : start + wanted])
         matches.put(candidates, values)
+
+    def _spread(
+        self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
+    ) -> tuple[Longs, Floats]:
+        """Return the best rows and those near them that match, each with what stands around it."""
+        around, values = spread(scores, best, self._neighbours)
+        known = matches.holds(around)
+        if not demands(question):
+            raised = around[~known & (values > scores.at(around))]
+            known |= np.isin(around, self._meeting(visible, raised))
+        return around[known], values[known]
 
     @staticmethod
     def _fit(
@@ -285,11 +297,19 @@ class Searcher:
         hits = []
         records = fetched(stored, self._count)
         places = zip(records, rows.tolist(), times, scores, strict=True)
+        shown: dict[int, tuple[Projector, str, str]] = {}
         for record_row, row, time, score in places:
-            reach = self._whole[visible.part_of(row).reach.feed.id]
-            record = self._projector(reach, None).record(record_row)
-            handle = (reach.connection_id, reach.stream.name, record.id)
-            hits.append(Hit(record, SearchPosition(score, time, handle)))
+            feed = visible.part_of(row).reach.feed.id
+            known = shown.get(feed)
+            if known is None:
+                reach = self._whole[feed]
+                projector = self._projector(reach, None)
+                known = shown[feed] = projector, reach.connection_id, reach.stream.name
+            projector, connection_id, stream = known
+            [record] = projector.records((record_row,))
+            hits.append(
+                Hit(record, SearchPosition(score, time, (connection_id, stream, record.id)))
+            )
         return hits
 
 
