@@ -162,6 +162,19 @@ def test_batches_begin_small_and_grow(harness: Harness, monkeypatch: pytest.Monk
     assert [size for _, size in harness.batches] == [2, 4, 7, 7, 1]
 
 
+def test_a_large_batch_is_a_small_part_of_what_was_sent_before(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left to read while the last batch is written."""
+    monkeypatch.setattr(writer_module, "FIRST_ITEMS", 2)
+    monkeypatch.setattr(writer_module, "USUAL_ITEMS", 5)
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 7)
+    harness.put("a", "")
+    assert harness.read_parts(items(*(note(f"n{number}") for number in range(90))))
+    sizes = [2, 4, *[5] * 9, 6, 7, 7, 7, 7, 5]
+    assert [size for _, size in harness.batches] == sizes
+
+
 def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,11 +27,15 @@ from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 
 FIRST_ITEMS = 500
+USUAL_ITEMS = 2_000
 BATCH_ITEMS = 4_000
+LARGEST_PART = 8
 BATCH_BYTES = 16 << 20
 BATCH_FILES = 200
 BATCH_FILE_BYTES = 64 << 20
-"""Batches begin small, so that something can be found soon, and grow: a large one costs less."""
+"""Batches begin small, so that something can be found soon, and grow: a large one costs less. What
+is more than usual is a part of what was sent before, because nothing is left to read while the last
+batch is written, and in a small store more of them cost no less."""
 
 _GROUP_ITEMS = 512
 _GROUP_BYTES = 1 << 20
@@ -98,8 +102,10 @@ class RecordWriter:
         self._loads: dict[str, _Load] = {}
         self._files: BlobBatch | None = None
         self._file_count = self._file_size = 0
+        self._has_files = False
+        """Whether as many files wait as are stored together."""
         self._group_size = 0
-        self._count = self._size = 0
+        self._count = self._size = self._sent = 0
         self._see = see
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._thread = ThreadPoolExecutor(1, "import")
@@ -157,13 +163,9 @@ class RecordWriter:
         self._group_size += size
         if len(load.group) >= _GROUP_ITEMS or self._group_size >= _GROUP_BYTES:
             self._hand_over()
-        self.full = self._count >= self._most or self._size >= BATCH_BYTES or self._has_files()
+        self.full = self._count >= self._most or self._size >= BATCH_BYTES or self._has_files
         if self._see is not None:
             self._see(stream, key)
-
-    def _has_files(self) -> bool:
-        """Tell whether as many files wait as are stored together."""
-        return self._file_count >= BATCH_FILES or self._file_size >= BATCH_FILE_BYTES
 
     def _hand_over(self) -> None:
         """Have what was read checked and made ready."""
@@ -193,6 +195,7 @@ class RecordWriter:
         self._bytes_left -= blob.size_bytes
         self._file_count += 1
         self._file_size += blob.size_bytes
+        self._has_files = self._file_count >= BATCH_FILES or self._file_size >= BATCH_FILE_BYTES
         self._report.counts["blobs"] += 1
         item.data[attachment.field] = {
             "blob_id": blob.blob_id,
@@ -205,9 +208,12 @@ class RecordWriter:
         """Have what is gathered written, once what was sent before is."""
         self._hand_over()
         loads, self._loads = list(self._loads.values()), {}
+        self._sent += self._count
         self.full, self._count, self._size = False, 0, 0
         self._file_count = self._file_size = 0
-        self._most = min(2 * self._most, BATCH_ITEMS)
+        self._has_files = False
+        large = max(USUAL_ITEMS, self._sent // LARGEST_PART)
+        self._most = min(2 * self._most, large, BATCH_ITEMS)
         self.settle()
         files, self._files = self._files, None
         if loads or files is not None:
