@@ -90,7 +90,8 @@ def test_words_of_visible_texts_are_the_visible_words_of_a_block(
             slots = visible_slots(part, placement.hidden)
             read = RecordsRead(db, nothing)
             made = visible_places(part, cache.block(db, part.id), read, nothing)
-            whole = cache.small(db, part.id).places
+            stored = "SELECT postings FROM word_block WHERE id = ?"
+            whole = packing.unpack_places(db.execute(stored, (part.id,)).get)
             visible = {number & (1 << PLACE_BITS) - 1 for number in part.turns}
             shown = {place: whole[place] for place in visible if place in whole}
             assert shown

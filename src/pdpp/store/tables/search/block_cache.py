@@ -25,20 +25,40 @@ _MOST_COMMON_BYTES = 48 << 20
 """How much all placements together remember of common words."""
 
 
-SPAN_BITS = 32
-"""How many low bits of a span are where it ends; the upper ones are where it begins."""
+_SPAN_BITS = ((16, "I"), (32, "Q"))
+"""How many bits say where a span begins, and as many where it ends; and the numbers that take both.
+"""
+
+
+class SmallField(NamedTuple):
+    """The postings of one field of a small block, with a span for each number of a term.
+
+    The lower ``bits`` of a span are where the postings of the term end, those above where they
+    begin; it is 0 where the term does not stand in this field.
+    """
+
+    place: int
+    bits: int
+    spans: Sequence[int]
+    postings: Words
 
 
 class SmallBlock(NamedTuple):
-    """The terms of a block, numbered, and its fields: their place, spans and postings.
+    """The terms of a block, numbered, and its fields.
 
-    Each field has one span for each number, 0 where the term does not stand in it. One table for
-    all fields, and spans beside it, take a quarter of what a table of spans for each field takes.
+    One table for all fields, and spans beside it, take a quarter of what a table of spans for each
+    field takes. Nothing else is kept: a worker remembers hundreds of blocks.
     """
 
     terms: Mapping[str, int]
-    fields: Sequence[tuple[int, Sequence[int], Words]]
-    places: Mapping[int, PlacePostings]
+    fields: Sequence[SmallField]
+
+    def terms_of(self, place: int) -> list[str]:
+        """Return the terms that stand in the field of a place, sorted."""
+        spans = next((field.spans for field in self.fields if field.place == place), None)
+        if spans is None:
+            return []
+        return sorted([term for term, number in self.terms.items() if spans[number]])
 
 
 class BlockCache:
@@ -139,14 +159,9 @@ class BlockCache:
         return SmallBlock(
             terms,
             tuple(
-                (
-                    place,
-                    _spans(field, [terms[term] for term in field.terms], len(terms)),
-                    field.data,
-                )
+                _small_field(place, field, [terms[term] for term in field.terms], len(terms))
                 for place, field in places.items()
             ),
-            places,
         )
 
 
@@ -154,13 +169,16 @@ def _unpacked_bytes(part: Part) -> int:
     return FREE_BYTES + BYTES_A_RECORD * part.count
 
 
-def _spans(postings: PlacePostings, numbers: Sequence[int], size: int) -> Sequence[int]:
-    """Return where the postings of each term begin and end, as one number of the interpreter.
+def _small_field(
+    place: int, postings: PlacePostings, numbers: Sequence[int], size: int
+) -> SmallField:
+    """Return a field with a span, one number of the interpreter, for each of its terms.
 
     A search takes hundreds of them, and a number out of an array of numpy takes as long as a whole
     span.
     """
     starts = postings.starts.astype(np.uint64)
-    spans = np.zeros(size, dtype=np.uint64)
-    spans[numbers] = starts[:-1] << np.uint64(SPAN_BITS) | starts[1:]
-    return array("Q", spans.tobytes())
+    bits, kind = next(item for item in _SPAN_BITS if int(starts[-1]) >> item[0] == 0)
+    spans = np.zeros(size, dtype=np.dtype(kind))
+    spans[numbers] = starts[:-1] << np.uint64(bits) | starts[1:]
+    return SmallField(place, bits, array(kind, spans.tobytes()), postings.data)

@@ -9,7 +9,7 @@ from pdpp.store.ranking.postings import FieldPostings, Impacts, Longs, Postings,
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
-from pdpp.store.tables.search.block_cache import SPAN_BITS, BlockCache, SmallBlock
+from pdpp.store.tables.search.block_cache import BlockCache, SmallBlock
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.common_postings import FieldOfTurn
 from pdpp.store.tables.search.lists import RUN_BITS, Turn
@@ -30,7 +30,6 @@ _PAIRS = f"""
 """
 """Of a feed of which a block is hidden each visible list is read by itself: what a limit in time
 hides is not even passed over."""
-_SPAN_END = (1 << SPAN_BITS) - 1
 _MANY = 64
 """From which part of all rows on a group of terms has an impact for every row. Measured."""
 
@@ -169,11 +168,11 @@ class PostingReader:
             if not terms:
                 continue
             first = part.reach.feed.id << PLACE_BITS
-            for place, spans, postings in block.fields:
+            for place, bits, spans, postings in block.fields:
                 turn = part.turns.get(first | place)
                 if turn is None:
                     continue
-                pieces_of = by_turn.setdefault(turn, {})
+                pieces_of, end = by_turn.setdefault(turn, {}), (1 << bits) - 1
                 for term, number in terms:
                     span = spans[number]
                     if not span:
@@ -182,7 +181,7 @@ class PostingReader:
                         pieces_of[term] = [by_group[group, turn] for group in groups_of[term]]
                         for pieces in pieces_of[term]:
                             pieces.terms.add(term)
-                    item = part, postings[span >> SPAN_BITS : span & _SPAN_END]
+                    item = part, postings[span >> bits : span & end]
                     for pieces in pieces_of[term]:
                         pieces.small.append(item)
 

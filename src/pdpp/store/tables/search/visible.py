@@ -203,9 +203,9 @@ class Visible:
                 if row is not None:
                     yield zlib.decompress(row[0])
             else:
-                postings = self._cache.small(self._db, part.id).places.get(place)
-                if postings is not None:
-                    yield "\n".join(postings.terms).encode()
+                terms = self._cache.small(self._db, part.id).terms_of(place)
+                if terms:
+                    yield "\n".join(terms).encode()
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
