@@ -1,11 +1,6 @@
 """Citations: the address at which a person opens a record."""
 
-from functools import lru_cache
-
 from pdpp.evidence.handle import Handle, path_part
-
-_MOST_FEEDS = 4_096
-_RECORD = "{record_id}"
 
 
 def record_address(origin: str, page: str | None, handle: Handle) -> tuple[str, bool]:
@@ -14,27 +9,16 @@ def record_address(origin: str, page: str | None, handle: Handle) -> tuple[str, 
     ``page`` is the template that our servers send with every answer, a path or a whole address;
     other servers have only the route of the record.
     """
-    template, is_page = _feed_template(origin, page, handle.connection_id, handle.stream)
-    return template.replace(_RECORD, path_part(handle.record_id)), is_page
-
-
-@lru_cache(_MOST_FEEDS)
-def _feed_template(
-    origin: str, page: str | None, connection_id: str | None, stream: str
-) -> tuple[str, bool]:
-    """Return the address of the records of a feed with a place for their keys.
-
-    A page of hits has many records of few feeds, and the next page has the same ones.
-    """
-    stream = path_part(stream)
-    route = f"{origin}/v1/streams/{stream}/records/{_RECORD}"
+    connection_id, stream, record_id = (None if p is None else path_part(p) for p in handle)
     if connection_id is None:
-        return route, False
-    connection_id = path_part(connection_id)
+        return f"{origin}/v1/streams/{stream}/records/{record_id}", False
     template = origin + page if page is not None and page.startswith("/") else page or ""
     if template.startswith(("https://", "http://")):
-        named = template.replace("{connection_id}", connection_id).replace("{stream}", stream)
-        return named, True
+        parts = {"connection_id": connection_id, "stream": stream, "record_id": record_id}
+        for name, value in parts.items():
+            template = template.replace(f"{{{name}}}", value or "")
+        return template, True
+    route = f"{origin}/v1/streams/{stream}/records/{record_id}"
     return f"{route}?connection_id={connection_id}", False
 
 

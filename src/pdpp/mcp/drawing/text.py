@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.binary import Binary
@@ -36,13 +35,11 @@ from pdpp.mcp.reading.blob import blob_route
 from pdpp.mcp.reading.field_window import WindowMatches
 from pdpp.mcp.reading.list_meta import ListMeta
 
-_MOST_SOURCES = 1_024
 _FETCH_HELP = (
     "Whole record: call fetch with the id above; add connection_id only where one is shown"
 )
 
 
-@lru_cache(_MOST_SOURCES)
 def _labels(*known: str | None) -> str:
     """Return the labels of a source on one line; a page has many hits of few sources."""
     return " · ".join(label(part) for part in known if part)

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from pdpp.evidence.fence import has_hidden, is_plain
@@ -22,8 +21,6 @@ from pdpp.mcp.reading.search_answer import (
 )
 from pdpp.wire.members import Json
 from pdpp.wire.verbatim import Verbatim
-
-_MOST_FEEDS = 4_096
 
 
 def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
@@ -49,7 +46,7 @@ def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
 
 def _hit(hit: Any, lean: Any) -> ServerHit:
     return ServerHit(
-        _handle(hit["id"], hit["record_key"]),
+        _handle(hit),
         hit["connector_key"] or None,
         hit["display_name"] or None,
         hit["title"] or None,
@@ -65,6 +62,14 @@ def _hit(hit: Any, lean: Any) -> ServerHit:
     )
 
 
+def _handle(hit: Any) -> Handle:
+    """Return the handle of a hit as its id is read."""
+    key = hit["record_key"]
+    if is_plain_key(key):
+        return Handle(hit["connection_id"], hit["stream"], key)
+    return named_handle(hit["id"])
+
+
 def _passage(excerpts: Any) -> HitPassage | None:
     for excerpt in excerpts:
         field, preview = excerpt["field_path"], excerpt["preview_text"]
@@ -72,20 +77,6 @@ def _passage(excerpts: Any) -> HitPassage | None:
             span = excerpt["start_chars"], excerpt["end_chars"], excerpt["total_chars"]
             return HitPassage(field, shortened_preview(preview), span)
     return None
-
-
-def _handle(id: str, key: str) -> Handle:
-    """Return the handle of an id that ends in a key."""
-    feed = _feed(id.removesuffix(key)) if is_plain_key(key) else None
-    return named_handle(id) if feed is None else Handle(feed.connection_id, feed.stream, key)
-
-
-@lru_cache(_MOST_FEEDS)
-def _feed(before: str) -> Handle | None:
-    """Return what stands before the keys in the ids of a feed's records, None if it is no name."""
-    # Ids are read again and again, and there are few feeds.
-    feed = named_handle(f"{before}0")
-    return feed if feed.stream else None
 
 
 def _shows_all(hit: Any) -> bool:
