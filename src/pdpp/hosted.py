@@ -185,17 +185,19 @@ async def _describe(context: Context) -> Surface:
 
 def _surface(principal: Principal) -> Surface:
     surface = surface_of(principal.once(_stream_names))
-    return surface._replace(written=WrittenTools(surface.tools))
+    return surface._replace(tools=WrittenTools(surface.tools))
 
 
-class WrittenTools:
-    """The tools of a caller in JSON, which is the same each time they are listed."""
+class WrittenTools(tuple[JsonObject, ...]):
+    """The tools of a caller with their JSON, which is the same each time they are listed."""
 
-    __slots__ = ("json", "tools")
+    json: orjson.Fragment
 
-    def __init__(self, tools: Sequence[JsonObject]) -> None:
-        self.tools = tools
-        self.json = orjson.Fragment(orjson.dumps(tools))
+    def __new__(cls, tools: Sequence[JsonObject]) -> "WrittenTools":
+        """Write the tools once."""
+        written = super().__new__(cls, tools)
+        written.json = orjson.Fragment(orjson.dumps(tools))
+        return written
 
 
 def _stream_names(principal: Principal) -> list[StreamName]:
@@ -234,20 +236,12 @@ def _encode(answer: dict[str, Any]) -> bytes:
         # surrogates, which the slow way then writes.
         return orjson.dumps(answer, default=_write)
     except TypeError:
-        return exact_rpc.encode(_unwritten(answer))
+        return exact_rpc.encode(answer)
 
 
 def _write(value: object) -> orjson.Fragment:
     """Return what the encoder does not know as JSON."""
     return value.json if isinstance(value, WrittenTools) else write_decimal(value)
-
-
-def _unwritten(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer for an encoder that writes nothing but plain values."""
-    match answer:
-        case {"result": {"tools": WrittenTools() as written} as result}:
-            return {**answer, "result": {**result, "tools": list(written.tools)}}
-    return answer
 
 
 def _length(value: object) -> int:

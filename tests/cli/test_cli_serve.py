@@ -203,8 +203,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> No
     file.touch()
     for data in (file, file / "below"):
         told = pdpp("serve", "--port", "0", data=data).failed()
-        # The other engine needs the folder for large blobs only.
-        assert (str(file) if ENGINE == "postgres" else "cannot open the database ") in told
+        assert f"{file} is a file; name a folder for the data with --data" in told
 
 
 @pytest.mark.embedded("about the file of the embedded engine")

@@ -55,8 +55,6 @@ class Surface(NamedTuple):
 
     instructions: str
     tools: Sequence[JsonObject]
-    written: object = None
-    """The list of tools as the encoder of the transport writes it at once, where it can."""
 
 
 class UnknownResource(Exception):
@@ -144,8 +142,7 @@ class Kernel:
             case "tools/call":
                 return await self._call_tool(request.params, context)
             case "tools/list":
-                surface = await self._describe(context)
-                return {"tools": surface.written or list(surface.tools)}
+                return {"tools": (await self._describe(context)).tools}
             case "resources/list" if self._resources is not None:
                 return {"resources": list(await self._resources.list(context))}
             case "resources/read" if self._resources is not None:
