@@ -1,4 +1,8 @@
-"""The container: built and run where a builder is installed, and read line by line everywhere."""
+"""The container: built and run where a builder and the base image are, and read line by line.
+
+A builder whose daemon does not run, or that would have to fetch the base image, builds nothing: no
+test needs the internet.
+"""
 
 import json
 import re
@@ -14,8 +18,17 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BUILDER = next(filter(shutil.which, ("podman", "docker")), None)
+BASE = "docker.io/library/python:3.13-slim"
 DEADLINE_SECONDS = 60
+
+
+def can_build(name: str) -> bool:
+    """Tell whether a program is here that can build on the base image at once."""
+    asked = [name, "image", "inspect", BASE]
+    return bool(shutil.which(name)) and not subprocess.run(asked, capture_output=True).returncode
+
+
+BUILDER = next(filter(can_build, ("podman", "docker")), None)
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -46,6 +59,10 @@ def test_the_image_runs_as_a_user_without_rights_and_keeps_its_data_in_one_volum
     assert json.loads(stage["ENTRYPOINT"][0]) == ["pdpp"]
     assert json.loads(stage["CMD"][0])[0] == "serve"
     assert "/healthz" in stage["HEALTHCHECK"][0]
+
+
+def test_the_base_image_is_the_one_that_is_looked_for() -> None:
+    assert {rest.split()[0] for name, rest in instructions() if name == "FROM"} == {BASE}
 
 
 def test_everything_that_is_installed_is_pinned_or_ours() -> None:
