@@ -76,14 +76,20 @@ def test_time_expressions_are_taken_out_of_the_words() -> None:
     assert [word.text for word in question.words] == ["rui", "say", "tiles"]
     assert [moment.unit for moment in question.moments] == [Unit.WEEK]
     assert question.untimed == "What did Rui say about the tiles ?"
-    assert parse_question("Rui's tiles", TODAY).untimed == ""
+    assert parse_question("Rui's tiles", TODAY).untimed == "Rui's tiles"
+
+
+def test_a_phrase_stays_in_the_text_that_a_time_is_taken_out_of() -> None:
+    question = parse_question('"green tiles" in the kitchen last week', TODAY)
+    assert question.untimed == '"green tiles" in the kitchen'
+    assert parse_question("last week", TODAY).untimed == ""
 
 
 def test_a_time_that_is_read_as_a_word_stays_in_the_text() -> None:
     question = parse_question("the battle of 1066 in March 2026", TODAY)
-    assert question.untimed
+    assert question.untimed != question.text
     assert question.read_as_words(frozenset()) is question
-    assert question.read_as_words({1, 2}).untimed == ""
+    assert question.read_as_words({1, 2}).untimed == question.text
 
 
 @pytest.mark.parametrize("q", ["", " ", '""', "+", "-draft", "in:work", "x\x00", "on:someday x"])

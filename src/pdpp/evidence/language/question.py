@@ -115,7 +115,7 @@ class Question:
         if not any(word.moment in numbers for word in self.words):
             return self
         words = (word._replace(moment=0) if word.moment in numbers else word for word in self.words)
-        return replace(self, words=tuple(words), untimed="")
+        return replace(self, words=tuple(words), untimed=self.text)
 
 
 def parse_question(text: str, today: date, *, everything: bool = False) -> Question:
@@ -241,9 +241,11 @@ class _Parser:
     def finish(self, text: str, everything: bool) -> Question:
         plain = " ".join(self._plain)
         named = tuple(moments(plain, self._today))
-        bare = plain
+        bare, untimed = plain, text
         for start, end in sorted((moment.span for moment in named), reverse=True):
             bare = f"{bare[:start]} {bare[end:]}"
+            # Between two plain words of it a phrase or an operator may stand: then it stays.
+            untimed = untimed.replace(plain[start:end], " ", 1)
         words = [*self._words, *self._grouped(_plain_words(bare, plain)), *_dated(plain, named)]
         best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
         return Question(
@@ -257,7 +259,7 @@ class _Parser:
             since=self._since,
             until=self._until,
             moments=named,
-            untimed=" ".join(bare.split()) if named else "",
+            untimed=" ".join(untimed.split()),
             answer=_answer(plain),
             everything=everything,
         )

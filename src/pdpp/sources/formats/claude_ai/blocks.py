@@ -1,16 +1,30 @@
 """Blocks: the typed pieces of a Claude message, and the artifacts that its tools write."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
 
 UNTITLED = "(no title)"
 _MARKERS = frozenset({"token_budget", "flag"})
 _FILES = frozenset({"document", "image"})
+
+
+def counted_messages(
+    messages: Iterable[Any], read: Callable[[Any, str], Iterator[Finding]], where: str
+) -> Generator[Finding, None, int]:
+    """Yield what the messages of a conversation hold; return how many of them are kept."""
+    count = 0
+    for number, message in enumerate(messages, 1):
+        place = f"{where} message {number}"
+        for finding in account(read(message, place), place, "message"):
+            count += isinstance(finding, Item) and finding.stream == "messages"
+            yield finding
+    return count
 
 
 def parsed(value: Any) -> Any:

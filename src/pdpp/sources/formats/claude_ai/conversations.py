@@ -4,10 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pdpp.sources.formats.claude_ai.blocks import UNTITLED, Artifacts, Blocks, joined, parsed
+from pdpp.sources.formats.claude_ai.blocks import (
+    UNTITLED,
+    Artifacts,
+    Blocks,
+    counted_messages,
+    joined,
+    parsed,
+)
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
-from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import moment_text
 
 _ROLES = {"human": "user"}
@@ -32,16 +38,15 @@ class ConversationReader:
             yield Skipped("an older copy of a conversation that stands twice", where)
             return
         self._updated[name] = updated
-        key, count = safe_key(name), 0
+        key = safe_key(name)
         artifacts = Artifacts(key)
         messages = value["chat_messages"]
         branch = visible_branch(messages)
-        for number, message in enumerate(messages, 1):
-            place = f"{where} message {number}"
-            findings = _message(key, message, began, artifacts, branch, place)
-            for finding in account(findings, place, "message"):
-                count += isinstance(finding, Item) and finding.stream == "messages"
-                yield finding
+
+        def read(message: Any, place: str) -> Iterator[Finding]:
+            return _message(key, message, began, artifacts, branch, place)
+
+        count = yield from counted_messages(messages, read, where)
         yield from artifacts.items()
         data = {
             "id": key,

@@ -3,10 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pdpp.sources.formats.claude_ai.blocks import UNTITLED, Artifacts, Blocks, joined
+from pdpp.sources.formats.claude_ai.blocks import (
+    UNTITLED,
+    Artifacts,
+    Blocks,
+    counted_messages,
+    joined,
+)
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
-from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import moment_text
 
 
@@ -16,14 +21,13 @@ def read_design_chat(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     if not value.get("uuid") or began is None:
         yield Unknown("a conversation without an id or a time", where)
         return
-    key, count = safe_key(str(value["uuid"])), 0
+    key = safe_key(str(value["uuid"]))
     artifacts = Artifacts(key)
-    for number, message in enumerate(value["messages"], 1):
-        place = f"{where} message {number}"
-        findings = _message(artifacts, message, began, place)
-        for finding in account(findings, place, "message"):
-            count += isinstance(finding, Item) and finding.stream == "messages"
-            yield finding
+
+    def read(message: Any, place: str) -> Iterator[Finding]:
+        return _message(artifacts, message, began, place)
+
+    count = yield from counted_messages(value["messages"], read, where)
     yield from artifacts.items()
     data = {
         "id": key,
