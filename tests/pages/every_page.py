@@ -15,6 +15,7 @@ from tests.serving import approve, seeded_store
 from pdpp.authz.requester import agent_id
 from pdpp.model import instant
 from pdpp.pages.imports.upload import UploadedFile, UploadFolder
+from pdpp.store.jobs import JobStatus
 from pdpp.store.port import Store
 from pdpp.store.receipts import ReceiptQuery
 
@@ -75,8 +76,13 @@ def import_notes(house: House) -> None:
     files = {"file": ("vault.zip", packed.getvalue(), "application/zip")}
     sent: httpx.Response = reader.http.post("/import/uploads", data=typed, files=files)
     plan = Sheet(reader, sent).follow()
-    job = plan.send(action="import", confirm=PASSPHRASE).follow().answer.url.path
-    house.wait_for(lambda: "succeeded" in reader.get(job).text)
+    job_id = plan.send(action="import", confirm=PASSPHRASE).location.rpartition("/")[2]
+    house.wait_for(lambda: _status(house.store, job_id) is JobStatus.SUCCEEDED)
+
+
+def _status(store: Store, job_id: str) -> JobStatus | None:
+    job = store.jobs.get(job_id)
+    return None if job is None else job.status
 
 
 def _receipt(store: Store) -> int | None:
@@ -105,7 +111,8 @@ def every_page(house: House) -> dict[str, str]:
     jobs = store.jobs.recent(25, "import")
     pages |= {f"import {job.status.value}": f"/import/{job.id}" for job in jobs}
     for upload in UploadFolder(house.folder).uploads():
-        pages["upload"] = f"/import/uploads/{upload.id}"
+        if not upload.jobs:
+            pages["upload"] = f"/import/uploads/{upload.id}"
     accounts = store.catalogue().connections
     for account in accounts.values():
         if not account.connector_key.startswith("demo_"):

@@ -4,13 +4,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 from selectolax.lexbor import LexborHTMLParser
+from tests.pages.every_page import every_page, import_notes, lived_in
 from tests.pages.house import MAIL, House, waiting_client
+from tests.pages.test_home import fail_import
 from tests.pages.window import window
 
 from pdpp.authz.owner import private_host
+from pdpp.model import instant
+from pdpp.pages.imports.upload import UploadedFile, UploadFolder
 
 
 @contextmanager
@@ -81,3 +87,39 @@ def test_a_listener_learns_nothing_of_a_session_at_the_owners_own_address(
             assert "session" not in cookies[-1]
         own.page.goto(f"{own_url}/agents")
         expect(own.page.get_by_role("button", name="Log out")).to_be_visible()
+
+
+def test_a_listener_that_learns_the_cookie_changes_nothing_by_looking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed_by: list[str] = []
+
+    def note(name: str) -> None:
+        change = getattr(UploadFolder, name)
+
+        def noted(*given: object) -> None:
+            changed_by.append(threading.current_thread().name)
+            change(*given)
+
+        monkeypatch.setattr(UploadFolder, name, noted)
+
+    with lived_in(tmp_path / "store") as house, listener() as (port, cookies):
+        uploads = UploadFolder(house.folder)
+        failed = uploads.begin([UploadedFile("broken.zip", 1)], instant.now())
+        job = fail_import(house.store, house.folder / "broken.zip", "It is no zip.")
+        uploads.note_jobs(failed, [job])
+        import_notes(house)
+        jobs = [f"/import/{job.id}" for job in house.store.jobs.recent(25, "import")]
+        pages = {*every_page(house).values(), *jobs}
+        owner = house.owner()
+        owner.http.get(f"http://127.0.0.1:{port}/")
+        assert "pdpp_session" in cookies[-1], "cookies do not know of ports"
+        note("keep")
+        note("remove")
+        thief = house.world.server.client(Cookie=cookies[-1])
+        answers = {path: thief.get(path).status_code for path in pages}
+        assert answers[f"/import/{job}"] == 200, "the thief can look"
+        assert not [name for name in changed_by if not name.startswith("pdpp-job")]
+        assert uploads.get(failed.id).jobs == (job,)
+        assert f"/import/uploads/{failed.id}" in owner.get("/import").answer.text, "to try again"
+        assert owner.get(f"/import/uploads/{failed.id}").status == 200

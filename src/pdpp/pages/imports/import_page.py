@@ -13,6 +13,7 @@ from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PdppError
 from pdpp.pages.import_job import import_job, import_jobs
 from pdpp.pages.imports.upload import Upload
 from pdpp.pages.imports.upload_endpoint import upload_folder
+from pdpp.pages.imports.upload_outcome import UploadOutcome, outcome_of
 from pdpp.pages.login import proved
 from pdpp.pages.page_request import PageRequest
 from pdpp.sources.importing.state import ImportState
@@ -57,7 +58,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
         calls=True,
         possible=site.data is not None,
         confirms=not request.bound,
-        uploads=[upload for upload in uploads if not upload.jobs],
+        uploads=[upload for upload in uploads if _waits(request, upload)],
         jobs=await import_jobs(site),
         guide=_guide(),
         problem=problem,
@@ -108,7 +109,14 @@ def _local_path(text: str) -> Path:
 async def show_upload(request: PageRequest) -> Response:
     """Answer ``GET /import/uploads/{upload_id}``: what was recognised, and the plan."""
     upload, plan = await _planned(request)
+    if not _waits(request, upload):
+        return request.go(f"/import/{upload.jobs[0]}")
     return request.page("upload.html", upload=upload, plan=plan)
+
+
+def _waits(request: PageRequest, upload: Upload) -> bool:
+    """Tell whether an upload can be imported, for the first time or again."""
+    return outcome_of(upload, request.site.service.store.jobs) is UploadOutcome.WAITING
 
 
 async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":
@@ -137,7 +145,7 @@ async def start_import(request: PageRequest) -> Response:
 
     async def act(known: PageRequest) -> Response:
         upload, plan = await _planned(known)
-        if upload.jobs:
+        if not _waits(known, upload):
             return known.go(f"/import/{upload.jobs[0]}")
         if plan is None or not plan.imports:
             raise Conflict("There is nothing in this upload that can be imported.")
@@ -158,25 +166,9 @@ async def show_job(request: PageRequest) -> Response:
     except PdppError:
         raise NotFound("This import does not exist, or no longer exists.") from None
     job = import_job(answer)
-    if not job.is_open:
-        _clear(request, job.id, failed=job.status == "failed")
     return request.page(
         "import_job.html", job=job, report=job.report, cases=list(_cases(job.report or {}))
     )
-
-
-def _clear(request: PageRequest, job_id: str, *, failed: bool) -> None:
-    """Take an upload away whose import has ended; a failed one may be tried again."""
-    if request.site.data is None:
-        return
-    folder = upload_folder(request.site)
-    for upload in list(folder.uploads()):
-        if job_id not in upload.jobs:
-            continue
-        if failed:
-            folder.note_jobs(upload, ())
-        elif len(upload.jobs) == 1:
-            folder.remove(upload)
 
 
 async def cancel_import(request: PageRequest) -> Response:

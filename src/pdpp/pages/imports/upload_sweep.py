@@ -11,11 +11,12 @@ from pdpp.jobs.context import JobContext
 from pdpp.jobs.kind import JobKind
 from pdpp.model.instant import DAY, Clock
 from pdpp.pages.imports.upload import KEPT, Upload, UploadFolder
-from pdpp.store.jobs import JobStatus, Json
+from pdpp.pages.imports.upload_outcome import UploadOutcome, outcome_of
+from pdpp.store.jobs import Json
 from pdpp.store.port import Store
 
 UPLOADS = "uploads"
-_LOOK_SECONDS = 60.0
+_LOOK_SECONDS = 10.0
 _KEPT_IF_ENCRYPTED = DAY
 
 
@@ -26,11 +27,9 @@ def uploads_kind(store: Store, data: Path, clock: Clock) -> JobKind:
     def ended() -> Iterator[Upload]:
         kept = KEPT if isinstance(store.files, PlainFiles) else _KEPT_IF_ENCRYPTED
         for upload in folder.uploads():
-            jobs = [job for id in upload.jobs if (job := store.jobs.get(id)) is not None]
-            if any(job.finished_at is None for job in jobs):
-                continue
-            imported = bool(upload.jobs) and all(job.status is not JobStatus.FAILED for job in jobs)
-            if imported or clock() - upload.created_at > kept:
+            outcome = outcome_of(upload, store.jobs)
+            forgotten = outcome is UploadOutcome.WAITING and clock() - upload.created_at > kept
+            if forgotten or outcome is UploadOutcome.IMPORTED:
                 yield upload
 
     def run(_context: JobContext) -> Json:
