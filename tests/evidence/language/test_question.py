@@ -40,6 +40,23 @@ def test_related_words_count_half_at_most() -> None:
     assert max(related.values()) <= landlord.weight / 2
 
 
+@pytest.mark.parametrize(
+    ("q", "given", "other"),
+    [
+        ("How big is the pantry?", "1.8 by 5.2 metres", "It came in at 450 euros."),
+        ("how heavy is the parcel", "It weighs 12kg.", "It arrived at 12 in the morning."),
+        ("How far is the beach?", "Two miles along the coast.", "It is closed on Monday."),
+        ("How many chairs are there?", "We counted seven.", "They are made of oak."),
+        ("Where is the spare key?", "With the lady at Padaria Rosa.", "Under the mat."),
+    ],
+)
+def test_a_question_knows_what_its_answer_looks_like(q: str, given: str, other: str) -> None:
+    answer = parse_question(q, TODAY).answer
+    assert answer is not None
+    assert answer.search(given)
+    assert not answer.search(other)
+
+
 def test_signs_say_what_must_and_must_not_be_there() -> None:
     question = parse_question('+tiles -draft "green kitchen" -"old floor" x-ray', TODAY)
     assert [word.text for word in question.words if word.required] == ["tiles"]

@@ -358,9 +358,16 @@ _COUNTS = re.compile(
     r"|several|few)\b",
     re.IGNORECASE,
 )
+_SIZES = re.compile(
+    r"\d\s?(mm|cm|m|km|m2|m²|kg|g|lbs?|ft|sqm)\b"
+    r"|\b(milli|centi|kilo)?(metres?|meters?|gram(me)?s?|lit(re|er)s?)\b"
+    r"|\b(inch(es)?|foot|feet|miles?|yards?|pounds?|tons?|tonnes?|acres?)\b",
+    re.IGNORECASE,
+)
 _ANSWERS = (
     Answer(re.compile(r"\bwhen\b|what (date|day|year|month|time)|how long"), _TIMES),
     Answer(re.compile(r"how (many|much|old|often)"), _COUNTS),
+    Answer(re.compile(r"how (big|large|small|wide|high|tall|deep|far|heavy|thick)"), _SIZES),
     Answer(
         re.compile(r"\bwhere\b|which (city|country|place)"),
         re.compile(r"\b(in|at|to|from|near)\s+(the\s+)?[A-Z]"),
