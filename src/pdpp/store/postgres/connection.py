@@ -212,6 +212,13 @@ class PostgresConnection:
         for row in rows:
             self._session.ask(text, row, self.owner)
 
+    def has_written(self, rows: int) -> bool:
+        """Tell whether so many rows were written since the answer was yes the last time."""
+        if self._session.written < rows:
+            return False
+        self._session.written = 0
+        return True
+
     def changes(self) -> int:
         """Return how many rows the last statement changed."""
         return self._changes

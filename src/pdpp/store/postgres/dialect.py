@@ -44,11 +44,14 @@ _MIXED_VALUE = (
 _COMPARED = re.compile(rf"({_MIXED_VALUE}\s*(?:<>|<=|>=|=|<|>)\s*)\?(?!@)")
 _ROW_COMPARED = re.compile(rf"({_MIXED_VALUE}\s*, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
 
+_FENCED = re.compile(
+    r"CROSS JOIN (\w+) (\w+)\s+ON\b(.*?)(?=\s(?:WHERE|ORDER BY|LEFT JOIN|CROSS JOIN)\b|$)",
+    re.DOTALL,
+)
 _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern), words)
     for pattern, words in (
         (r" INDEXED BY \w+", ""),
-        (r"CROSS JOIN (\w+ \w+\s+ON\b)", r"JOIN \1"),
         (r"\b(FROM|INTO|UPDATE|JOIN) grant\b", r'\1 "grant"'),
         (r"IN\s+\(SELECT value FROM json_each\(\?\)\)", "= ANY (?@list)"),
         (
@@ -134,6 +137,8 @@ def statement(sql: str) -> Statement:
         text = _inserting(text, insert)
         numbered = insert[2] in NUMBERED
         text += " RETURNING id" if numbered else ""
+    # Whatever the sizes of tables are: rows are looked up one by one, in the order of the others.
+    text = _FENCED.sub(r"CROSS JOIN LATERAL (SELECT * FROM \1 \2 WHERE\3 OFFSET 0) AS \2", text)
     text = _CELL_PLACE.sub(lambda match: f"r.cells[{int(match[1]) + 1}]", text)
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)

@@ -21,7 +21,7 @@ class Migration(NamedTuple):
     statements: Sequence[str]
 
 
-MIGRATIONS: Sequence[Migration] = ()
+MIGRATIONS: Sequence[Migration] = (Migration(2, schema.COUNTING),)
 """All steps in order, from the version of the first release to ``schema.VERSION``."""
 
 

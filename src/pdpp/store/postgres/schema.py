@@ -16,7 +16,7 @@ from pdpp.store.tables.schema import TABLES
 
 SCHEMA = "pdpp"
 ROLE = "pdpp_worker"
-VERSION = 1
+VERSION = 2
 PARTITIONS = 4
 LOCK = 0x50445050
 """The advisory lock under which the schema is made and migrated."""
@@ -134,6 +134,7 @@ def statements(partitions: int = PARTITIONS) -> Iterator[str]:
         rest = rest.replace("WHERE events", "WHERE events <> 0")
         yield f'CREATE {unique}INDEX {name} ON "{table_name}" ({led}){rest}'
     yield from _FUNCTIONS
+    yield from COUNTING
     yield f"GRANT USAGE ON SCHEMA {SCHEMA} TO {ROLE}"
 
 
@@ -219,6 +220,31 @@ _FUNCTIONS_FIRST = (
       RETURN given;
     END $$
     """,
+)
+
+GROWTH = 4
+"""How many times as large a table has to become before it is counted anew."""
+
+COUNTING = (
+    # As whoever owns the tables, because a worker may not count them. Nobody waits for a table that
+    # is being counted or cleaned up: that ends with what is wanted here.
+    f"""
+    CREATE FUNCTION count_grown() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    DECLARE grown name;
+    BEGIN
+      FOR grown IN
+        SELECT c.relname FROM pg_class c
+        WHERE c.relnamespace = '{SCHEMA}'::regnamespace AND c.relkind = 'r'
+          AND pg_relation_size(c.oid) >= {GROWTH} * greatest(c.relpages, 1)
+                                         * current_setting('block_size')::bigint
+      LOOP
+        EXECUTE format('ANALYZE (SKIP_LOCKED) {SCHEMA}.%I', grown);
+      END LOOP;
+    END $$
+    """,
+    "REVOKE ALL ON FUNCTION count_grown() FROM PUBLIC",
+    f"GRANT EXECUTE ON FUNCTION count_grown() TO {ROLE}",
 )
 
 _FUNCTIONS = (

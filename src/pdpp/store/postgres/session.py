@@ -74,6 +74,8 @@ class Session:
         self._columns: dict[bytes, Sequence[Column]] = {}
         self._number = 0
         self._is_ending = False
+        self.written = 0
+        """How many rows were written, as far as somebody still has to know."""
         self.beginning: Beginning | None = None
         """What is sent with the next statement.
 
@@ -172,7 +174,9 @@ class Session:
         """Return what a result has."""
         if result.status != pq.ExecStatus.TUPLES_OK:
             self._check(result)
-            return Result((), [], result.command_tuples or 0)
+            size = result.command_tuples or 0
+            self.written += size
+            return Result((), [], size)
         columns = self._columns.get(name)
         if columns is None:
             columns = self._columns[name] = _columns_of(result)

@@ -33,8 +33,8 @@ _EXACT = "e"
 
 _OF_RECORDS = (
     "SELECT l.surrogate, l.name, l.json FROM carray(?) AS c"
-    " CROSS JOIN long_value l ON l.surrogate = c.value"
-    " WHERE l.owner = ? AND l.feed = ? AND l.name IN (SELECT value FROM json_each(?))"
+    " CROSS JOIN long_value l ON l.owner = ? AND l.feed = ? AND l.surrogate = c.value"
+    " AND l.name IN (SELECT value FROM json_each(?))"
 )
 
 
