@@ -13,8 +13,6 @@ TITLE_CHARS = 200
 NAMING = frozenset({Role.TITLE, Role.EVENT_TIME})
 """The roles of the fields that say what a record is called and when it happened."""
 
-_NOTHING: tuple[None, None] = (None, None)
-
 _WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 
 
@@ -40,23 +38,22 @@ def _line(text: str) -> str:
     return cut(line, TITLE_CHARS - 1)[0] + "…"
 
 
-def _by_role(data: Mapping[str, object], roles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return, for each role, the first declared field that holds something, and its text."""
-    by_role: dict[str, tuple[str, str]] = {}
+def _by_role(data: Mapping[str, object], roles: Mapping[str, str]) -> dict[str, str]:
+    """Return, for each role, the text of the first declared field that holds something."""
+    by_role: dict[str, str] = {}
     for field, role in roles.items():
         value = data.get(field)
         if value is not None and role not in by_role:
-            text = field_text(value)
+            text = value if type(value) is str else field_text(value)
             if text and not text.isspace():
-                by_role[role] = (field, text)
+                by_role[role] = text
     return by_role
 
 
 def _name(
-    by_role: Mapping[str, tuple[str, str]], label: str, stream: str, emitted_at: str
+    by_role: Mapping[str, str], label: str, stream: str, emitted_at: str
 ) -> tuple[str, str | None]:
-    _, title = by_role.get(Role.TITLE, _NOTHING)
-    _, event_time = by_role.get(Role.EVENT_TIME, _NOTHING)
+    title, event_time = by_role.get(Role.TITLE), by_role.get(Role.EVENT_TIME)
     return _line(title or f"{label} / {stream} / {event_time or emitted_at}"), event_time
 
 
@@ -83,8 +80,7 @@ def present(
     """Return what a list shows of a record; ``roles`` is the declared role of each field."""
     by_role = _by_role(data, roles)
     title, event_time = _name(by_role, label, stream, emitted_at)
-    _, actor = by_role.get(Role.ACTOR, _NOTHING)
-    _, link = by_role.get(Role.LINK, _NOTHING)
+    actor, link = by_role.get(Role.ACTOR), by_role.get(Role.LINK)
     return Presentation(
         title=title,
         event_time=event_time,

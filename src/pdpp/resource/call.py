@@ -201,19 +201,11 @@ def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
     return {name: fields for name, fields in visible.items() if fields}
 
 
-def record_route(reach: Reach, key: str) -> str:
-    """Return the route of a record under ``/v1``, which further ones begin with."""
-    return reach.once(_records_route) + path_part(key)
+def records_route(reach: Reach) -> str:
+    """Return the route of the records of a reach under ``/v1``, to which their keys are added."""
+    return f"/v1/streams/{path_part(reach.stream.name)}/records/"
 
 
 def of_connection(reach: Reach) -> str:
     """Return the query that names the connection of a reach."""
-    return reach.once(_connection_query)
-
-
-def _records_route(reach: Reach) -> str:
-    return f"/v1/streams/{path_part(reach.stream.name)}/records/"
-
-
-def _connection_query(reach: Reach) -> str:
     return f"?connection_id={path_part(reach.connection_id)}"

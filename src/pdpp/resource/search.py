@@ -1,7 +1,7 @@
 """Search: hits with the words that matched, where they stand, and how to read on."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, tzinfo
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import orjson
 
 from pdpp.evidence.analyse import Match
 from pdpp.evidence.excerpt import ExcerptJson, descriptor, excerpt, value_of
-from pdpp.evidence.handle import Handle
+from pdpp.evidence.handle import Handle, path_part
 from pdpp.evidence.language.marks import Marker
 from pdpp.evidence.language.question import Question, parse_question
 from pdpp.evidence.lean import HEADER, VALUE, lean_search
@@ -27,7 +27,7 @@ from pdpp.resource.answers import (
     WarningJson,
 )
 from pdpp.resource.calendar import zone
-from pdpp.resource.call import Call, Unwritten, of_connection, record_route, refused_stream
+from pdpp.resource.call import Call, Unwritten, of_connection, records_route, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
 from pdpp.store.numbers import read_data
@@ -243,7 +243,7 @@ def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
         stream=frame.label,
         emitted_at=emitted_at,
     )
-    route = record_route(reach, key)
+    route = frame.route + path_part(key)
     evidence = _evidence(frame, key, route, data, marker)
     return {
         "object": "search_result",
@@ -282,6 +282,8 @@ class _Frame(NamedTuple):
     """The part of a handle that comes before the key."""
     stream: str
     label: str
+    route: str
+    """The part of a record's route that comes before its key."""
     source: SourceJson
     of_connection: str
     naming_roles: Mapping[str, str]
@@ -297,6 +299,7 @@ def _frame(reach: Reach) -> _Frame:
         handle=Handle(reach.connection_id, stream.name, "").id,
         stream=stream.name,
         label=stream.label,
+        route=records_route(reach),
         source=source_of(reach),
         of_connection=of_connection(reach),
         naming_roles={name: role for name, role in roles_of(reach).items() if role in NAMING},
@@ -315,37 +318,36 @@ class _Evidence(NamedTuple):
     excerpts: list[ExcerptJson]
 
 
+_Found = tuple[_Place, str, list[Match]]
+"""A field that holds words of a question, its text, and where they stand."""
+
+
 def _evidence(
     frame: _Frame, key: str, route: str, data: Mapping[str, Any], marker: Marker
 ) -> _Evidence:
-    fields: list[str] = []
-    matched_words: set[int] = set()
-    best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
     texts = [
         (place, text) for place in frame.places if isinstance(text := data.get(place.name), str)
     ]
-    for own, look in (
-        (True, marker.find),
-        (True, marker.find_any_form),
-        (False, marker.find_related),
-    ):
-        for place, text in texts:
-            matches = look(text)
-            if not matches:
-                continue
-            fields.append(place.name)
-            words = {phrase for _, _, phrase in matches}
-            if own:
-                matched_words |= words
-            if place.quotes:
-                rank = (value_of(words), place.body)
-                if best is None or rank > best[0]:
-                    best = rank, place, text, matches
-        if fields:
-            break
-    matched, missing = marker.split(matched_words)
-    excerpts = [] if best is None else [_passage(frame, key, route, *best[1:])]
-    return _Evidence(fields, matched, missing, excerpts)
+    found = _holding(texts, marker.find) or _holding(texts, marker.find_any_form)
+    matched, missing = marker.split({match[2] for _, _, matches in found for match in matches})
+    # Words that are only near in meaning find a record and are none of those asked for.
+    found = found or _holding(texts, marker.find_related)
+    quoted = [one for one in found if one[0].quotes]
+    best = quoted if len(quoted) < 2 else [max(quoted, key=_worth)]
+    excerpts = [_passage(frame, key, route, *one) for one in best]
+    return _Evidence([place.name for place, _, _ in found], matched, missing, excerpts)
+
+
+def _holding(
+    texts: Sequence[tuple[_Place, str]], look: Callable[[str], list[Match]]
+) -> list[_Found]:
+    return [(place, text, matches) for place, text in texts if (matches := look(text))]
+
+
+def _worth(found: _Found) -> tuple[tuple[int, int], bool]:
+    """Return how good a passage a field has: by what it proves, and a body before others."""
+    place, _, matches = found
+    return value_of({match.phrase for match in matches}), place.body
 
 
 def _passage(

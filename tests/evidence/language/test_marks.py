@@ -57,6 +57,19 @@ def test_a_budget_is_asked_for_every_block() -> None:
         Marker(parse_question("kelp", TODAY), check=check).find("no match here " * 100_000)
 
 
+def test_a_budget_is_asked_for_after_some_short_texts_and_not_for_each() -> None:
+    looks = 0
+
+    def check() -> None:
+        nonlocal looks
+        looks += 1
+
+    marker = Marker(parse_question("kelp", TODAY), check=check)
+    for _ in range(1_000):
+        marker.find("no match here " * 10)
+    assert 10 < looks < 100
+
+
 def test_matches_across_blocks_have_exact_places() -> None:
     text = "é " + "filler words here " * 3_000 + "the kelp forest " + "more " * 5_000 + "kelp"
     matches = Marker(parse_question("kelp", TODAY)).find(text)

@@ -22,6 +22,8 @@ _SAMPLE_CHARS = 2_000
 _MOST_PHRASES = 50
 _LONGEST_PHRASE = 2_000
 """Characters of a phrase that may stand across the end of a block."""
+_UNCHECKED = 4_096
+"""Characters of short texts between two looks at the clock, which take as long as a title."""
 
 Check = Callable[[], None]
 
@@ -63,6 +65,7 @@ class Marker:
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._plain: dict[bool, _PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
+        self._unchecked = 0
 
     def find(self, text: str) -> list[Match]:
         """Return the first places of the question's words and phrases, in order of start.
@@ -96,7 +99,10 @@ class Marker:
         if not terms or not text:
             return []
         if len(text) <= _BLOCK and text.isascii():
-            self._check()
+            self._unchecked += len(text)
+            if self._unchecked > _UNCHECKED:
+                self._unchecked = 0
+                self._check()
             plain = self._plain.get(own) or self._plain_terms(terms, own=own)
             matches = plain.find(text, 0, text)
             return matches if len(matches) <= MOST_MATCHES else matches[:MOST_MATCHES]
