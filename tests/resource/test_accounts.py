@@ -7,6 +7,8 @@ import pytest
 from tests.resource.library import library_store
 from tests.serving import World, living
 
+from pdpp.model import instant
+from pdpp.service.accounts import merge_connections
 from pdpp.sources.importing.positions import PartPosition
 from pdpp.sources.importing.state import ImportState
 
@@ -72,6 +74,15 @@ def test_a_removal_forgets_the_imports_of_the_account_alone(tmp_path: Path) -> N
         assert [name for name, _ in state.reports()] == ["2026-work"]
         assert len(set((tmp_path / "imports").rglob("*.*json"))) == 2
         assert state.journal("work", tmp_path / "zanzibarine.zip", "1").positions
+
+
+def test_a_removal_forgets_the_imports_of_accounts_that_became_part_of_it(tmp_path: Path) -> None:
+    with living(library_store(tmp_path), data=tmp_path) as world:
+        state = ImportState(tmp_path, world.store.files)
+        merge_connections(world.store, "home", "work", instant.now)
+        state.keep_report("2026-home", {"connection": {"connection_id": "home"}, "path": "attic"})
+        assert world.owner().delete("/v1/connections/work").status_code == 200
+        assert list(state.reports()) == []
 
 
 def test_a_merge_is_shown_first_and_done_as_a_job(shelf: World) -> None:

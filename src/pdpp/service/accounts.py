@@ -260,12 +260,17 @@ def remove_connection(
 
     Grants first: a removal that was cut leaves an account that no client can read, and can be
     repeated. What the account held is deleted piece by piece, by ``Store.delete_removed``.
-    ``data`` is the data folder, if there is one: imports remember the names of files there.
+    ``data`` is the data folder, if there is one: imports remember the names of files there, also
+    those of accounts that became part of this one.
     """
-    find_account(store.catalogue(), connection_id)
+    catalogue = store.catalogue()
+    find_account(catalogue, connection_id)
     changes = apply_to_grants(Authority(store, clock), without_accounts([connection_id]))
     if data is not None:
-        ImportState(data, store.files).forget(connection_id)
+        state = ImportState(data, store.files)
+        parts = [name for name, whole in catalogue.merged.items() if whole == connection_id]
+        for name in (connection_id, *parts):
+            state.forget(name)
     store.remove_connection(connection_id)
     return changes
 
