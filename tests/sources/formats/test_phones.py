@@ -1,5 +1,6 @@
 """Text messages and calls of Android, and Signal's plain export: what only these have."""
 
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,24 @@ def test_pictures_of_both_become_blobs(tmp_path: Path) -> None:
         home.bring(sample.folder(tmp_path / f"e{number}"))
         [picture] = of(home.records(), "attachments")
         assert (picture["name"], picture["file"]["size_bytes"]) == ("buoy.jpg", len(PICTURE))
+
+
+def test_a_contact_that_was_sent_is_a_file_though_its_kind_is_text(tmp_path: Path) -> None:
+    card = b64encode(b"BEGIN:VCARD").decode()
+    parts = (
+        f'<part seq="0" ct="text/x-vCard" cl="Bo.vcf" text="null" data="{card}" />',
+        '<part seq="0" ct="image/jpeg" cl="gone.jpg" text="null" data="null" />',
+        f'<part seq="0" ct="text/plain" text="Bo" data="{card}" />',
+    )
+    head = '<mms date="1767000095000" msg_box="2" address="1" sub="null"><parts>'
+    messages = [f"{head}{part}</parts></mms>" for part in (parts[0], "".join(parts))]
+    (tmp_path / "sms.xml").write_text(f"<smses>{''.join(messages)}</smses>")
+    home = Home(tmp_path / "home")
+    report = home.bring(tmp_path / "sms.xml")
+    assert (report["counts"]["new"], report["skipped"]) == (4, [])
+    records = home.records()
+    assert [data["text"] for data in of(records, "messages")] == ["[1 file]", "Bo"]
+    assert [data["name"] for data in of(records, "attachments")] == ["Bo.vcf", "Bo.vcf"]
 
 
 def test_a_document_with_entities_of_its_own_is_refused(tmp_path: Path) -> None:

@@ -142,11 +142,13 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
         yield Unknown("a message without a time", where)
         return
     parts = [part.attributes for group in element.each("parts") for part in group.each("part")]
-    texts = [_given(part, "text") for part in parts if part.get("ct", "").startswith("text/")]
+    texts = [*map(_text_of, parts)]
+    # A contact or an appointment is a text by its kind, and comes as a file.
     files = [
-        part for part in parts if part.get("data") and not part.get("ct", "").startswith("text/")
+        part
+        for part, text in zip(parts, texts, strict=True)
+        if not text and _given(part, "data") and part.get("ct") != _LAYOUT
     ]
-    files = [part for part in files if part.get("ct") != _LAYOUT]
     text = "\n".join(filter(None, texts))
     subject = _given(attributes, "sub")
     if not text and not files and not subject:
@@ -168,6 +170,10 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     yield Item("messages", key, present({**data, **more}))
     for number, part in enumerate(files, 1):
         yield _file(part, number, key, sent, f"{where} file {number}")
+
+
+def _text_of(part: Mapping[str, str]) -> str:
+    return _given(part, "text") if part.get("ct", "").startswith("text/") else ""
 
 
 def _sender(element: XmlElement) -> str:
