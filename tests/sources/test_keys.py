@@ -1,13 +1,27 @@
 """Keys that stay the same in every export."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.evidence.handle import key_problem
 from pdpp.sources import keys
-from pdpp.sources.keys import KeySealer, Ordinals, RecordKey, SeenKeys, digest_key, safe_key
+from pdpp.sources.keys import (
+    KeySealer,
+    Ordinals,
+    RecordKey,
+    SeenKeys,
+    digest_key,
+    plain_size,
+    safe_key,
+)
+
+
+class Mood(StrEnum):
+    GOOD = "good"
 
 
 @given(st.lists(st.text(), min_size=1))
@@ -80,6 +94,35 @@ def test_names_of_records_inside_data_are_sealed_like_keys() -> None:
     sealer = KeySealer(b"one secret", "mail")
     name = RecordKey("a")
     data: dict[str, object] = {"id": name, "thread": RecordKey("b"), "title": "a"}
-    assert sealer.seal_data(data, name, sealer.seal(name))
+    assert sealer.seal_records([name, "b/c"], [data, "no object"]) == [sealer.seal("a"), "b/c"]
     assert data == {"id": sealer.seal("a"), "thread": sealer.seal("b"), "title": "a"}
-    assert not sealer.seal_data({"id": name, "amount": 1.5}, name, "key")
+
+
+def test_a_record_that_names_the_one_before_it_is_sealed_with_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keys, "_MOST_SEALED", 4)
+    sealer, sealed = KeySealer(b"one secret", "mail"), KeySealer(b"one secret", "mail").seal
+    asked: list[str] = []
+
+    def noted(name: str) -> str:
+        asked.append(name)
+        return sealed(name)
+
+    monkeypatch.setattr(sealer, "seal", noted)
+    for start in range(0, 12, 2):
+        names = [RecordKey(f"m{number}") for number in (start, start + 1)]
+        records = [{"id": name, "parent": RecordKey(f"m{int(name[1:]) - 1}")} for name in names]
+        sealer.seal_records(names, records)
+        assert [data["parent"] for data in records] == [sealed(f"m{start - 1}"), sealed(names[0])]
+    assert asked.count("m0") == asked.count("m11") == 1
+    assert len(sealer._named) <= 6
+    assert len(asked) < 24
+
+
+def test_data_is_plain_where_a_copy_cannot_change_and_json_says_the_same() -> None:
+    plain = {"id": RecordKey("a"), "text": "hello", "number": 5, "yes": True, "none": None}
+    assert plain_size({**plain, "amount": 1.5}) == 6 * keys._MEMBER_CHARS + len("ahello")
+    others: list[object] = [[], {}, (), float("nan"), float("inf"), b"", Mood.GOOD]
+    for value in others:
+        assert plain_size({**plain, "other": value}) == -1

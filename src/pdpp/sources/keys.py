@@ -8,16 +8,20 @@ the record's key and inside its data, with a secret of the store before anything
 import hashlib
 from binascii import b2a_base64
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pdpp.evidence.handle import key_problem
+from pdpp.sources.reading.jsontext import scrub
 
 _DIGEST_CHARS = 32
 _SEALED_BYTES = 15
 """So many bytes are whole groups of base64, without padding."""
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
-_PLAIN = frozenset({str, int, bool, type(None)})
+_PLAIN = frozenset({int, bool, type(None)})
 """Types of which a value and what JSON makes of it are the same."""
+_MEMBER_CHARS = 10
+"""About what the name of a member takes in JSON, with quotes and marks."""
 _MOST_SEALED = 50_000
 _MOST_GROUPS = 64
 _MOST_THINGS = 200_000
@@ -49,28 +53,58 @@ class KeySealer:
         hashed.update(name.encode("utf-8", "surrogatepass"))
         return b2a_base64(hashed.digest(), newline=False).translate(_URL_SAFE).decode()
 
-    def seal_data(self, data: dict[str, Any], name: str, key: str) -> bool:
-        """Seal the members that name records, and with the record's own key its own name.
+    def key_of(self, name: str) -> str:
+        """Return the key of a record: sealed, or as it stands where it need not be."""
+        key: str = self.seal(name) if type(name) is RecordKey else scrub(name)
+        return key
 
-        Tell whether the other members are so plain that JSON makes the same of them.
-        """
-        plain = True
+    def seal_records(self, names: Sequence[str], records: Sequence[Any]) -> list[str]:
+        """Seal the members of records that name records; return the keys of their own names."""
+        seal_data = self.seal_data
+        if set(map(type, names)) == {RecordKey}:
+            keys = [*map(self.seal, names)]
+            # What names another record mostly names one that came just before it.
+            self._remember(zip(names, keys, strict=True))
+        else:
+            keys = [*map(self.key_of, names)]
+        for record, name, key in zip(records, names, keys, strict=True):
+            if type(record) is dict:
+                seal_data(record, name, key)
+        return keys
+
+    def seal_data(self, data: dict[str, Any], name: str, key: str) -> None:
+        """Seal the members that name records, and with the record's own key its own name."""
         for member, value in data.items():
-            kind = type(value)
-            if kind is RecordKey:
+            if type(value) is RecordKey:
                 data[member] = key if value is name else self._seal_named(value)
-            elif kind not in _PLAIN:
-                plain = False
-        return plain
 
     def _seal_named(self, name: str) -> str:
         """Return the key for a name inside data: many records name the same one."""
         sealed = self._named.get(name)
         if sealed is None:
-            if len(self._named) >= _MOST_SEALED:
-                self._named.clear()
-            sealed = self._named[name] = self.seal(name)
+            sealed = self.seal(name)
+            self._remember([(name, sealed)])
         return sealed
+
+    def _remember(self, sealed: Iterable[tuple[str, str]]) -> None:
+        if len(self._named) >= _MOST_SEALED:
+            self._named.clear()
+        self._named.update(sealed)
+
+
+def plain_size(data: dict[str, Any]) -> int:
+    """Return about how many characters data has, -1 where a shallow copy of it may change.
+
+    Of plain values JSON makes the same again.
+    """
+    size = _MEMBER_CHARS * len(data)
+    for value in data.values():
+        kind = type(value)
+        if kind is str or kind is RecordKey:
+            size += len(value)
+        elif kind not in _PLAIN and (kind is not float or value - value != 0):
+            return -1
+    return size
 
 
 def digest_key(*parts: str | bytes) -> RecordKey:

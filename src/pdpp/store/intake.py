@@ -59,10 +59,6 @@ class IngestResultJson(TypedDict):
     rejections: list[RejectionJson]
 
 
-ItemRecord = tuple[str, Any, bytes]
-"""A key, JSON data, and the canonical text of the data."""
-
-
 class Rejection(NamedTuple):
     """Why one line is not taken."""
 
@@ -155,13 +151,14 @@ class Intake:
             self._reject(problem)
         self._taken += 1
 
-    def take_records(self, records: Sequence[ItemRecord]) -> None:
-        """Take JSON data together with its canonical text, as emitted now."""
+    def take_records(
+        self, keys: Sequence[str], data: Sequence[Any], texts: Sequence[bytes]
+    ) -> None:
+        """Take JSON data by keys together with its canonical text, as emitted now."""
         # Every check of a line, of all records at once: imports come this way by the million, and
         # hardly one of them is refused.
         checker = self._checker
         emitted, is_valid, most = checker.now, checker.is_valid, checker.line_bytes
-        keys, data, texts = zip(*records, strict=True)
         if (
             max(map(len, texts)) <= most
             and set(map(type, data)) == {dict}
@@ -172,7 +169,7 @@ class Intake:
             self._batch.keep_all(CheckedRecords(keys, (emitted,) * len(keys), data, texts))
             self._taken += len(keys)
             return
-        for key, record, text in records:
+        for key, record, text in zip(keys, data, texts, strict=True):
             if not self._is_refused(key, emitted, record, len(text)):
                 self._checked.append((key, emitted, record, text))
             self._taken += 1

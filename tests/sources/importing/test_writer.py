@@ -3,7 +3,7 @@
 import io
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from enum import StrEnum
 from functools import partial
@@ -140,6 +140,38 @@ def test_an_item_whose_data_is_no_object_is_refused(data: Any, harness: Harness)
         ["notes bad"],
     )
     assert harness.keys() == ["good"]
+
+
+def test_items_are_made_ready_together_and_long_ones_do_not_wait(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits as it was read is bounded by its number and its size."""
+    taken: list[list[str]] = []
+
+    class Noted(Counted):
+        def take_records(
+            self, keys: Sequence[str], data: Sequence[Any], texts: Sequence[bytes]
+        ) -> None:
+            taken.append([*keys])
+            super().take_records(keys, data, texts)
+
+    monkeypatch.setattr(Harness, "intake", lambda _, feed: Noted(harness, feed))
+    monkeypatch.setattr(writer_module, "_GROUP_ITEMS", 3)
+    monkeypatch.setattr(writer_module, "_GROUP_BYTES", 1_000)
+    harness.put("a", "")
+    nested = Item("notes", "d", {"id": "d", "text": "d", "tags": ["x" * 1_000]})
+    found = (note("a"), note("b"), note("c"), nested, note("e"), note("f", "x" * 1_000), note("g"))
+    assert harness.read_parts(items(*found))
+    assert taken == [["a", "b", "c"], ["d"], ["e", "f"], ["g"]]
+
+
+def test_an_item_that_is_no_json_costs_none_that_waits_beside_it(harness: Harness) -> None:
+    huge = Item("notes", "a", {"id": "a", "text": "x", "number": 1 << 80})
+    harness.put("a", "")
+    assert harness.read_parts(items(note("a", "one"), huge, note("b", "\ud83d!"), note("a", "two")))
+    kept = {key: data["text"] for (_, key), data in stored(harness.store).items()}
+    assert kept == {"a": "two", "b": "\ufffd!"}
+    assert counts(harness.report) == {"read": 4, "new": 2, "unchanged": 1, "skipped": 1}
 
 
 # Writing while reading

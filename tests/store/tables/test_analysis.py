@@ -1,14 +1,18 @@
 """Analysis of many texts at once against the analyser, text by text."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.evidence.language.terms import terms_of
+from pdpp.store.ranking.postings import Longs
+from pdpp.store.tables.search import analysis
 from pdpp.store.tables.search.analysis import _remembered, analyse
-from pdpp.store.tables.search.vocabulary import MOST_WORDS, KeyTable
+from pdpp.store.tables.search.vocabulary import MOST_WORDS, KeyTable, Vocabulary
 
 PLAIN = ["the", "The", "invoices", "was", "dog's", "don't", "der", "und", "Haus", "le", "el", "12"]
 LONG = ["internationalisation", "eightlet", "ninelette", "x" * 50, "2026-03-01", "", "...", "\n"]
@@ -17,9 +21,10 @@ WORDS = st.sampled_from([*PLAIN, *LONG, *OTHER])
 TEXTS = st.lists(st.lists(WORDS, max_size=100).map(" ".join), max_size=40) | st.lists(
     st.text("ab '.z9", max_size=30), min_size=16, max_size=40
 )
+NAMES = st.lists(st.sampled_from(["Nora Winter", "the dog", "Inês", "", "don't go"]), max_size=60)
 
 
-@given(TEXTS, st.integers(0, 40), st.booleans())
+@given(TEXTS | NAMES, st.integers(0, 40), st.booleans())
 def test_texts_have_the_same_terms_together_as_each_alone(
     texts: list[str], middle: int, anew: bool
 ) -> None:
@@ -32,6 +37,24 @@ def test_texts_have_the_same_terms_together_as_each_alone(
             held[owner][names[rank]] += 1
         assert held == [Counter(terms_of(text)) for text in own]
         assert names == sorted(set(names))
+
+
+def test_of_short_texts_that_come_again_each_is_analysed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    split: list[str] = []
+    words = analysis._words
+
+    def noted(vocabulary: Vocabulary, texts: Sequence[str]) -> tuple[Longs, Longs]:
+        split.extend(texts)
+        return words(vocabulary, texts)
+
+    monkeypatch.setattr(analysis, "_words", noted)
+    names = [f"member {number}" for number in range(20)]
+    long = "a text of some length that is not looked at twice to tell it from all the others " * 2
+    (terms, _) = analyse([names * 3, [long] * 20])
+    assert len(terms.texts) == 120
+    assert split == [*names, *[long] * 20]
 
 
 def test_a_full_vocabulary_is_begun_anew() -> None:

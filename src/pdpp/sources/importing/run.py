@@ -119,20 +119,27 @@ class _Reader:
         self._whole = True
 
     def run(self) -> bool:
-        grows, stopped = self._part.grows, self._run.stopped
-        units = self._run.units
+        grows, stopped, passed_over = self._part.grows, self._run.stopped, self._passed_over
+        units, take_item = self._run.units, self._run.take_item
         try:
             for finding in self._part.findings(self._point):
                 # Items first: there are a million of them for each other thing.
                 if isinstance(finding, Item):
-                    self._take_item(finding)
+                    self._items += 1
+                    if self._items > passed_over and take_item(finding):
+                        self._reach(done=False)
+                        self._run.flush()
                     may_stop = not grows
                 elif isinstance(finding, Seen):
-                    if self._items >= self._passed_over:
+                    if self._items >= passed_over:
                         units[finding.kind] += 1
                     continue
+                elif isinstance(finding, ResumePoint):
+                    self._point = finding
+                    may_stop = grows
                 else:
-                    may_stop = self._take_any(finding) == grows
+                    self._take(finding)
+                    may_stop = not grows
                 if may_stop and stopped():
                     self._reach(done=False)
                     return False
@@ -147,20 +154,6 @@ class _Reader:
     def _tear(self, skipped: Skipped) -> None:
         self._whole = False
         self._run.take(skipped, growing=False)
-
-    def _take_any(self, finding: Skipped | Unknown | ResumePoint) -> bool:
-        """Take one finding that is no item; return whether it is a resume point."""
-        if isinstance(finding, ResumePoint):
-            self._point = finding
-            return True
-        self._take(finding)
-        return False
-
-    def _take_item(self, item: Item) -> None:
-        self._items += 1
-        if self._items > self._passed_over and self._run.take_item(item):
-            self._reach(done=False)
-            self._run.flush()
 
     def _take(self, finding: Skipped | Unknown) -> None:
         self._items += 1

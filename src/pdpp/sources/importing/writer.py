@@ -1,6 +1,6 @@
 """The record writer: write the items of one connection in batches, files before their records.
 
-An item is checked and made ready soon after it is read, while it is still at hand. One batch is
+Some items are sealed, checked and made ready together soon after they are read. One batch is
 written in a thread of its own while the next one is gathered. There is never a second one on its
 way, so that memory stays bounded and the order of reading is kept. What the thread does, the engine
 does nearly alone: it holds up the interpreter for a moment only, and must not wait long for it.
@@ -9,7 +9,7 @@ does nearly alone: it holds up the interpreter for a moment only, and must not w
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from orjson import OPT_SORT_KEYS, dumps
@@ -17,12 +17,12 @@ from orjson import OPT_SORT_KEYS, dumps
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.item import Attachment, Item
-from pdpp.sources.keys import KeySealer, RecordKey
+from pdpp.sources.keys import KeySealer, plain_size
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.store.batch import canonical
 from pdpp.store.blobs import BlobBatch, media_type_of
 from pdpp.store.catalogue import Feed
-from pdpp.store.intake import Intake, ItemRecord
+from pdpp.store.intake import Intake
 from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 
@@ -39,9 +39,9 @@ batch is written, and in a small store more of them cost no less."""
 
 _GROUP_ITEMS = 512
 _GROUP_BYTES = 1 << 20
-"""So many items are read before they are checked and made ready. One by one that would cost a
-quarter more, because the processor changes from one long piece of code to another each time; from
-here on more of them change nothing."""
+"""So many items are read before they are sealed, written as JSON, checked and made ready. One by
+one that would cost a half more, because the processor changes from one long piece of code to
+another each time; from here on more of them change nothing."""
 
 _TURN_SECONDS = 0.00005
 """How long the thread that reads goes on when the one that writes wants the interpreter: far less
@@ -52,16 +52,20 @@ OpenIntake = Callable[[Feed], Intake]
 """Begins a batch of one stream."""
 
 
+_Waiting = tuple[str, Any, bytes | None]
+"""The name of a record, its data, and its canonical JSON where that is known; it is sealed then."""
+
+
 class _Load:
     """What is gathered of one stream: its keys, and the last records, not checked yet."""
 
-    __slots__ = ("group", "intake", "keys", "stream")
+    __slots__ = ("intake", "keys", "stream", "waiting")
 
     def __init__(self, stream: str, intake: Intake) -> None:
         self.stream = stream
         self.intake = intake
         self.keys: list[str] = []
-        self.group: list[ItemRecord] = []
+        self.waiting: list[_Waiting] = []
 
 
 class _Answer(NamedTuple):
@@ -104,7 +108,7 @@ class RecordWriter:
         self._file_count = self._file_size = 0
         self._has_files = False
         """Whether as many files wait as are stored together."""
-        self._group_size = 0
+        self._waiting_size = 0
         self._count = self._size = self._sent = 0
         self._see = see
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
@@ -120,60 +124,100 @@ class RecordWriter:
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
         stream, name, data, attachments = item
-        key = self._sealer.seal(name) if type(name) is RecordKey else scrub(name)
-        flat = type(data) is dict and self._sealer.seal_data(data, name, key)
-        if attachments:
-            for attachment in attachments:
-                self._keep(item, attachment)
-            flat = False
-        try:
-            text = dumps(data, option=OPT_SORT_KEYS) if flat else canonical(data)
-        except TypeError:
-            self._add_scrubbed(item._replace(key=key))
-            return
-        # What was read belongs to the source, which may go on to change it. A shallow copy is
-        # enough where nothing is nested; else the JSON that was just made is read again, which is
-        # quicker than a deep copy.
-        self._take(stream, key, data.copy() if flat else read_data(text), text)
-
-    def _add_scrubbed(self, item: Item) -> None:
-        """Take an item without halves of characters; what is no JSON even then is told."""
-        try:
-            text = canonical(scrub(item.data))
-        except (TypeError, RecursionError):
-            self._report.skip("a value that JSON cannot say", f"{item.stream} {item.key}")
+        load = self._loads.get(stream)
+        if load is None:
+            load = self._loads[stream] = self._load(stream)
+        size = -1 if attachments or type(data) is not dict else plain_size(data)
+        if size < 0:
+            self._add_nested(load, item)
         else:
-            self._take(item.stream, item.key, read_data(text), text)
+            self._count_bytes(size)
+            # What was read belongs to the source, which may go on to change it.
+            load.waiting.append((name, data.copy(), None))
+        self._count += 1
+        if len(load.waiting) >= _GROUP_ITEMS or self._waiting_size >= _GROUP_BYTES:
+            self._hand_over()
+        size = self._size + self._waiting_size
+        self.full = self._count >= self._most or size >= BATCH_BYTES or self._has_files
 
-    def _take(self, stream: str, key: str, data: Any, text: bytes) -> None:
-        size = len(text)
-        self._bytes_left -= size
-        if self._bytes_left < 0:
+    def _add_nested(self, load: _Load, item: Item) -> None:
+        """Take an item that has files, or values of which a copy may change."""
+        _, name, data, attachments = item
+        key = self._sealer.key_of(name)
+        if type(data) is dict:
+            self._sealer.seal_data(data, name, key)
+        for attachment in attachments:
+            self._keep(item, attachment)
+        text = self._text(load.stream, key, data)
+        if text is not None:
+            self._count_bytes(len(text))
+            # What was just written is read again, which is quicker than a deep copy.
+            load.waiting.append((key, read_data(text), text))
+
+    def _count_bytes(self, size: int) -> None:
+        self._waiting_size += size
+        if self._waiting_size > self._bytes_left:
             raise DamagedFile(
                 f"what it says would take more than {self._most_bytes:,} bytes, many times what "
                 "its files hold"
             )
-        load = self._loads.get(stream)
-        if load is None:
-            load = self._loads[stream] = self._load(stream)
-        load.keys.append(key)
-        load.group.append((key, data, text))
-        self._count += 1
-        self._size += size
-        self._group_size += size
-        if len(load.group) >= _GROUP_ITEMS or self._group_size >= _GROUP_BYTES:
-            self._hand_over()
-        self.full = self._count >= self._most or self._size >= BATCH_BYTES or self._has_files
-        if self._see is not None:
-            self._see(stream, key)
+
+    def _text(self, stream: str, key: str, data: Any) -> bytes | None:
+        """Return the canonical JSON of data; what is none even when it is mended is told."""
+        with suppress(TypeError):
+            return canonical(data)
+        try:
+            return canonical(scrub(data))
+        except (TypeError, RecursionError):
+            self._report.skip("a value that JSON cannot say", f"{stream} {key}")
+        return None
 
     def _hand_over(self) -> None:
-        """Have what was read checked and made ready."""
-        self._group_size = 0
+        """Have what was read sealed, written as JSON, checked and made ready."""
+        self._waiting_size = 0
         for load in self._loads.values():
-            if load.group:
-                group, load.group = load.group, []
-                load.intake.take_records(group)
+            if load.waiting:
+                waiting, load.waiting = load.waiting, []
+                self._make_ready(load, waiting)
+
+    def _make_ready(self, load: _Load, waiting: Sequence[_Waiting]) -> None:
+        # Step by step for all of them, so that the processor stays with one piece of code.
+        names, records, known = zip(*waiting, strict=True)
+        keys = self._sealer.seal_records(names, records)
+        try:
+            texts = [
+                dumps(record, option=OPT_SORT_KEYS) if text is None else text
+                for record, text in zip(records, known, strict=True)
+            ]
+        except TypeError:
+            self._take_mended(load, keys, records, known)
+        else:
+            self._take(load, keys, records, texts)
+
+    def _take_mended(
+        self,
+        load: _Load,
+        keys: Sequence[str],
+        records: Sequence[Any],
+        known: Sequence[bytes | None],
+    ) -> None:
+        """Take records of which some are not JSON as they are."""
+        for key, record, text in zip(keys, records, known, strict=True):
+            written = self._text(load.stream, key, record) if text is None else text
+            if written is not None:
+                self._take(load, (key,), (read_data(written),), (written,))
+
+    def _take(
+        self, load: _Load, keys: Sequence[str], records: Sequence[Any], texts: Sequence[bytes]
+    ) -> None:
+        size = sum(map(len, texts))
+        self._size += size
+        self._bytes_left -= size
+        load.keys += keys
+        load.intake.take_records(keys, records, texts)
+        if self._see is not None:
+            for key in keys:
+                self._see(load.stream, key)
 
     def _load(self, stream: str) -> _Load:
         feed = self._store.catalogue().feeds.get((self._connection_id, stream))
@@ -207,7 +251,7 @@ class RecordWriter:
     def send(self) -> None:
         """Have what is gathered written, once what was sent before is."""
         self._hand_over()
-        loads, self._loads = list(self._loads.values()), {}
+        loads, self._loads = [load for load in self._loads.values() if load.keys], {}
         self._sent += self._count
         self.full, self._count, self._size = False, 0, 0
         self._file_count = self._file_size = 0

@@ -7,9 +7,9 @@ the analyser one by one.
 
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ _FEW = 16
 _SPARSE = 8
 """From how many times as many known terms on a field's own are sorted and not looked up."""
 _MOST_CHARS = 1 << 21
+_SHORT = 64
+"""Up to how many characters on average it is looked whether texts come again."""
 _SPACE = 32
 _MASKS = np.array([(1 << 8 * size) - 1 for size in range(KEY_BYTES + 1)], dtype=np.uint64)
 """What keeps the first letters of a key, which are its lower bytes."""
@@ -35,6 +37,13 @@ class Terms(NamedTuple):
     names: list[str]
     ranks: Longs
     texts: Longs
+
+
+class _DistinctTexts(NamedTuple):
+    """The texts of a field that are analysed; which one each text is, None where all are."""
+
+    texts: Sequence[str]
+    numbers: Longs | None
 
 
 class _TermsInTexts(NamedTuple):
@@ -65,13 +74,41 @@ def _remembered() -> _Remembered:
 
 def analyse(fields: Sequence[Sequence[str]]) -> list[Terms]:
     """Return the terms of the texts of each field, each as often as it stands there."""
-    texts = [text for field in fields for text in field]
-    ends = [0, *accumulate(map(len, fields))]
+    every = [*map(_distinct, fields)]
+    texts = [*chain.from_iterable(distinct.texts for distinct in every)]
+    ends = [0, *accumulate(len(distinct.texts) for distinct in every)]
     remembered = _remembered()
     with remembered.lock:
         vocabulary = remembered.vocabulary()
         groups = list(_terms_in_texts(vocabulary, texts))
-        return [_of_field(vocabulary, groups, *span) for span in pairwise(ends)]
+        return [
+            _repeated(_of_field(vocabulary, groups, *span), distinct)
+            for span, distinct in zip(pairwise(ends), every, strict=True)
+        ]
+
+
+def _distinct(texts: Sequence[str]) -> _DistinctTexts:
+    """Return the texts of a field that are analysed: short ones, such as names, come again."""
+    if sum(map(len, texts)) > _SHORT * len(texts):
+        return _DistinctTexts(texts, None)
+    number_of = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    if 2 * len(number_of) > len(texts):
+        return _DistinctTexts(texts, None)
+    numbers = np.fromiter(map(number_of.__getitem__, texts), np.int64, len(texts))
+    return _DistinctTexts([*number_of], numbers)
+
+
+def _repeated(terms: Terms, distinct: _DistinctTexts) -> Terms:
+    """Return the terms of all texts of a field from those of the distinct ones."""
+    numbers = distinct.numbers
+    if numbers is None:
+        return terms
+    counts = np.bincount(terms.texts, minlength=len(distinct.texts))
+    firsts, sizes = np.cumsum(counts) - counts, counts[numbers]
+    ends = np.cumsum(sizes)
+    places = np.arange(sizes.sum()) + np.repeat(firsts[numbers] - ends + sizes, sizes)
+    ranks = terms.ranks[np.argsort(terms.texts, kind="stable")]
+    return Terms(terms.names, ranks[places], np.repeat(np.arange(len(numbers)), sizes))
 
 
 def _of_field(
@@ -113,20 +150,27 @@ def _ranked(vocabulary: Vocabulary, terms: Longs) -> tuple[Longs, Longs]:
 def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_TermsInTexts]:
     """Yield the terms of some of the texts after another."""
     plain = _plain(texts)
-    known = set(plain)
-    rest = range(len(texts)) if len(known) < len(texts) else ()
-    others = [(at, terms_of(texts[at])) for at in rest if at not in known]
-    counts = [len(terms) for _, terms in others]
-    yield _TermsInTexts(
-        vocabulary.numbered([term for _, terms in others for term in terms]),
-        np.repeat(_longs([at for at, _ in others]), _longs(counts)),
-    )
+    if len(plain) < len(texts):
+        yield _terms_one_by_one(vocabulary, texts, set(plain))
     for some in _some_at_once(texts, plain):
-        words, sizes = _words(vocabulary, [texts[at] for at in some])
+        whole = len(some) == len(texts)
+        words, sizes = _words(vocabulary, texts if whole else [texts[at] for at in some])
         owners = np.repeat(np.arange(len(some)), sizes)
         languages = _languages(vocabulary, words, owners, sizes)
         terms = vocabulary.stemmed(words, np.repeat(languages, sizes))
         yield _TermsInTexts(terms, np.repeat(_longs(some), sizes))
+
+
+def _terms_one_by_one(
+    vocabulary: Vocabulary, texts: Sequence[str], known: Set[int]
+) -> _TermsInTexts:
+    """Return the terms of the texts that are not known yet."""
+    others = [(at, terms_of(text)) for at, text in enumerate(texts) if at not in known]
+    counts = [len(terms) for _, terms in others]
+    return _TermsInTexts(
+        vocabulary.numbered([term for _, terms in others for term in terms]),
+        np.repeat(_longs([at for at, _ in others]), _longs(counts)),
+    )
 
 
 def _plain(texts: Sequence[str]) -> Sequence[int]:
@@ -140,7 +184,8 @@ def _plain(texts: Sequence[str]) -> Sequence[int]:
 
 def _some_at_once(texts: Sequence[str], plain: Sequence[int]) -> Iterator[Sequence[int]]:
     """Yield runs of the plain texts, each of about as many characters as are analysed at once."""
-    ends = [*accumulate(len(texts[at]) for at in plain)]
+    chosen = texts if len(plain) == len(texts) else map(texts.__getitem__, plain)
+    ends = [*accumulate(map(len, chosen))]
     start = 0
     while start < len(plain):
         full = (ends[start - 1] if start else 0) + _MOST_CHARS
@@ -166,7 +211,8 @@ def _words(vocabulary: Vocabulary, texts: Sequence[str]) -> tuple[Longs, Longs]:
     # Two spaces have no word between them.
     filled = np.flatnonzero(sizes)
     starts, sizes = spaces.take(filled) + 1, sizes.take(filled)
-    begins = np.cumsum([1, *map(len, texts)]) + np.arange(len(texts) + 1)
+    begins = np.arange(1, len(texts) + 2)
+    begins[1:] += np.fromiter(accumulate(map(len, texts)), np.int64, len(texts))
     counts = np.diff(np.searchsorted(starts, begins))
     # A window on eight bytes begins at every byte.
     windows = np.ndarray(len(padded) - KEY_BYTES + 1, "<u8", padded, strides=(1,))
