@@ -61,7 +61,7 @@ def test_a_contact_that_was_sent_is_a_file_though_its_kind_is_text(tmp_path: Pat
     report = home.bring(tmp_path / "sms.xml")
     assert (report["counts"]["new"], report["skipped"]) == (4, [])
     records = home.records()
-    assert [data["text"] for data in of(records, "messages")] == ["[1 file]", "Bo"]
+    assert {data["text"] for data in of(records, "messages")} == {"[1 file]", "Bo"}
     assert [data["name"] for data in of(records, "attachments")] == ["Bo.vcf", "Bo.vcf"]
 
 
