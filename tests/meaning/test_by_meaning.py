@@ -16,6 +16,7 @@ from pdpp.store.port import Store
 from pdpp.store.query import SearchQuery
 from pdpp.store.scope import owner_reaches
 from pdpp.store.tables.search import nearness, search
+from pdpp.store.tables.search.vector_table import VectorTable
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
 SOURCE: dict[str, Any] = {
@@ -113,6 +114,30 @@ def test_the_time_of_a_question_is_no_part_of_its_meaning(store: Store, model: P
             question = parse_question(text, date(2026, 3, 1))
             store.search(SearchQuery(reaches, question, 10, meaning=encode))
     assert asked == ["the lift on", "the lift on 1 May 1066", "the lift"]
+
+
+def test_vectors_count_from_when_they_are_made_until_they_are_deleted(
+    store: Store, model: Path
+) -> None:
+    lazy = LazyEncoder(model)
+    encoder = lazy.load()
+    assert encoder is not None
+    reaches = owner_reaches(store.catalogue())
+    question = parse_question("the lift", date(2026, 3, 1))
+
+    def scores() -> dict[str, float]:
+        with store.reading():
+            page = store.search(SearchQuery(reaches, question, 10, meaning=encoder.encode))
+        return {hit.record.id: hit.position.score for hit in page.hits}
+
+    by_words = scores()
+    while embed_some(store, lazy):
+        pass
+    with_vectors = scores()
+    assert with_vectors["lift"] > by_words["lift"]
+    assert scores() == with_vectors
+    store.meaning.turn(("c", "notes"), on=False)
+    assert scores() == by_words
 
 
 def test_what_is_marked_sensitive_gets_no_vector(world: World) -> None:
@@ -225,10 +250,13 @@ def test_no_vector_of_a_hidden_record_or_field_is_read(
 ) -> None:
     compared: list[int] = []
 
-    def counted(near: Any, vectors: list[tuple[int, bytes]], asked: Any) -> None:
-        compared.append(len(vectors))
+    products = VectorTable.products
 
-    monkeypatch.setattr(nearness, "_raise", counted)
+    def counted(table: VectorTable, question: bytes) -> Any:
+        compared.append(len(table.rows))
+        return products(table, question)
+
+    monkeypatch.setattr(VectorTable, "products", counted)
     answer(world, "semantic", "elevator")
     assert compared == [4], "three bodies and a diary"
     compared.clear()

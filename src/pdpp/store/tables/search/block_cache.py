@@ -17,6 +17,7 @@ from pdpp.store.tables.search.common_postings import CommonPostings
 from pdpp.store.tables.search.part_words import PartWords, slots_key
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.vector_table import VectorCache
 from pdpp.store.tables.search.visible_block import BYTES_A_RECORD, FREE_BYTES, visible_places
 
 _REMEMBERED = 512
@@ -73,6 +74,7 @@ class BlockCache:
         self._common: OrderedDict[CommonPostings, None] = OrderedDict()
         self._common_lock = Lock()
         self.part_words = PartWords()
+        self.vectors = VectorCache()
 
     def block(self, db: TableReader, id: int) -> Block:
         """Return a block with the times and numbers of its records, and without its postings.

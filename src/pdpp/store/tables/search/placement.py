@@ -86,6 +86,8 @@ class Placement:
         self.row_months: RowMonths | None = None
         """The months of all rows, once they are known."""
         self.common = CommonPostings()
+        self.lasts = False
+        """Whether the next search under the same reaches has it too."""
 
     def parts_called(self, term: str) -> Sequence[Part]:
         """Return the parts of streams whose name holds a term."""
@@ -172,6 +174,7 @@ def placed(
         known.states.add(state)
         return known.placement
     placement = _Placing(db, cache, every).placement(blocks)
+    placement.lasts = True
     last.known = _KnownPlacement(cache, every, blocks, placement, {state})
     return placement
 

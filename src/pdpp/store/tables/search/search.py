@@ -40,14 +40,7 @@ from pdpp.store.tables.search.conditions import (
 from pdpp.store.tables.search.conversations import neighbours_of
 from pdpp.store.tables.search.hit_months import hit_months
 from pdpp.store.tables.search.hit_order import HitOrder, largest
-from pdpp.store.tables.search.nearness import (
-    RERANKED,
-    SCANNED_TOO,
-    gains,
-    lent_gains,
-    scanned,
-    shown_rows,
-)
+from pdpp.store.tables.search.nearness import RERANKED, SCANNED_TOO, Nearness, shown_rows
 from pdpp.store.tables.search.question_days import day_bonus, narrowed, rows_within
 from pdpp.store.tables.search.record_data import RecordsRead
 from pdpp.store.tables.search.visible import Visible
@@ -155,27 +148,28 @@ class Searcher:
         text = question.untimed or question.text
         bare = without_words(text, scores.actor_names)
         vector = b"" if query.meaning is None else query.meaning(bare or text)
+        nearness = Nearness(self._db, visible, vector)
         if not query.by_meaning:
             best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
-                near = scanned(self._db, visible, vector, self._check)
+                near = nearness.of_few(self._cache.vectors, self._state_of)
                 seen = _unhidden(visible, np.flatnonzero(near > 0))
                 seen = self._meeting(visible, seen)
                 best = np.union1d(best, largest(seen, near[seen], RERANKED, visible))
             values = scores.at(best)
             known = matches.holds(best)
             values[known] = matches.at(best[known])
-            own = gains(self._db, visible, best, vector)
+            own = nearness.gains(best)
             values += own
             chosen = largest(best, values, BEST, visible)
             rows = set(chosen.tolist())
             pairs = [pair for pair in self._neighbours if pair.row in rows]
             unknown = np.setdiff1d(chosen, self._refined)
             pairs += neighbours_of(self._db, visible, self._records, unknown)
-            values += lent_gains(self._db, visible, vector, pairs, best, own) - own
+            values += nearness.lent_gains(pairs, best, own) - own
             matches.put(best, values)
             return matches
-        near = scanned(self._db, visible, vector, self._check)
+        near = nearness.every(self._check)
         seen = _unhidden(visible, np.flatnonzero(near > 0))
         if demands(question):
             seen = np.intersect1d(seen, matches.rows())

@@ -77,6 +77,10 @@ class Visible:
         """Return the numbers of the records of some rows."""
         return self._gather(rows, _numbers)
 
+    def numbers_in(self, part: Part, rows: Longs) -> Longs:
+        """Return the numbers of the records of some rows of one part."""
+        return self._block(part).numbers[part.slots_of(rows)]
+
     def times(self, rows: Longs) -> Longs:
         """Return the event times of rows, 0 where a reach does not show them or there is none."""
         times = self._gather(rows, _times)
