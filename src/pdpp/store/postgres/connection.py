@@ -7,13 +7,12 @@ import orjson
 import psycopg
 from psycopg.abc import Buffer
 from psycopg.types.numeric import NumericBinaryLoader
-from psycopg.types.string import TextBinaryLoader
 
 from pdpp.store.postgres import bulk
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
 from pdpp.store.postgres.many import ManyRows, many_rows
 from pdpp.store.postgres.session import Beginning, Column, Result, Session
-from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY, unescaped
+from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode
 from pdpp.store.tables.write.new_records import NewRecords
 
@@ -22,14 +21,6 @@ Row = tuple[Any, ...]
 
 _MOST_ROWS = 5_000
 """How many rows one statement takes at most: each array of theirs is in memory here and there."""
-
-
-class _TextLoader(TextBinaryLoader):
-    """Reads texts as they were written."""
-
-    def load(self, data: Buffer) -> str | bytes:
-        text = super().load(data)
-        return unescaped(text) if isinstance(text, str) else text
 
 
 class _WholeNumber(NumericBinaryLoader):
@@ -79,8 +70,6 @@ class PostgresConnection:
         self._changes = 0
         self._last_number = 0
         self._converts: dict[str, Sequence[tuple[int, Callable[[Any], Any]]]] = {}
-        for name in ("text", "varchar"):
-            raw.adapters.register_loader(name, _TextLoader)
         raw.adapters.register_loader("numeric", _WholeNumber)
         self._many: dict[str, ManyRows | None] = {}
         self._session = Session(raw)
@@ -250,6 +239,12 @@ def _converts(columns: Iterable[Column]) -> list[tuple[int, Callable[[Any], Any]
 def _converted(
     rows: Iterable[Row], converts: Sequence[tuple[int, Callable[[Any], Any]]]
 ) -> Iterator[Row]:
+    if len(converts) == 1 and converts[0][0] == 0:
+        # A page has the value that it is sorted by in front of each record, and nothing else.
+        convert = converts[0][1]
+        for row in rows:
+            yield convert(row[0]), *row[1:]
+        return
     for row in rows:
         values = list(row)
         for at, convert in converts:

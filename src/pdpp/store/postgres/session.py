@@ -13,7 +13,7 @@ import psycopg
 from psycopg import generators, pq
 from psycopg.adapt import Transformer
 
-from pdpp.store.postgres.values import NOTHING, dumped
+from pdpp.store.postgres.values import NOTHING, TEXTS, dumped, with_texts
 
 _PREPARED = 1_024
 """How many statements a session keeps prepared; what was used least lately goes first."""
@@ -71,7 +71,8 @@ class Session:
         self._pg = raw.pgconn
         self._loader = Transformer(raw)
         self._names: OrderedDict[_Key, bytes] = OrderedDict()
-        self._columns: dict[bytes, Sequence[Column]] = {}
+        self._columns: dict[bytes, tuple[Sequence[Column], Sequence[int]]] = {}
+        """The columns that a statement gives, and which of them are texts."""
         self._number = 0
         self._is_ending = False
         self.written = 0
@@ -177,12 +178,14 @@ class Session:
             size = result.command_tuples or 0
             self.written += size
             return Result((), [], size)
-        columns = self._columns.get(name)
-        if columns is None:
-            columns = self._columns[name] = _columns_of(result)
+        known = self._columns.get(name)
+        if known is None:
+            columns = _columns_of(result)
+            texts = [at for at, column in enumerate(columns) if column.type in TEXTS]
+            known = self._columns[name] = columns, texts
         self._loader.set_pgresult(result, set_loaders=True, format=_BINARY)
-        rows = self._loader.load_rows(0, result.ntuples, tuple)
-        return Result(columns, rows, result.ntuples)
+        rows = with_texts(self._loader.load_rows(0, result.ntuples, tuple), known[1])
+        return Result(known[0], rows, result.ntuples)
 
     def parameter_types(self, text: str) -> Sequence[int]:
         """Return the types that a statement takes its values as."""
