@@ -72,11 +72,16 @@ class _Callers:
 
 def pin_worker(server: Process, core: int | None) -> None:
     """Keep a worker and the sessions that work for it on a core."""
+    for pid in (server.pid, *server.backends()):
+        pin(pid, core)
+
+
+def pin(pid: int, core: int | None) -> None:
+    """Keep a process on a core, where one is told."""
     if core is not None:
-        for pid in (server.pid, *server.backends()):
-            for task in _threads(pid):
-                with suppress(OSError):  # a connection may be closed meanwhile
-                    os.sched_setaffinity(task, {core})
+        for task in _threads(pid):
+            with suppress(OSError):  # a connection may be closed meanwhile
+                os.sched_setaffinity(task, {core})
 
 
 def _threads(pid: int) -> list[int]:

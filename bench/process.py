@@ -45,10 +45,10 @@ class Process:
 
     def cpu_seconds(self) -> float:
         """Return the processor time used by all its threads, and by its database for it."""
-        used = _cpu_seconds(self.pid)
+        used = cpu_seconds(self.pid)
         for pid in self.backends():
             with suppress(OSError):  # a connection may be closed meanwhile
-                used += _cpu_seconds(pid)
+                used += cpu_seconds(pid)
         return used
 
     def wait_until_idle(self, rounds: int) -> None:
@@ -72,7 +72,8 @@ class Process:
         return Memory(sizes["Rss:"], sizes["Pss:"], sizes["Anonymous:"])
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that a process has used."""
     return time.clock_gettime(~pid << 3 | _SCHEDULED)
 
 
