@@ -130,6 +130,8 @@ def _used(question: Question, reaches: Sequence[Reach], by_time: bool) -> set[st
     """Return the fields by which a question narrows or orders hits: their times, their actors."""
     used: set[str] = set()
     timed = by_time or question.since or question.until or question.moments
+    if not timed and not question.actors:
+        return used
     for reach in reaches:
         time = reach.stream.consent_time_field
         if timed and time is not None and reach.shows_time:

@@ -155,16 +155,17 @@ def placed(
     if not reaches:
         return Placement((), None, ())
     every = tuple(reaches)
-    # Filtered reaches are made anew for each request, and a list of keys is read from the records.
-    lasting = all(reach.unfiltered is None and reach.keys is None for reach in every)
-    if not lasting:
-        return _Placing(db, cache, every).placement(_blocks_of(db, every))
     last = every[0].once(_LastPlacement)
-    state, known = state_of(), last.known
+    known = last.known
     # Reaches are compared by identity. The cache stands for the store, whose blocks never change,
     # and whose ids are never used again.
     if known is not None and known[:2] != (cache, every):
         known = None
+    # Filtered reaches are made anew for each request, and a list of keys is read from the records:
+    # what follows from them is not kept, so that it is never known.
+    if known is None and any(reach.unfiltered or reach.keys is not None for reach in every):
+        return _Placing(db, cache, every).placement(_blocks_of(db, every))
+    state = state_of()
     if known is not None and state in known.states:
         return known.placement
     blocks = _blocks_of(db, every)

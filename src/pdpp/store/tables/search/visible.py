@@ -106,7 +106,7 @@ class Visible:
             for row in rows.tolist():
                 part = self.parts[bisect_right(self._bases, row) - 1]
                 by_slot = of(part, self._cache.block(self._db, part.id))
-                few.append(0 if by_slot is None else by_slot[part.slot_of(row)])
+                few.append(0 if by_slot is None else by_slot.item(part.slot_of(row)))
             return np.array(few, dtype=np.int64)
         values = np.zeros(len(rows), dtype=np.int64)
         for part, chosen in self.by_part(rows):
