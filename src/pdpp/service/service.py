@@ -27,7 +27,7 @@ RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
 
 def new_request_id() -> str:
     """Return an id for one more request."""
-    return f"req_{secrets.token_hex(8)}"
+    return f"req_{secrets.token_bytes(8).hex()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,10 @@ def _name(message: Message) -> None:
 
 def _id_of(message: Message) -> str:
     """Return the id of an answer."""
-    ids = (bytes(value) for name, value in message["headers"] if name == _ID)
-    return next(ids, b"").decode("latin-1")
+    for name, value in message["headers"]:
+        if name == _ID:
+            return bytes(value).decode("latin-1")
+    return ""
 
 
 def _log_request(request_id: str, method: str, route: str, status: int, seconds: float) -> None:

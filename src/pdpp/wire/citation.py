@@ -9,17 +9,16 @@ def record_address(origin: str, page: str | None, handle: Handle) -> tuple[str, 
     ``page`` is the template that our servers send with every answer, a path or a whole address;
     other servers have only the route of the record.
     """
-    connection_id, stream, record_id = (None if p is None else path_part(p) for p in handle)
-    if connection_id is None:
-        return f"{origin}/v1/streams/{stream}/records/{record_id}", False
+    connection_id, stream, record_id = handle
     template = origin + page if page is not None and page.startswith("/") else page or ""
-    if template.startswith(("https://", "http://")):
-        parts = {"connection_id": connection_id, "stream": stream, "record_id": record_id}
-        for name, value in parts.items():
-            template = template.replace(f"{{{name}}}", value or "")
-        return template, True
-    route = f"{origin}/v1/streams/{stream}/records/{record_id}"
-    return f"{route}?connection_id={connection_id}", False
+    if connection_id is not None and template.startswith(("https://", "http://")):
+        address = template.replace("{connection_id}", path_part(connection_id))
+        address = address.replace("{stream}", path_part(stream))
+        return address.replace("{record_id}", path_part(record_id)), True
+    route = f"{origin}/v1/streams/{path_part(stream)}/records/{path_part(record_id)}"
+    if connection_id is None:
+        return route, False
+    return f"{route}?connection_id={path_part(connection_id)}", False
 
 
 def passage_address(address: str, field: str, start: int, end: int) -> str:

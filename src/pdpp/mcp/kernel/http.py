@@ -157,9 +157,10 @@ def _refusal(status: int, text: str, headers: Headers | None = None) -> HttpRefu
 
 
 async def _respond(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:
-    sent = {"content-length": str(len(body)), "cache-control": "no-store", **(headers or {})}
+    sent = {b"content-length": b"%d" % len(body), b"cache-control": b"no-store"}
+    for name, value in (headers or {}).items():
+        sent[name.encode("latin-1")] = value.encode("latin-1")
     if body:
-        sent["content-type"] = "application/json"
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in sent.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
+        sent[b"content-type"] = b"application/json"
+    await send({"type": "http.response.start", "status": status, "headers": list(sent.items())})
     await send({"type": "http.response.body", "body": body})
