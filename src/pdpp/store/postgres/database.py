@@ -31,6 +31,7 @@ from pdpp.store.tables.snapshot import Snapshot
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 10
+_PROBE_SECONDS = 5
 _IDLE_MILLISECONDS = 120_000
 _TURN = "UPDATE owner SET changes = changes + 1 WHERE id = $1"
 """Whoever writes for an owner holds this row: the others wait, and all see that something changed.
@@ -339,9 +340,12 @@ def open_session(url: str) -> "psycopg.Connection[Any]":
         autocommit=True,
         # An operator may name the workers with PGAPPNAME or in the address.
         fallback_application_name="pdpp",
-        # A machine that is gone without a word is noticed, and not waited for.
+        # A machine that is gone without a word is noticed, and not waited for: also one that had
+        # taken the question, of which nothing but a probe would tell.
         connect_timeout=_CONNECT_SECONDS,
         tcp_user_timeout=_CONNECT_SECONDS * 1_000,
+        keepalives_idle=_CONNECT_SECONDS,
+        keepalives_interval=_PROBE_SECONDS,
         options=f"-c search_path={schema.SCHEMA} -c statement_timeout={STATEMENT_MILLISECONDS}"
         f" -c idle_in_transaction_session_timeout={_IDLE_MILLISECONDS}"
         # Every statement has one good plan. Planned anew for its values over all partitions, a
