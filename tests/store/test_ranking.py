@@ -124,6 +124,19 @@ def test_neighbours_in_a_conversation_lend_their_words(world: World) -> None:
         assert alike["told"] == alike["else"]
 
 
+def test_what_has_no_time_stands_first_in_its_conversation(world: World) -> None:
+    told = "Under the blue flower pot"
+    years = {"oldest": 1961, "older": 1965, "old": 1969, "new": 2026}
+    lines = {
+        key: {**message(1, "Rui", told), "at": f"{year}-02-01T10:00:00Z"}
+        for key, year in years.items()
+    }
+    asked = {"sender": "Anna", "body": "the spare key to the boathouse", "chat": "home"}
+    chat(world).put({**lines, "asked": asked})
+    found = scores(world, world.reach(), "boathouse key flower pot")
+    assert found["oldest"] > found["older"] > found["old"] == found["new"]
+
+
 def test_a_hidden_neighbour_lends_nothing(world: World) -> None:
     q = "boathouse key flower pot"
     visible = {

@@ -25,6 +25,9 @@ def marked(q: str, text: str) -> list[str]:
         ("Küche", "In der Küche der Küchen", ["Küche", "Küchen"]),
         ('"green tiles"', "Green  tiles here", ["Green  tiles", "Green", "tiles"]),
         ("lantern*", "Lanterns and lanternlight", ["Lanterns", "Lanterns", "lanternlight"]),
+        ("b*", "When is it?", ["is"]),
+        ("b*", "It is in a box.", ["box"]),
+        ("+go* zebra", "They went home.", ["went"]),
         ("京都", "昨日は京都の錦", ["京", "都"]),
         ("nothing", "of the kind", []),
     ],
@@ -158,3 +161,21 @@ def test_a_form_that_begins_differently_is_marked_where_no_other_is(
 )
 def test_irregular_and_umlaut_forms_are_marked(q: str, text: str, marks: list[str]) -> None:
     assert marked(q, text) == marks
+
+
+@pytest.mark.parametrize(
+    ("q", "repaired", "text", "matched", "missing"),
+    [
+        ("photo photos", {}, "My photos.", ["photo", "photos"], []),
+        ("buy bought zebra", {}, "She bought two.", ["buy", "bought"], ["zebra"]),
+        ("+b* zebra", {}, "When is it?", ["+b*"], ["zebra"]),
+        ("invoyce invoices", {"invoyce": ["invoic"]}, "Invoice", ["invoyce", "invoices"], []),
+    ],
+)  # fmt: skip
+def test_words_with_a_stem_in_common_are_all_held(
+    q: str, repaired: dict[str, list[str]], text: str, matched: list[str], missing: list[str]
+) -> None:
+    marker = Marker(parse_question(q, TODAY), repaired)
+    held = marker.split(match.phrase for match in marker.find(text))
+    bare = [word.lstrip("+") for word in matched]
+    assert (sorted(held[0]), sorted(held[1])) == (sorted(bare), sorted(missing))

@@ -38,7 +38,8 @@ def _no_check() -> None:
 class Marker:
     """Finds the words of one question in texts. A match's ``phrase`` is the index of its word.
 
-    That of a quoted phrase, which a record must hold, is below zero.
+    That of a quoted phrase, which a record must hold, is below zero; that of several words which
+    have the stem in common, as "photo" and "photos", is past those of the words.
     """
 
     def __init__(
@@ -50,22 +51,37 @@ class Marker:
         self.words = [word.text for word in question.words]
         self._asked = [not word.moment for word in question.words]
         self._check = check
-        self._own: dict[str, int] = {}
         self._related: dict[str, int] = {}
         self._prefixes: list[tuple[Phrase, int]] = []
+        holders: dict[str, list[int]] = {}
         for at, word in enumerate(question.words):
             terms = [term for term, _ in word.terms]
             terms += (repaired or {}).get(word.text, ())
-            for term in terms:
-                self._own.setdefault(term, at)
+            for term in dict.fromkeys(terms):
+                holders.setdefault(term, []).append(at)
             for term, _ in word.related:
                 self._related.setdefault(term, at)
             if word.prefix is not None:
                 self._prefixes.append((Phrase((word.prefix,), True), at))
+        self._shared: dict[int, tuple[int, ...]] = {}
+        """The words of each index that several have in common."""
+        self._own = self._indexes(holders)
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._plain: dict[bool, _PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
         self._unchecked = 0
+
+    def _indexes(self, holders: Mapping[str, Sequence[int]]) -> dict[str, int]:
+        """Return the index of each term: that of its word, or one of all words that have it."""
+        own: dict[str, int] = {}
+        classes: dict[tuple[int, ...], int] = {}
+        for term, words in holders.items():
+            index = words[0]
+            if len(words) > 1:
+                index = classes.setdefault(tuple(words), len(self.words) + len(classes))
+                self._shared[index] = tuple(words)
+            own[term] = index
+        return own
 
     def find(self, text: str) -> list[Match]:
         """Return the first places of the question's words and phrases, in order of start.
@@ -75,7 +91,7 @@ class Marker:
         words = self._placed(text, self._own, own=True)
         if not self._prefixes and not self._phrases:
             return words
-        words += self._phrased(text, self._prefixes, MOST_MATCHES)
+        words += self._begun(text)
         words.sort()
         return sorted(words[:MOST_MATCHES] + self._phrased(text, self._phrases, _MOST_PHRASES))
 
@@ -122,8 +138,25 @@ class Marker:
             self._plain[own] = _PlainTerms(terms, self.words if own else ())
         return self._plain[own]
 
+    def _begun(self, text: str) -> list[Match]:
+        """Return the first places of words that begin with a prefix, or whose stems do.
+
+        A prefix is looked for in the index among stems, where "is" stands as "be": a hit that was
+        found by one must say so.
+        """
+        matches = []
+        for phrase, index in self._prefixes:
+            places = list(islice(self._places(text, phrase, index), MOST_MATCHES))
+            if not places and text:
+                stems, (prefix,) = _stems_in(text), phrase.words
+                _, block = next(iter(_blocks(text)))
+                begun = (token for token in tokens(block) if stems[token.word].startswith(prefix))
+                places = [Match(start, end, index) for _, start, end in islice(begun, MOST_MATCHES)]
+            matches += places
+        return matches
+
     def _phrased(self, text: str, phrases: Iterable[tuple[Phrase, int]], most: int) -> list[Match]:
-        """Return the first places of phrases or prefixes, which are looked for as written."""
+        """Return the first places of phrases, which are looked for as written."""
         return [
             match
             for phrase, index in phrases
@@ -144,9 +177,10 @@ class Marker:
         known = self._split.get(indexes)
         if known is None:
             # Most hits of a page hold the same words.
+            held = {word for at in indexes for word in self._shared.get(at, (at,))}
             words = list(enumerate(self.words))
-            matched = [word for at, word in words if at in indexes]
-            missing = [word for at, word in words if at not in indexes and self._asked[at]]
+            matched = [word for at, word in words if at in held]
+            missing = [word for at, word in words if at not in held and self._asked[at]]
             known = self._split[indexes] = matched, missing
         return known
 

@@ -51,7 +51,8 @@ def neighbours_of(
         if not reach.shows_thread:
             continue
         numbers = visible.numbers(some).tolist()
-        times = visible.times(some).tolist()
+        # What has no time stands before everything, as in the table, and not in the year 1970.
+        times = visible.moments(some).tolist()
         row_of = dict(zip(numbers, some.tolist(), strict=True))
         pairs = list(_around(db, reach, _places(reach, read, numbers, times)))
         rows = visible.rows_of(reach, [other for _, other, _ in pairs])

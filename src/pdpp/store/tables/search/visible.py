@@ -83,9 +83,13 @@ class Visible:
 
     def times(self, rows: Longs) -> Longs:
         """Return the event times of rows, 0 where a reach does not show them or there is none."""
-        times = self._gather(rows, _times)
+        times = self.moments(rows)
         times[times == NO_TIME] = 0
         return times
+
+    def moments(self, rows: Longs) -> Longs:
+        """Return the event times of rows, ``NO_TIME`` where there is none."""
+        return self._gather(rows, _times)
 
     def by_part(self, rows: Longs) -> Iterator[tuple[Part, Longs]]:
         """Yield the parts that some rows are in, each with the places of its rows among them."""
