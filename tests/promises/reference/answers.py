@@ -4,18 +4,22 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 from tests.promises.reference.files import CONTENT, TEXTS
 from tests.promises.reference.ranking import ranked, texts_of_meaning
 from tests.promises.reference.world import BLOB, SCALARS, TEXT, TIME, Feed, Gone, Row, canonical
 
+from pdpp.evidence.language.question import parse_question
 from pdpp.model import instant
+from pdpp.model.errors import PdppError
 
 METRICS = ("sum", "min", "max", "count_distinct", "group_by", "group_by_time")
 _DEFAULT_LIMIT = 25
@@ -475,7 +479,7 @@ def _aggregate(feeds: Sequence[Feed], ask: Ask) -> Body:
         for row in _filtered(feed, ask):
             named = None if key is None else cell(feed.kinds[key], row.data.get(key))
             if by_time is not None and named is not None:
-                named = _bucket(int(named), ask.params["granularity"])
+                named = _bucket(int(named), ask)
             measured = None if name is None else cell(feed.kinds[name], row.data.get(name))
             groups.setdefault(named, []).append(measured)
     kinds = some[0].kinds
@@ -498,9 +502,24 @@ def _aggregate(feeds: Sequence[Feed], ask: Ask) -> Body:
     return {**body, "groups": shown, "other_count": sum(len(v) for _, v in items[limit:])}
 
 
-def _bucket(at: int, granularity: str) -> str:
-    moment = datetime.fromtimestamp(at / 1e6, UTC)
-    return moment.strftime({"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}[granularity])
+def _bucket(at: int, ask: Ask) -> str:
+    """Return the name of the stretch of the calendar in which a moment lies, at a place."""
+    place = ZoneInfo(ask.params.get("time_zone", "UTC"))
+    moment = datetime.fromtimestamp(at // 1_000_000, UTC)
+    with suppress(OverflowError):  # At the edges of the calendar there is only UTC.
+        moment = moment.astimezone(place)
+    granularity = ask.params["granularity"]
+    if granularity in ("minute", "hour"):
+        begun = moment.replace(minute=moment.minute if granularity == "minute" else 0, second=0)
+        shift = begun.strftime("%z") or "+0000"
+        zone = "Z" if shift == "+0000" else f"{shift[:3]}:{shift[3:5]}"
+        return begun.strftime("%Y-%m-%dT%H:%M") + zone
+    if granularity == "week":
+        moment -= timedelta(days=moment.weekday())
+    if granularity == "quarter":
+        return f"{moment:%Y}-Q{1 + (moment.month - 1) // 3}"
+    form = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%m-%d"}
+    return moment.strftime(form[granularity])
 
 
 def _metric(metric: str, kind: str, values: Sequence[Cell]) -> Any:
@@ -618,6 +637,10 @@ def _offer(declared: bool) -> Body:
 
 
 def _search(feeds: Sequence[Feed], ask: Ask) -> Body:
+    try:  # What a question means follows from its text alone, and so does that it means nothing.
+        parse_question(ask.params["q"], date.fromisoformat(ask.today))
+    except PdppError as problem:
+        raise Refused(problem.status, problem.code) from None
     streams = ask.params.get("streams[]")
     connection_id = ask.params.get("connection_id")
     some = [feed for feed in feeds if connection_id in (None, feed.connection_id)]

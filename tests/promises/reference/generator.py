@@ -8,11 +8,19 @@ in how many there are of each, and how long a hidden text is.
 import hashlib
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from tests.promises.reference.world import Allowed, Data, Granted, Place, World, Write
+from tests.promises.reference.world import (
+    AccountChange,
+    Allowed,
+    Data,
+    Granted,
+    Place,
+    World,
+    Write,
+)
 
 from pdpp.model import instant
 
@@ -46,6 +54,12 @@ BLOBS = (
 )  # fmt: skip
 MEDIA = ("text/plain", "image/png", "application/octet-stream", "text/markdown")
 ROLES = {"title": "primary-title", "body": "body", "who": "actor", "at": "event-time"}
+_HIDDEN_ROLES = {
+    "text": ("primary-title", "body", "secondary", "actor", "link"),
+    "date-time": ("event-time",),
+    "number": ("amount",),
+    "integer": ("amount",),
+}
 _TYPES: dict[str, Data] = {
     "text": {"type": ["string", "null"]},
     "date-time": {"type": ["string", "null"], "format": "date-time"},
@@ -234,8 +248,8 @@ class Side:
         }
         for connection_id, _ in plan.places:
             world.connections[connection_id] = (plan.key, connection_id.title())
-        if self.chance.random() < 0.5:
-            world.connections[f"c{plan.number}{self._name}"] = (plan.key, "Hidden")
+        for number in range(self.chance.choice((0, 0, 1, 1, 2, 3))):
+            world.connections[f"c{plan.number}{self._name}{number}"] = (plan.key, "Hidden")
 
     def _stream(self) -> Data:
         plan, chance = self.plan, self.chance
@@ -250,6 +264,12 @@ class Side:
             if name in plan.shown or (hidden_text and chance.random() < 0.5):
                 properties[name]["x_pdpp_role"] = role
         hidden = list(self.hidden_kinds)
+        for name in hidden:
+            taken = {schema.get("x_pdpp_role") for schema in properties.values()}
+            fitting = _HIDDEN_ROLES.get(self.hidden_kinds[name], ())
+            free = [role for role in fitting if role not in taken]
+            if free and name not in ROLES and chance.random() < 0.4:
+                properties[name]["x_pdpp_role"] = chance.choice(free)
         named = [name for name in hidden if self.hidden_kinds[name] != "blob"]
         key = ["id"] if "id" in plan.shown else [chance.choice(named)]
         stream: Data = {
@@ -279,6 +299,10 @@ class Side:
             ]
         if "thread" in plan.shown and plan.threaded:
             stream["thread"] = "thread"
+        elif (texts := [n for n in hidden if self.hidden_kinds[n] == "text"]) and (
+            chance.random() < 0.5
+        ):
+            stream["thread"] = chance.choice(texts)
         return stream
 
     def _query(self, kinds: dict[str, str]) -> Data:
@@ -332,11 +356,24 @@ class Side:
             allowed.append(Allowed(place, plan.shown, plan.whole, since, until, own))
         return Granted(plan.grant_id, "test-client", tuple(allowed))
 
+    def others(self) -> Iterator[Granted]:
+        """Yield further grants of the same client: of other fields, accounts, times and keys."""
+        chance, (stream, *_) = self.chance, self.world.documents[self.plan.key]["streams"]
+        fields = list(stream["schema"]["properties"])
+        for number in range(chance.choice((0, 0, 1, 2))):
+            some = tuple(name for name in fields if chance.random() < 0.7) or (fields[0],)
+            accounts = [name for name in self.world.connections if chance.random() < 0.7]
+            allowed = [Allowed((name, stream["name"]), some) for name in accounts]
+            if allowed:
+                yield Granted(
+                    f"{self.plan.grant_id}{self._name}{number}", "test-client", tuple(allowed)
+                )
+
     def visible_at(self, step: int) -> int:
         """Return the moment of the one batch of a step that the grant sees."""
         return START + (self.plan.number * 16 + step * 4 + 1) * 60 * instant.SECOND
 
-    def batches(self, step: int) -> Iterator[list[Write]]:
+    def batches(self, step: int) -> Iterator[list[Write] | AccountChange]:
         """Yield the batches of one step: some hidden ones, the visible one, and hidden ones."""
         _, place, lines, emitted = self.plan.steps[step]
         base = START + (self.plan.number * 16 + step * 4) * 60 * instant.SECOND
@@ -437,11 +474,11 @@ class Side:
             lines.append(Write(self._moment, place, key, data, self._emission()))
         return list({line.key: line for line in lines}.values())
 
-    def _hidden_batch(self) -> Iterator[list[Write]]:
+    def _hidden_batch(self) -> Iterator[list[Write] | AccountChange]:
         """Yield one batch that the grant must not see, a second after the last."""
         self._moment += instant.SECOND
         place = self.chance.choice(self.plan.places)
-        kind = self.chance.choice(("edit", "strays", "life", "elsewhere"))
+        kind = self.chance.choice(("edit", "strays", "life", "elsewhere", "account"))
         lines: list[Write] = []
         if kind == "edit":
             shown = [name for at, name in self._shown if at == place]
@@ -458,11 +495,38 @@ class Side:
                 lines.append(self._line(place, key, None if gone else self._outside(key)))
         elif kind == "elsewhere":
             lines = self._elsewhere()
+        elif kind == "account":
+            yield from self._account_change()
         if lines:
             yield self._kept(lines)
 
     def _line(self, place: Place, key: str, data: Data | None) -> Write:
         return Write(self._moment, place, key, data, self._emission())
+
+    def _account_change(self) -> Iterator[AccountChange]:
+        """Yield what happens to a hidden account: it is merged into another, or removed.
+
+        It goes into one that is shown only if it holds nothing of a stream that is.
+        """
+        shown = [connection_id for connection_id, _ in self.plan.places]
+        hidden = [name for name in self.world.connections if name not in shown]
+        if not hidden:
+            return
+        source = self.chance.choice(hidden)
+        held = {write.place for write in self.world.writes}
+        others = [name for name in hidden if name != source]
+        if (source, "notes") not in held:
+            others += shown
+        into = self.chance.choice(others) if others and self.chance.random() < 0.7 else None
+        del self.world.connections[source]
+        moved = [write for write in self.world.writes if write.place[0] == source]
+        for write in moved if into is not None else ():
+            # A record keeps its number where it goes.
+            place = (str(into), write.place[1])
+            number = self.world.surrogates[write.place, write.key]
+            self.world.surrogates.setdefault((place, write.key), number)
+            self.world.writes.append(replace(write, at=self._moment, place=place))
+        yield AccountChange(self._moment, source, into)
 
     def _elsewhere(self) -> list[Write]:
         """Return a batch of another stream or connection."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from tests.promises.reference.answers import METRICS, Ask
 from tests.promises.reference.files import CONTENT, RANGES, shown_ids
 from tests.promises.reference.generator import EXACT, INSIDE, OUTSIDE, POOL
+from tests.promises.reference.phrasing import phrase
 from tests.promises.reference.world import Feed
 
 QUERIES = (
@@ -30,6 +31,8 @@ _VALUES = (
 )
 _SOUGHT = ("alpha", "DELTA", "bank", "garden", "lorem", "zebra", "ada", "v1", "noon")
 """Words that the texts hold as they stand, or not at all: no other form of them is there."""
+_CALENDAR = ("minute", "hour", "day", "week", "month", "month", "quarter", "year")
+_ZONES = ("UTC", "Europe/Lisbon", "Asia/Kathmandu", "Pacific/Kiritimati", "America/St_Johns")
 _RELATIONS = ("above", "below", "above,below", "beside")
 _FIELDS = (*POOL, "nonsense", "x5")
 _PATHS = {
@@ -117,7 +120,7 @@ class Questioner:
 
     def _search(self, kind: str = "search") -> Ask:
         named = f"{self._chance.choice(self._feeds).connection_id} alpha"
-        query = named if self._chance.random() < 0.1 else self._chance.choice(QUERIES)
+        query = named if self._chance.random() < 0.1 else self._query()
         params = {
             "q": query,
             "time_zone": "UTC",
@@ -128,6 +131,9 @@ class Questioner:
         }
         return Ask(kind, params={**params, **self._filters()}, meaning=self._meaning)
 
+    def _query(self) -> str:
+        return self._chance.choice(QUERIES) if self._chance.random() < 0.4 else phrase(self._chance)
+
     def _aggregate(self) -> Ask:
         metric = self._chance.choice(("count", *METRICS[:4]))
         params = {"metric": metric, **self._connection(), **self._filters()}
@@ -136,7 +142,8 @@ class Questioner:
         if self._chance.random() < 0.4:
             params["group_by"] = self._name()
         elif self._chance.random() < 0.4:
-            params |= {"group_by_time": self._name(), "granularity": "month"}
+            params |= {"group_by_time": self._name(), "granularity": self._chance.choice(_CALENDAR)}
+            params |= self._maybe("time_zone", *_ZONES, odds=0.5)
         if "group_by" in params or "group_by_time" in params:
             params |= self._maybe("limit", "1", "2")
         return Ask("aggregate", self._stream(), params)

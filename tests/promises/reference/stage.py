@@ -13,13 +13,14 @@ from tests.made_once import parse_once
 from tests.promises.caller import Caller, calling
 from tests.promises.reference.embedder import InstalledEncoder
 from tests.promises.reference.generator import Plan, Side, plan
-from tests.promises.reference.world import Feed, Granted, Place, Write, look
+from tests.promises.reference.world import AccountChange, Feed, Granted, Place, Write, look
 from tests.serving import UNLIMITED, SetClock
 
 from pdpp.app import make_app
 from pdpp.authz.token import TokenKind, hash_token
 from pdpp.jobs.embedding import embed_some
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
+from pdpp.service.accounts import merge_connections, remove_connection
 from pdpp.store.batch import Line
 from pdpp.store.catalogue import Feed as StoredFeed
 from pdpp.store.port import Store
@@ -58,6 +59,16 @@ class Actor:
         lines = [Line(at, line.key, line.emitted, line.data) for at, line in enumerate(batch)]
         self.store.write(feed, lines)
 
+    def change(self, change: AccountChange) -> None:
+        """Do with an account what its owner wants, to the last piece."""
+        self.clock.now = change.at
+        if change.into is None:
+            remove_connection(self.store, None, change.connection_id, self.clock)
+        else:
+            merge_connections(self.store, change.connection_id, change.into, self.clock)
+        while self.store.delete_removed():
+            pass
+
     def live(self, number: int, step: int) -> None:
         """Let one step of one world pass; the last texts that are shown get their vectors.
 
@@ -66,6 +77,9 @@ class Actor:
         side = self.sides[number]
         last = step == len(side.plan.steps) - 1
         for batch in side.batches(step):
+            if isinstance(batch, AccountChange):
+                self.change(batch)
+                continue
             self.write(batch)
             if last and self.encoder is not None and batch[0].at == side.visible_at(step):
                 while embed_some(self.store, self.encoder):
@@ -90,7 +104,7 @@ class Actor:
     def under(self, number: int) -> Caller:
         """Return a client of the grant of a world."""
         if number not in self._callers:
-            self._callers[number] = self.caller.under(token_of(self.sides[number].plan))
+            self._callers[number] = self.caller.under(token_of(self.sides[number].plan.grant_id))
         return self._callers[number]
 
 
@@ -98,9 +112,9 @@ PACKAGE_ID = "pkg_0000000000000001"
 PACKAGE_TOKEN = "pdpp_package_" + "p" * 43
 
 
-def token_of(made: Plan) -> str:
+def token_of(grant_id: str) -> str:
     """Return the text of a grant's token."""
-    return f"pdpp_client_{hashlib.sha256(made.grant_id.encode()).hexdigest()[:43]}"
+    return f"pdpp_client_{hashlib.sha256(grant_id.encode()).hexdigest()[:43]}"
 
 
 def _keep(actor: Actor, side: Side, granted: Granted, revision: str) -> None:
@@ -116,13 +130,14 @@ def _keep(actor: Actor, side: Side, granted: Granted, revision: str) -> None:
         )
         for one in granted.allowed
     )
-    mode, package = AccessMode.CONTINUOUS, PACKAGE_ID if side.plan.packaged else None
+    own = granted.id == side.plan.grant_id
+    mode, package = AccessMode.CONTINUOUS, PACKAGE_ID if own and side.plan.packaged else None
     now = actor.clock()
     grant = Grant(
         granted.id, granted.client_id, "a test", mode, allowances, now, package_id=package
     )
     token = Token(
-        hash=hash_token(token_of(side.plan)),
+        hash=hash_token(token_of(granted.id)),
         kind=TokenKind.CLIENT.value,
         label=granted.client_id,
         created_at=actor.clock(),
@@ -200,6 +215,8 @@ def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:
         if len(actor.sides) == 1:
             _keep_package(actor, side.granted().client_id)
         _keep(actor, side, side.granted(), parsed.revision)
+        for granted in side.others():
+            _keep(actor, side, granted, parsed.revision)
 
 
 def _keep_package(actor: Actor, client_id: str) -> None:

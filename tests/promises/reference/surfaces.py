@@ -58,6 +58,12 @@ def _arguments(ask: Ask) -> dict[str, Any]:
     return made
 
 
+def _taken(ask: Ask) -> dict[str, str]:
+    """Return what a tool takes of a question: searches have the time zone of their server."""
+    searches = ask.kind in _SEARCHES
+    return {n: v for n, v in ask.params.items() if not searches or n != "time_zone"}
+
+
 def asked_by_tool(ask: Ask) -> bool:
     """Tell whether a question can be asked with a tool and a command."""
     odd = any(name in ask.params for name in _LEFT_OUT if name != "time_zone")
@@ -67,7 +73,7 @@ def asked_by_tool(ask: Ask) -> bool:
 
 def call_tool(judge: Judge, ask: Ask, era: str) -> None:
     """Ask with a tool: the same bytes from both, and each half says what the model says."""
-    plain = Ask(ask.kind, ask.stream, {n: v for n, v in ask.params.items() if n != "time_zone"})
+    plain = Ask(ask.kind, ask.stream, _taken(ask))
     message = tool_call(_TOOLS[ask.kind], _arguments(plain), era)
     replies = [
         seen(caller.exchange("POST", "/mcp", (), message.headers(), message.body()))
@@ -111,7 +117,7 @@ def _with_short_key(group: dict[str, Any]) -> dict[str, Any]:
 
 def call_package(judge: Judge, ask: Ask) -> None:
     """Ask a package of many grants with a tool: what is hidden from all of them changes nothing."""
-    plain = Ask(ask.kind, ask.stream, {n: v for n, v in ask.params.items() if n != "time_zone"})
+    plain = Ask(ask.kind, ask.stream, _taken(ask))
     message = tool_call(_TOOLS[ask.kind], _arguments(plain), "modern")
     replies = []
     for actor in judge.stage.both:
@@ -151,7 +157,7 @@ class Terminal:
     def run(self, judge: Judge, ask: Ask) -> None:
         """Ask with a command: the same output for both, and the model's rows in it."""
         searches = ask.kind in _SEARCHES
-        words = [_COMMANDS[ask.kind], ask.params["q"] if searches else "notes"]
+        words = [_COMMANDS[ask.kind]]
         if ask.kind in ("semantic", "hybrid"):
             words.append(f"--mode={ask.kind}")
         options = {"metric": "metric", "field": "field", "group_by": "group-by", "sort": "sort"}
@@ -160,7 +166,9 @@ class Terminal:
                 words.append(f"--{options[name]}={text}")
             elif name == "connection_id":
                 words.append(f"--connection={text}")
-        ended = [self._run(judge.number, actor, [*words, "--json"]) for actor in judge.stage.both]
+        # A question may begin with a sign, as an option does.
+        words += ["--json", "--", ask.params["q"] if searches else "notes"]
+        ended = [self._run(judge.number, actor, words) for actor in judge.stage.both]
         judge.counts["pdpp read"] += 1
         if ended[0] != ended[1]:
             raise Interference(f"{words}\n{ended[0]}\n{ended[1]}")

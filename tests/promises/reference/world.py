@@ -34,6 +34,15 @@ class Write:
     emitted: int
 
 
+@dataclass(frozen=True, slots=True)
+class AccountChange:
+    """What the owner does with an account at a moment: merges it into another, or removes it."""
+
+    at: int
+    connection_id: str
+    into: str | None = None
+
+
 @dataclass(slots=True)
 class World:
     """Everything a store holds and ever held. ``surrogates`` are by place and key."""
