@@ -132,7 +132,8 @@ def test_what_has_no_time_stands_first_in_its_conversation(world: World) -> None
         for key, year in years.items()
     }
     asked = {"sender": "Anna", "body": "the spare key to the boathouse", "chat": "home"}
-    chat(world).put({**lines, "asked": asked})
+    others = {key: {**asked, "body": "hm"} for key in ("a", "another", "zebra")}
+    chat(world).put({**lines, **others, "asked": asked})
     found = scores(world, world.reach(), "boathouse key flower pot")
     assert found["oldest"] > found["older"] > found["old"] == found["new"]
 

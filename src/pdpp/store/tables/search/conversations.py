@@ -69,7 +69,13 @@ def _places(
 ) -> list[_Place]:
     time_of = dict(zip(numbers, times, strict=True))
     return [
-        _Place(number, hashed(str(name)), time_of[number], record.surrogate)
+        _Place(
+            number,
+            hashed(str(name)),
+            time_of[number],
+            # Others without a time are in no order with it, and all stand before those with one.
+            record.surrogate if time_of[number] != NO_TIME else _LATEST,
+        )
         for number, record in read.of(numbers).items()
         if (name := record.get(reach.stream.thread_field or "")) is not None
     ]
