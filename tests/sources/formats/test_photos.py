@@ -97,6 +97,12 @@ def test_pictures_without_a_camera_are_not_taken_by_themselves(tmp_path: Path) -
     assert look(SOURCE, put(tmp_path, a_dot_png=b"\x89PNG\r\n\x1a\n")) is None
 
 
+def test_a_picture_that_no_camera_made_may_lie_among_photos(tmp_path: Path) -> None:
+    folder = put(tmp_path, a_dot_jpg=photos.jpeg(photos.tiff()), wave_dot_gif=b"GIF89a")
+    assert isinstance(look(SOURCE, folder), Recognition)
+    assert {data["name"] for data in read(SOURCE, folder).values()} == {"a.jpg", "wave.gif"}
+
+
 def test_the_pictures_are_kept_when_the_owner_says_so(tmp_path: Path) -> None:
     content = photos.jpeg(photos.tiff())
     path = put(tmp_path, a_dot_jpg=content)

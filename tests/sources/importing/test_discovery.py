@@ -76,6 +76,18 @@ def test_parts_of_one_takeout_stay_together_and_others_apart(tmp_path: Path) -> 
     assert "is not known" in unknown
 
 
+def test_what_is_not_known_as_a_whole_says_which_source_would_read_a_part_of_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "lease.pdf").write_bytes(b"%PDF-1.4\n%%EOF")
+    (tmp_path / "to do.txt").write_text("Call the landlord")
+    [unknown] = look(tmp_path).unknown
+    assert "A part of it comes in with --as documents (1 document)." in unknown
+    (tmp_path / "lease.pdf").unlink()
+    [unknown] = look(tmp_path).unknown
+    assert "--as" not in unknown
+
+
 def new_claude(folder: Path) -> Path:
     """Write an export as it comes since August 2026: a zip for each category."""
     page = {

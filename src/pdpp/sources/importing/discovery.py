@@ -195,7 +195,7 @@ def _look(
     if len(kept) > 1:
         discovery.unknown += _left_over(tree, left.values(), kept)
     if not kept:
-        words = "; ".join(dict.fromkeys(refusals)) or unknown_words(tree)
+        words = "; ".join(dict.fromkeys(refusals)) or unknown_words(tree, choices, sources)
         discovery.unknown.append(words)
 
 

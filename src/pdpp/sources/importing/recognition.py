@@ -1,7 +1,7 @@
 """Recognition: find the source an export belongs to, or say why none takes it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources import registry
@@ -32,16 +32,16 @@ def recognise_export(
         return recognise_as(tree, choices, mine or registry.load(chosen))
     sources = [*registry.every(), *own]
     broken = [source.words for source in sources if isinstance(source, BrokenPlugin)]
-    exports, refusals = _ask(
-        tree, choices, [source for source in sources if isinstance(source, Source)]
-    )
+    usable = [source for source in sources if isinstance(source, Source)]
+    exports, refusals = _ask(tree, choices, usable)
     certain = [export for export in exports if export.recognition.confidence is Confidence.CERTAIN]
     best = certain or exports
     if len(best) == 1:
         return best[0]
     if best:
         raise ImportRefused(_ambiguous(tree, best))
-    raise ImportRefused("; ".join([*(refusals or [unknown_words(tree)]), *broken]))
+    words = refusals or [unknown_words(tree, choices, usable)]
+    raise ImportRefused("; ".join([*words, *broken]))
 
 
 def recognise_as(tree: Tree, choices: OwnerChoices, source: Source) -> RecognisedExport:
@@ -83,11 +83,18 @@ def _ambiguous(tree: Tree, exports: list[RecognisedExport]) -> str:
     return f"{tree.path.name} looks like more than one thing: {seen}; say which with --as"
 
 
-def unknown_words(tree: Tree) -> str:
-    """Say what a tree is that no source knows."""
+def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) -> str:
+    """Say what a tree is that no source knows, and which would read a part of it if told to."""
+    told = replace(choices, chosen=True)
+    able, _ = _ask(tree, told, sources)
+    hints = [
+        f"A part of it comes in with --as {export.source.connector_key}"
+        f" ({export.recognition.version}). "
+        for export in able
+    ]
     return (
         f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}. "
-        f"Known are {', '.join(registry.names())}; {_INFER}"
+        f"{''.join(hints)}Known are {', '.join(registry.names())}; {_INFER}"
     )
 
 

@@ -15,7 +15,7 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _PICTURES = frozenset(
-    {".jpg", ".jpeg", ".heic", ".heif", ".avif", ".png", ".webp", ".tif", ".tiff"}
+    {".jpg", ".jpeg", ".heic", ".heif", ".avif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
     | {".dng", ".cr2", ".nef", ".arw", ".orf", ".rw2"}
 )
 _BESIDE = frozenset({".xmp", ".aae", ".thm", ".mov", ".mp4", ".m4v", ".avi", ".3gp", ".ini", ".db"})
