@@ -11,7 +11,7 @@ MODULES = sorted(PAGES.rglob("*.py"))
 
 TYPES = {
     "pdpp.store.catalogue": {"Catalogue", "Feed"},
-    "pdpp.store.jobs": {"JobOrder", "JobStatus", "Json"},
+    "pdpp.store.jobs": {"JobOrder", "JobStatus", "JobStore", "Json"},
     "pdpp.store.numbers": {"read_data", "write_data"},
     "pdpp.store.port": {"Store"},
     "pdpp.store.query": {"Record"},
@@ -25,7 +25,7 @@ TYPES = {
     "pdpp.store.scope": {"Reach", "roles_of"},
     "pdpp.store.vault": {"Token", "Vault", "VaultReader"},
 }
-"""Values, and functions of values; nothing that reads a store."""
+"""Values, functions of values, and the parts that hold no records; nothing that reads a store."""
 
 WITHOUT_RECORDS = {
     "catalogue",

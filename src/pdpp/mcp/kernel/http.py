@@ -157,9 +157,8 @@ def _refusal(status: int, text: str, headers: Headers | None = None) -> HttpRefu
 
 
 async def _respond(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:
-    sent = {b"content-length": b"%d" % len(body), b"cache-control": b"no-store"}
-    for name, value in (headers or {}).items():
-        sent[name.encode("latin-1")] = value.encode("latin-1")
+    more = {k.encode("latin-1"): v.encode("latin-1") for k, v in (headers or {}).items()}
+    sent = {b"content-length": b"%d" % len(body), b"cache-control": b"no-store", **more}
     if body:
         sent[b"content-type"] = b"application/json"
     await send({"type": "http.response.start", "status": status, "headers": list(sent.items())})
