@@ -11,7 +11,7 @@ MODULES = sorted(PAGES.rglob("*.py"))
 
 TYPES = {
     "pdpp.store.catalogue": {"Catalogue", "Feed"},
-    "pdpp.store.jobs": {"JobOrder", "JobStatus", "JobStore", "Json"},
+    "pdpp.store.jobs": {"JobOrder", "JobStatus", "Json"},
     "pdpp.store.numbers": {"read_data", "write_data"},
     "pdpp.store.port": {"Store"},
     "pdpp.store.query": {"Record"},
@@ -25,7 +25,7 @@ TYPES = {
     "pdpp.store.scope": {"Reach", "roles_of"},
     "pdpp.store.vault": {"Token", "Vault", "VaultReader"},
 }
-"""Values, functions of values, and the parts that hold no records; nothing that reads a store."""
+"""Values, and functions of values; nothing that reads a store."""
 
 WITHOUT_RECORDS = {
     "catalogue",
@@ -43,9 +43,9 @@ WITHOUT_RECORDS = {
 """Parts of the store that hold no records: what is declared, grants, receipts, jobs, sizes, and the
 numbers that say whether anything changed."""
 
-HANDED_TO = {"clients_of", "copies_itself", "explained", "find_destination"}
+HANDED_TO = {"clients_of", "copies_itself", "explained", "find_destination", "outcome_of"}
 """Functions that take the store whole: who may read an account, whether a backup can be made here,
-an error, and the account that an export belongs to."""
+an error, the account that an export belongs to, and what became of an upload."""
 
 
 def uses_of_the_store(tree: ast.Module) -> Iterator[str]:

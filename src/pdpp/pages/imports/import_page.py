@@ -116,7 +116,7 @@ async def show_upload(request: PageRequest) -> Response:
 
 def _waits(request: PageRequest, upload: Upload) -> bool:
     """Tell whether an upload can be imported, for the first time or again."""
-    return outcome_of(upload, request.site.service.store.jobs) is UploadOutcome.WAITING
+    return outcome_of(upload, request.site.service.store) is UploadOutcome.WAITING
 
 
 async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":

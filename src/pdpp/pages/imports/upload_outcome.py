@@ -3,7 +3,8 @@
 from enum import Enum, auto
 
 from pdpp.pages.imports.upload import Upload
-from pdpp.store.jobs import JobStatus, JobStore
+from pdpp.store.jobs import JobStatus
+from pdpp.store.port import Store
 
 
 class UploadOutcome(Enum):
@@ -15,9 +16,9 @@ class UploadOutcome(Enum):
     IMPORTED = auto()
 
 
-def outcome_of(upload: Upload, jobs: JobStore) -> UploadOutcome:
+def outcome_of(upload: Upload, store: Store) -> UploadOutcome:
     """Return where an upload is; a job that is kept no more ended long ago."""
-    known = [job for id in upload.jobs if (job := jobs.get(id)) is not None]
+    known = [job for id in upload.jobs if (job := store.jobs.get(id)) is not None]
     if any(job.finished_at is None for job in known):
         return UploadOutcome.IMPORTING
     if not upload.jobs or any(job.status is JobStatus.FAILED for job in known):

@@ -27,7 +27,7 @@ def uploads_kind(store: Store, data: Path, clock: Clock) -> JobKind:
     def ended() -> Iterator[Upload]:
         kept = KEPT if isinstance(store.files, PlainFiles) else _KEPT_IF_ENCRYPTED
         for upload in folder.uploads():
-            outcome = outcome_of(upload, store.jobs)
+            outcome = outcome_of(upload, store)
             forgotten = outcome is UploadOutcome.WAITING and clock() - upload.created_at > kept
             if forgotten or outcome is UploadOutcome.IMPORTED:
                 yield upload
