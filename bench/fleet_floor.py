@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 import orjson
 import psycopg
@@ -26,15 +24,8 @@ class BareWriter:
         self.write(1)
         pin(self._pid, core)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Remove the table."""
         self._session.execute(f"DROP TABLE {self._table}".encode())
         self._session.close()
 

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple, Protocol
@@ -185,7 +185,9 @@ def fleet_ingest_rows(shelf: Path, url: str, records: int) -> Iterator[Row]:
         with ExitStack() as stack:
             lines = [world.make_world(_WORLD).lines(batch) for batch in batches]
             bare = [
-                stack.enter_context(BareWriter(url, f"floor_{stamp}_{number}", lines, core))
+                stack.enter_context(
+                    closing(BareWriter(url, f"floor_{stamp}_{number}", lines, core))
+                )
                 for number, core in enumerate(pins)
             ]
             floor = compared(bare, database, cores, size)

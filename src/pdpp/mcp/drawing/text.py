@@ -41,7 +41,7 @@ _FETCH_HELP = (
 
 
 def _labels(*known: str | None) -> str:
-    """Return the labels of a source on one line; a page has many hits of few sources."""
+    """Return the labels of a source on one line."""
     return " · ".join([label(part) for part in known if part])
 
 
