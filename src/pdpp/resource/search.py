@@ -18,6 +18,7 @@ from pdpp.evidence.presentation import NAMING, present_name
 from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
+from pdpp.model.errors import CursorExpired
 from pdpp.receipts.served import of_hits
 from pdpp.resource.answers import (
     ListJson,
@@ -98,12 +99,17 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
     by_time = call.query.text("sort") == "time"
     call.used |= _used(question, reaches, by_time)
     encoder = call.encoder.load() if call.encoder is not None and mode != "search" else None
+    by_words = f"{mode} by words"
+    if _is_continued(call, by_words):
+        # The pages before had no model: they go on as they began, wherever they are asked for.
+        encoder = None
+    order = mode if encoder is not None or mode == "search" else by_words
     page = call.store.search(
         SearchQuery(
             reaches=reaches,
             question=question,
             limit=call.query.integer("limit") or 0,
-            after=_position(call, mode),
+            after=_position(call, mode, order),
             by_time=by_time,
             zone=place,
             meaning=None if encoder is None else encoder.encode,
@@ -119,7 +125,7 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
     return list_envelope(
         call,
         data,
-        next_cursor=_next_cursor(call, mode, page, len(data), fitting),
+        next_cursor=_next_cursor(call, order, page, len(data), fitting),
         count=page.ranked,
         warnings=[*warnings, *left_out],
         hints=_hints(page, reaches),
@@ -181,11 +187,24 @@ def _searched(call: Call) -> tuple[Reach, ...]:
     return tuple(reach for reach in reaches if reach.stream.name in streams)
 
 
-def _position(call: Call, kind: str) -> SearchPosition | None:
+def _is_continued(call: Call, order: str) -> bool:
+    """Tell whether a call goes on with a list of hits in an order."""
+    cursor = call.query.text("cursor")
+    return cursor is not None and call.signer.is_of_kind("search", call.bound(order), cursor)
+
+
+def _position(call: Call, mode: str, order: str) -> SearchPosition | None:
+    """Return the place that a call goes on from, in the order of the pages before."""
     cursor = call.query.text("cursor")
     if cursor is None:
         return None
-    score, time, *handle = call.signer.open("search", call.bound(kind), cursor)
+    if order != mode and _is_continued(call, mode):
+        raise CursorExpired(
+            "The pages before were ordered by meaning, and there is no model of meaning here; "
+            "search again without the cursor.",
+            param="cursor",
+        )
+    score, time, *handle = call.signer.open("search", call.bound(order), cursor)
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 

@@ -1,6 +1,6 @@
 """Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -125,8 +125,9 @@ def register(
     )
     db.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (OWNER, key, declaration.revision))
     raise_version(db)
+    before = {} if current is None else parse_declaration(current.document).streams
     for connection in _connections_of(db, key):
-        _lay_feeds(db, connection, declaration, progress)
+        _lay_feeds(db, connection, declaration, before, progress)
 
 
 def connect(db: TableConnection, connection: Connection) -> None:
@@ -155,7 +156,8 @@ def connect(db: TableConnection, connection: Connection) -> None:
         (OWNER, connection.connection_id),
     )
     raise_version(db)
-    _lay_feeds(db, connection, parse_declaration(current.document), None)
+    declaration = parse_declaration(current.document)
+    _lay_feeds(db, connection, declaration, declaration.streams, None)
 
 
 class _Current(NamedTuple):
@@ -201,9 +203,14 @@ def _lay_feeds(
     db: TableConnection,
     connection: Connection,
     declaration: Declaration,
+    declared: Mapping[str, Stream],
     progress: Progress | None,
 ) -> None:
-    """Give each stream of a connection its feed, and bring its places up to the declaration."""
+    """Give each stream of a connection its feed, and bring its places up to the declaration.
+
+    ``declared`` are the streams as they were declared until now.
+    """
+    sources = {declaration.connector_key: declaration}
     for stream in declaration.streams.values():
         row = next(
             db.execute(
@@ -233,8 +240,12 @@ def _lay_feeds(
                     "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ?",
                     (OWNER, row[0], MOVED),
                 )
-            sources = {declaration.connector_key: declaration}
             _reindex(db, stored_feed(row[0], connection, sources, stream.name, text), progress)
+        elif stream != declared.get(stream.name):
+            from pdpp.store.tables.search import meaning
+
+            feed = stored_feed(row[0], connection, sources, stream.name, text)
+            meaning.follow_declaration(db, feed, declared.get(stream.name))
 
 
 def _add_feed(db: TableConnection, connection: Connection, stream: Stream, places: str) -> None:

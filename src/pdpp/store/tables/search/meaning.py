@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from pdpp.model.declaration import Stream
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.meaning import PendingTexts, TextVector, has_meaning
 from pdpp.store.numbers import read_data
@@ -31,7 +32,7 @@ class TableMeaning:
     def _wanted(self) -> list[IndexedFeed]:
         off = self.off()
         feeds = (indexed(feed) for feed in self._catalogue().feeds.values())
-        return [feed for feed in feeds if feed.address not in off and _places(feed)]
+        return [feed for feed in feeds if feed.address not in off and places_of(feed)]
 
     def pending(self, most: int) -> Sequence[PendingTexts]:
         """Return some records that have no vectors yet."""
@@ -67,9 +68,11 @@ class TableMeaning:
         by_record: dict[int, list[TextVector]] = {}
         for vector in vectors:
             by_record.setdefault(vector.record, []).append(vector)
-        feeds = {feed.id: feed for feed in self._wanted()}
         rows: list[tuple[int, int, int, bytes]] = []
         with self._db.writing() as db:
+            # Asked in this turn: a stream may have been turned off, or a field become sensitive,
+            # up to the moment at which nobody else writes.
+            feeds = {feed.id: feed for feed in self._wanted()}
             for item in done:
                 feed = feeds.get(item.feed)
                 if feed is None or _current(db, feed, item) != item:
@@ -84,7 +87,7 @@ class TableMeaning:
     def shown(self, reach: Reach) -> frozenset[str]:
         """Return the visible fields of which a visible record has a vector."""
         where = records_where(reach)
-        places = _places(indexed(reach.feed))
+        places = places_of(indexed(reach.feed))
         names = set()
         for name in places.keys() & set(reach.searched_fields()):
             row = next(
@@ -128,7 +131,7 @@ class TableMeaning:
             db.execute("DELETE FROM meaning")
 
 
-def _places(feed: IndexedFeed) -> dict[str, int]:
+def places_of(feed: IndexedFeed) -> dict[str, int]:
     """Return the fields of a feed that get vectors, each with its place."""
     fields = feed.stream.fields
     return {
@@ -142,7 +145,7 @@ def _texts(
     db: TableReader, feed: IndexedFeed, number: int, surrogate: int, data: bytes
 ) -> PendingTexts:
     record = read_data(whole_data(db, feed.id, surrogate, data))
-    values = {name: record.get(name) for name in _places(feed)}
+    values = {name: record.get(name) for name in places_of(feed)}
     texts = {name: text for name, text in values.items() if isinstance(text, str) and text.strip()}
     return PendingTexts(feed.id, number, texts)
 
@@ -171,7 +174,7 @@ def remove_changed(
 
     The others stay: a change that a grant hides must not take away what makes its hits.
     """
-    places = _places(feed)
+    places = places_of(feed)
     gone = [
         (feed.id, number, place)
         for number, names in changes
@@ -179,6 +182,21 @@ def remove_changed(
         for place in (_NO_FIELD, *(places[name] for name in changed))
     ]
     db.executemany("DELETE FROM meaning WHERE feed = ? AND record = ? AND place = ?", gone)
+
+
+def follow_declaration(db: TableConnection, feed: IndexedFeed, before: Stream | None) -> None:
+    """Delete the vectors of fields that are to have none any more; have new fields get theirs.
+
+    ``before`` is the stream as it was declared until now.
+    """
+    places = places_of(feed)
+    had = set() if before is None else {f.name for f in before.fields.values() if has_meaning(f)}
+    if before is None or places.keys() - had:
+        # Every record is looked at again; what has its vector keeps it until then.
+        db.execute("DELETE FROM meaning WHERE feed = ? AND place = ?", (feed.id, _NO_FIELD))
+    if before is None or had - places.keys():
+        kept = ", ".join(map(str, (_NO_FIELD, *places.values())))
+        db.execute(f"DELETE FROM meaning WHERE feed = ? AND place NOT IN ({kept})", (feed.id,))
 
 
 def forget_feed(db: TableConnection, feed: int) -> None:

@@ -26,6 +26,7 @@ from pdpp.store.tables.search.common_postings import CommonPostings
 from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.lists import Turn, place_at, runs_of
 from pdpp.store.tables.search.parts import Part, listed_slots
+from pdpp.store.tables.search.states import KnownStates
 
 _BLOCKS = """
     SELECT b.id, b.feed, b.spread, b.size, b.first_time, b.last_time, g.slots
@@ -37,9 +38,6 @@ BLOCK_BITS = 34
 """How many low bits of a pair are the id of a block; the upper ones are the list."""
 
 _Blocks = list[tuple[Any, ...]]
-
-_MOST_STATES = 256
-"""Each connection has states of its own, and one more after every write anywhere."""
 
 
 class RowMonths(NamedTuple):
@@ -135,7 +133,7 @@ class _KnownPlacement(NamedTuple):
     reaches: tuple[Reach, ...]
     blocks: _Blocks
     placement: Placement
-    states: set[object]
+    states: KnownStates
 
 
 class _LastPlacement:
@@ -170,13 +168,11 @@ def placed(
         return known.placement
     blocks = _blocks_of(db, every)
     if known is not None and known.blocks == blocks:
-        if len(known.states) >= _MOST_STATES:
-            known.states.clear()
         known.states.add(state)
         return known.placement
     placement = _Placing(db, cache, every).placement(blocks)
     placement.lasts = True
-    last.known = _KnownPlacement(cache, every, blocks, placement, {state})
+    last.known = _KnownPlacement(cache, every, blocks, placement, KnownStates(state))
     return placement
 
 

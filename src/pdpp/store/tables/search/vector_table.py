@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.search.lists import text_places
+from pdpp.store.tables.search.meaning import places_of
 from pdpp.store.tables.search.parts import Part
+from pdpp.store.tables.search.states import KnownStates
 
 if TYPE_CHECKING:
     from pdpp.store.tables.search.placement import Placement
@@ -23,9 +26,6 @@ _AT_ONCE = 256
 
 _MOST_BYTES = 24 << 20
 """How much is remembered of all that was searched lately."""
-
-_MOST_STATES = 256
-"""Each connection has states of its own."""
 
 
 class VectorTable(NamedTuple):
@@ -72,7 +72,9 @@ def _of_feed(db: TableReader, visible: "Visible", parts: list[tuple[Part, Longs]
     reach = parts[0][0].reach
     rows = np.concatenate([some for _, some in parts])
     numbers = np.concatenate([visible.numbers_in(part, some) for part, some in parts])
-    places = sorted(text_places(reach))
+    # A store from before may have vectors of a field that has become sensitive since.
+    meant = places_of(indexed(reach.feed)).values()
+    places = sorted(set(meant).intersection(text_places(reach)))
     found: list[Any] = []
     if places:
         found = db.execute(
@@ -92,7 +94,7 @@ class _Known(NamedTuple):
     """The vectors of a placement, and the states of the database in which it had them."""
 
     table: VectorTable
-    states: set[object]
+    states: KnownStates
 
 
 class VectorCache:
@@ -116,11 +118,10 @@ class VectorCache:
                 return known.table
         table = read()
         with self._lock:
-            if known is None or not known.table.equals(table):
-                known = _Known(table, set())
-            elif len(known.states) >= _MOST_STATES:
-                known.states.clear()
-            known.states.add(state)
+            if known is not None and known.table.equals(table):
+                known.states.add(state)
+            else:
+                known = _Known(table, KnownStates(state))
             self._known[placement] = known
             self._known.move_to_end(placement)
             while len(self._known) > 1 and self._bytes() > _MOST_BYTES:

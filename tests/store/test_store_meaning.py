@@ -1,0 +1,245 @@
+"""Vectors in a store that several workers use: whose they are, how long they live, what they order.
+
+A small embedder stands where the model stands; stores, servers and tables are the real ones.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine import database_of, open_store
+from tests.promises.reference.embedder import InstalledEncoder
+from tests.serving import UNLIMITED, Running, grant, planted_store, put, refused, running
+
+from pdpp.app import make_app
+from pdpp.jobs.embedding import embed_some
+from pdpp.model.validation import parse_declaration
+from pdpp.store.port import Store
+from pdpp.store.tables.search import meaning
+
+TEXT: dict[str, Any] = {"type": ["string", "null"]}
+NOTES = ("c", "notes")
+ASKED = "elevator not working"
+
+
+def declaration(
+    version: str = "1",
+    semantic: tuple[str, ...] = ("body", "diary"),
+    diary: Mapping[str, Any] = TEXT,
+) -> dict[str, Any]:
+    return {
+        "protocol_version": "0.1.0",
+        "source": {"kind": "connector", "id": "https://notes.example/source"},
+        "connector_key": "notes",
+        "declaration_version": version,
+        "publisher": {"id": "https://notes.example"},
+        "display": {"name": "Notes"},
+        "streams": [
+            {
+                "name": "notes",
+                "semantics": "mutable_state",
+                "schema": {
+                    "type": "object",
+                    "properties": {"id": {"type": "string"}, "body": TEXT, "diary": diary},
+                    "required": ["id"],
+                },
+                "primary_key": ["id"],
+                "query": {
+                    "search": {"lexical_fields": ["body", "diary"], "semantic_fields": semantic}
+                },
+            }
+        ],
+    }
+
+
+SENSITIVE = declaration("2", diary={**TEXT, "x_pdpp_sensitive": True})
+RECORDS = [
+    {"id": "lift", "body": "the lift is out of order"},
+    {"id": "cat", "body": "the cat sleeps on the mat", "diary": ASKED},
+    {"id": "tiles", "body": "invoice for the tiles of the elevator"},
+    {"id": "roof", "body": "the roof is leaking"},
+]
+
+
+class IdleEncoder(InstalledEncoder):
+    """The embedder of a server whose own job makes no vectors: the test says when there are any."""
+
+    @property
+    def installed(self) -> bool:
+        """Say to the job that there is none."""
+        return False
+
+
+def embed(store: Store) -> None:
+    while embed_some(store, InstalledEncoder()):
+        pass
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = planted_store(tmp_path, declaration(), {"c": "Notes"}, {NOTES: RECORDS})
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def other(store: Store, tmp_path: Path) -> Iterator[Store]:
+    """The same store as another worker has it."""
+    other = open_store(tmp_path)
+    yield other
+    other.close()
+
+
+@pytest.fixture
+def server(store: Store) -> Iterator[Running]:
+    with running(make_app(store, UNLIMITED, encoder=IdleEncoder())) as server:
+        yield server
+
+
+def scores(server: Running, token: str, mode: str = "semantic") -> dict[str, float]:
+    answer = server.client(token).get(f"/v1/search/{mode}", params={"q": ASKED}).json()
+    return {hit["record_key"]: hit["score"]["value"] for hit in answer["data"]}
+
+
+# What gets vectors
+
+
+def test_a_field_that_becomes_sensitive_loses_its_vectors(store: Store, server: Running) -> None:
+    embed(store)
+    token = grant(store)
+    before = scores(server, token)
+    store.register(parse_declaration(SENSITIVE))
+    after = scores(server, token)
+    assert after.get("cat", 0) < before["cat"], "nothing is ranked by what became sensitive"
+    assert {key: after[key] for key in after if key != "cat"} == {
+        key: before[key] for key in before if key != "cat"
+    }, "the vectors of other texts stay"
+    store.register(parse_declaration(declaration("3")))
+    assert scores(server, token) == after, "a vector that went does not come back by itself"
+    embed(store)
+    assert scores(server, token) == before
+
+
+def test_a_vector_that_a_sensitive_field_has_from_before_orders_nothing(
+    store: Store, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(store)
+    monkeypatch.setattr(meaning, "follow_declaration", lambda *_: None)
+    store.register(parse_declaration(SENSITIVE))
+    assert scores(server, grant(store)).get("cat", 0) < 0.9
+
+
+def test_a_field_that_is_offered_later_gets_vectors(tmp_path: Path) -> None:
+    store = planted_store(
+        tmp_path, declaration(semantic=("body",)), {"c": "Notes"}, {NOTES: RECORDS}
+    )
+    with running(make_app(store, UNLIMITED, encoder=IdleEncoder())) as server:
+        embed(store)
+        token = grant(store)
+        before = scores(server, token)
+        store.register(parse_declaration(declaration("2")))
+        assert scores(server, token) == before
+        embed(store)
+        assert scores(server, token)["cat"] > before.get("cat", 0)
+    store.close()
+
+
+def _turned_off(other: Store) -> None:
+    other.meaning.turn(NOTES, on=False)
+
+
+def _made_sensitive(other: Store) -> None:
+    other.register(parse_declaration(SENSITIVE))
+
+
+@pytest.mark.parametrize("change", [_turned_off, _made_sensitive])
+def test_what_another_worker_keeps_out_at_the_last_moment_gets_no_vector(
+    store: Store,
+    other: Store,
+    server: Running,
+    change: Callable[[Store], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    database = database_of(store)
+    writing = database.writing
+
+    def late() -> Any:
+        monkeypatch.undo()
+        change(other)
+        return writing()
+
+    monkeypatch.setattr(database, "writing", late)
+    embed_some(store, InstalledEncoder())
+    assert scores(server, grant(store)).get("cat", 0) < 0.9, "its diary says what is asked"
+
+
+# Workers
+
+
+def test_a_list_goes_on_as_it_began_on_a_worker_with_or_without_the_model(
+    store: Store, other: Store, server: Running
+) -> None:
+    embed(store)
+    token = grant(store)
+    route = "/v1/search/hybrid"
+    asked: dict[str, Any] = {"q": "the elevator", "limit": 1}
+    with running(make_app(other, UNLIMITED)) as without_model:
+        by_meaning, by_words = server.client(token), without_model.client(token)
+        whole = by_words.get(route, params={**asked, "limit": 100}).json()["data"]
+        assert [hit["record_key"] for hit in whole] != [
+            hit["record_key"]
+            for hit in by_meaning.get(route, params={**asked, "limit": 100}).json()["data"]
+        ]
+        first = by_words.get(route, params=asked).json()
+        seen, cursor = [first["data"][0]], first["next_cursor"]
+        for client in (by_meaning, by_words) * len(whole):
+            page = client.get(route, params={**asked, "cursor": cursor}).json()
+            assert [warning["code"] for warning in page["meta"]["warnings"]] == [
+                "semantic_unavailable"
+            ]
+            seen += page["data"]
+            cursor = page.get("next_cursor")
+            if cursor is None:
+                break
+        assert seen == whole, "each hit once, in the order of the first page"
+        cursor = by_meaning.get(route, params=asked).json()["next_cursor"]
+        expired = by_words.get(route, params={**asked, "cursor": cursor})
+        refused(expired, 410, "cursor_expired")
+        assert by_meaning.get(route, params={**asked, "cursor": cursor}).status_code == 200
+
+
+def _write(other: Store) -> None:
+    put(other, *NOTES, {"id": "roof", "body": ASKED})
+
+
+def _delete(other: Store) -> None:
+    batch = other.batch(other.catalogue().feeds[NOTES])
+    batch.drop("tiles", 1)
+    batch.write()
+
+
+def test_no_worker_answers_by_what_it_remembers_from_before_a_write(
+    store: Store, other: Store, server: Running
+) -> None:
+    token = grant(store)
+
+    def answers(asked: Running) -> list[bytes]:
+        """Ask as often as a worker has threads, each of which reads for itself."""
+        client = asked.client(token)
+        routes = [f"/v1/search/{mode}" for mode in ("semantic", "hybrid") * 3]
+        return [_shown(client.get(route, params={"q": ASKED})) for route in routes]
+
+    answers(server)
+    for change in (embed, _write, embed, _delete, _turned_off):
+        before = answers(server)
+        change(other)
+        with running(make_app(other, UNLIMITED, encoder=IdleEncoder())) as fresh:
+            now = answers(server)
+            assert now == answers(fresh), change.__name__
+            assert now != before, change.__name__
+
+
+def _shown(answer: Any) -> bytes:
+    assert answer.status_code == 200, answer.text
+    return bytes(answer.content)
