@@ -143,7 +143,7 @@ def test_nobody_else_can_upload(importing: House) -> None:
     assert stranger.post("/import/uploads", data={}, headers=headers).status_code == 401
     for headers in ({"X-Form-Token": "x"}, {"Origin": "https://evil.example"}):
         assert uploader.begin({"a": 1}, **headers).status_code == 403
-    assert not list((importing.folder / "uploads").glob("*/files/a"))
+    assert not list((importing.folder / "uploads").glob("*/.files/a"))
 
 
 def test_uploads_are_bounded(importing: House, monkeypatch: pytest.MonkeyPatch) -> None:

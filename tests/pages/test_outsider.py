@@ -120,7 +120,7 @@ def test_no_name_leads_out_of_the_folder_of_its_upload(
     inside = f"{house.folder.name}/uploads/{upload}/"
     written = on_disk(house) - before
     assert {path for path in written if not path.startswith(inside)} == set()
-    assert sum(path.startswith(f"{inside}files/") for path in written) == 1
+    assert sum(path.startswith(f"{inside}.files/") for path in written) == 1
     folder = UploadFolder(house.folder)
     folder.remove(folder.get(upload))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pdpp.cli.import_task import Choice
+from pdpp.cli.import_preparation import Choice
 from pdpp.cli.output import show
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
@@ -22,7 +22,7 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
     sources, _ = usable_sources(choice.source, own_sources(state.plans()))
     audits, unknown = [], []
     for path in paths:
-        discovery = discover(path, choices, sources)
+        discovery = discover(path, choices, sources, loose=choice.takes_loose)
         unknown += discovery.left_out
         audits += [audit(export, instant.now()) for export in discovery.exports]
     lines = [line for audit in audits for line in audit.lines()]

@@ -3,14 +3,13 @@
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
+from pdpp.cli.import_preparation import PreparedImport, PreparedImports, refused_text
 from pdpp.cli.output import note, show, table
 from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar
@@ -25,50 +24,15 @@ from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
-from pdpp.service.settings import Settings
-from pdpp.sources.importing.destination import (
-    connections_of,
-    find_destination,
-    identity_of,
-    of_account,
-    remembered_account,
-)
-from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
-from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED, ImportReport, tell
-from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import (
     ImportCallbacks,
-    ImportEnvironment,
     ImportTask,
 )
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.importing.writer import short_turns
-from pdpp.sources.item import Skipped
-from pdpp.sources.reading.tree import Tree, open_tree
-from pdpp.sources.source import OwnerChoices, Source
-from pdpp.sources.table.own import OwnTable, own_export, own_sources
-from pdpp.store.catalogue import Feed
-from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
-
-_MAIL = "mail"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the owner said of the export."""
-
-    source: str | None = None
-    connection_id: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
-    infer: bool = False
-    declaration: Mapping[str, Any] | None = None
-    stream: str | None = None
-    account: str | None = None
-    asks: bool = False
-    """Whether a person can be asked whose export it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,128 +43,6 @@ class ImportOptions:
     as_json: bool
     mirror: bool = False
     every: float | None = None
-
-
-class PreparedImport(NamedTuple):
-    """An export that is ready to be brought in; ``own`` where a plan of the owner's reads it."""
-
-    task: ImportTask
-    choices: OwnerChoices
-    own: OwnTable | None
-
-
-class PreparedImports(NamedTuple):
-    """The exports that some paths hold, words for what no source knows, and what is damaged."""
-
-    imports: list[PreparedImport]
-    unknown: list[str]
-    refused: list[Skipped]
-
-
-def prepare_all(
-    store: Store, state: ImportState, paths: Sequence[Path], choice: Choice
-) -> PreparedImports:
-    """Find out what paths hold and where it goes; nothing is written yet."""
-    choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
-    sources, broken = usable_sources(choice.source, own_sources(state.plans()))
-    imports: list[PreparedImport] = []
-    unknown: list[str] = []
-    refused: list[Skipped] = []
-    for path in paths:
-        discovery = discover(path, choices, sources)
-        unknown += _unknown_words(path, discovery, choice, sources)
-        refused += discovery.refused
-        for export in discovery.exports:
-            task = _task(store, state, export.tree, export.export, choice)
-            imports.append(PreparedImport(task, choices, None))
-    if not imports:
-        raise ImportRefused("; ".join([*unknown, *map(_refused_words, refused), *broken]))
-    return PreparedImports(imports, unknown, refused)
-
-
-def _refused_words(refused: Skipped) -> str:
-    return f"{refused.example} ({refused.reason})"
-
-
-def _unknown_words(
-    path: Path, discovery: Discovery, choice: Choice, sources: Sequence[Source]
-) -> list[str]:
-    if choice.source is None or discovery.exports or not discovery.unknown:
-        return discovery.unknown
-    named = f"{path.name} does not look like {sources[0].label}"
-    return [f"{named}: {words}" for words in discovery.unknown]
-
-
-def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> PreparedImport:
-    """Find out what one path holds as a whole, as a watch and a plan of the owner's need it."""
-    tree = open_tree(path)
-    choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
-    own = _own(store, state, tree, choice)
-    if own is not None:
-        export = own_export(tree, choices, own)
-    else:
-        export = recognise_export(tree, choices, choice.source, own_sources(state.plans()))
-    return PreparedImport(_task(store, state, tree, export, choice), choices, own)
-
-
-def _task(
-    store: Store, state: ImportState, tree: Tree, export: RecognisedExport, choice: Choice
-) -> ImportTask:
-    unknown = sorted(choice.settings.keys() - export.source.settings.keys())
-    if unknown:
-        known = [f"{name} ({help_})" for name, help_ in export.source.settings.items()]
-        has = ", ".join(known) or "none"
-        raise ImportRefused(f"{export.source.label} has no setting {unknown[0]!r}; it has {has}")
-    name = choice.account or remembered_account(state, tree, export)
-    if name is not None:
-        export = of_account(export, tree, name)
-    destination = find_destination(store, state, tree, export, choice.connection_id)
-    if choice.asks and destination.is_new and not export.recognition.owner_known:
-        name = _ask_account(store, tree, export)
-        if name:
-            export = of_account(export, tree, name)
-            destination = find_destination(store, state, tree, export, choice.connection_id)
-    limits = Settings()
-    environment = ImportEnvironment(
-        store, state, partial(_intake, store, limits.line_bytes), limits.blob_bytes
-    )
-    return ImportTask(tree, export, destination, environment)
-
-
-def _ask_account(store: Store, tree: Tree, export: RecognisedExport) -> str:
-    """Ask once whose an export is that does not tell; nothing is an answer too.
-
-    Mail has an address that is worth knowing. Of anything else the first account needs no name.
-    """
-    others = connections_of(store.catalogue(), export.source.connector_key)
-    if export.source.connector_key == _MAIL:
-        words, wanted = "whose mail it holds", "Its owner's address"
-    elif others and not identity_of(export):
-        names = ", ".join(repr(other.display_name) for other in others)
-        words = f"whose it is, and no account holds the same; there is {names}"
-        wanted = "The account that it belongs to"
-    else:
-        return ""
-    note(visible(f"{tree.path.name} does not say {words}.", lines=False))
-    known = visible(export.recognition.account, lines=False)
-    prompt = f"{wanted}, or Enter for an account {known!r}"
-    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
-    return answer.strip()
-
-
-def _own(store: Store, state: ImportState, tree: Tree, choice: Choice) -> OwnTable | None:
-    """Return the plan that is drafted, or that the owner's declaration makes."""
-    if not choice.infer and choice.declaration is None:
-        return None
-    planned = {source.connector_key for source in own_sources(state.plans())}
-    others = store.catalogue().sources.keys() - planned
-    if choice.declaration is not None:
-        return OwnTable.declared(tree, choice.declaration, choice.stream, others)
-    return OwnTable.drafted(tree, choice.source, choice.settings, others)
-
-
-def _intake(store: Store, line_bytes: int, feed: Feed) -> Intake:
-    return Intake(store, feed, now=instant.now(), line_bytes=line_bytes, keep_newer=True)
 
 
 def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
@@ -222,23 +64,25 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
         if ends[-1] == INTERRUPTED:
             break
     if options.as_json:
-        left_out = [*prepared.unknown, *map(_refused_words, prepared.refused)]
+        left_out = [*prepared.unknown, *map(refused_text, prepared.refused)]
         show({"imports": documents, "not_known": left_out}, (), as_json=True)
     return ends
 
 
 def overview(prepared: PreparedImports) -> list[str]:
     """Return a table of what was found, and where each goes."""
-    rows = [("FOUND", "SOURCE", "ACCOUNT", "")]
+    rows = [("FOUND", "SOURCE", "HOLDS", "ACCOUNT", "")]
     for planned in prepared.imports:
         task = planned.task
         state = "new" if task.destination.is_new else task.destination.reason
-        name = task.tree.path.name
-        rows.append((name, task.export.source.label, task.destination.display_name, state))
+        name, account = task.tree.path.name, task.destination.display_name
+        rows.append(
+            (name, task.export.source.label, task.export.recognition.version, account, state)
+        )
     for refused in prepared.refused:
         damaged, _, problem = refused.example.partition(": ")
         rows.append(
-            (damaged, "", "", f"{refused.reason}: {problem}" if problem else refused.reason)
+            (damaged, "", "", "", f"{refused.reason}: {problem}" if problem else refused.reason)
         )
     lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
     return [*lines, *(visible(f"Not known: {words}", lines=False) for words in prepared.unknown)]
@@ -328,6 +172,7 @@ def _run_as_job(
         task.export.source.connector_key,
         task.destination,
         prepared.choices.given,
+        prepared.within,
     )
     JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)
     if problems:

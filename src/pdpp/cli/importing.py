@@ -10,7 +10,8 @@ import click
 from pdpp.cli.help_text import examples
 from pdpp.cli.import_audit import show_audit
 from pdpp.cli.import_history import show_history
-from pdpp.cli.import_task import Choice, ImportOptions, bring, bring_all, prepare, prepare_all
+from pdpp.cli.import_preparation import Choice, prepare, prepare_all
+from pdpp.cli.import_task import ImportOptions, bring, bring_all
 from pdpp.cli.options import common
 from pdpp.cli.output import note
 from pdpp.cli.overview import next_after_import
@@ -121,6 +122,7 @@ def importing(
         stream,
         account,
         asks=sys.stdin.isatty() and not (yes or as_json or audited),
+        mirror=mirror,
     )
     if audited:
         with temporary_files(data, key):

@@ -110,6 +110,11 @@ def part_of_each(
     return (ExportPart(entry, partial(read, entry)) for entry in entries)
 
 
+def folders_of(parts: Iterable[AnyPart]) -> set[str]:
+    """Return the folders that some parts lie in."""
+    return {part.entry.name.rpartition("/")[0] for part in parts}
+
+
 def roots_of_accounts(account_of: Mapping[str, str]) -> Iterable[str]:
     """Return files as exports of their own where they tell of several accounts.
 
@@ -145,6 +150,10 @@ class Source(ABC):
     """Whether exports that name no owner are pieces of one collection, such as tracks or chats: one
     account takes all of them, unless the owner names another."""
 
+    lies_among_others: bool = False
+    """Whether its files are whole by themselves, in a folder or an archive of many things: what
+    lies beside a mailbox or a calendar is not of it."""
+
     in_place: bool = False
     """Whether it is read where a program keeps it, so that the same path is the same account."""
 
@@ -170,6 +179,32 @@ class Source(ABC):
     @abstractmethod
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:
         """Return the pieces to read, in the order in which their records are to be written."""
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders and files that belong to the export with its parts; "" is all of it.
+
+        What lies in none of them may be a document or a photo by itself. Unless a source knows
+        better, an archive is one export, and in a folder each part has the files below it.
+        """
+        if self.lies_among_others:
+            return ()
+        return ("",) if tree.kind == "zip" else folders_of(self.parts(tree, recognition))
+
+
+class FileSource(Source):
+    """A source of files that are records by themselves, such as documents and photos.
+
+    Other exports have such files too, as attachments. What belongs to no export is picked out of a
+    folder of many things, and all that is found there is one export.
+    """
+
+    lies_among_others = True
+    endings: frozenset[str]
+    """The endings that names of such files may have."""
+
+    @abstractmethod
+    def pick(self, tree: Tree) -> list[FileEntry]:
+        """Return the files to take out of those that belong to no export."""
 
 
 def load_declaration(connector_key: str) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from tests.sources.kit import Home, read, told
 from tests.sources.samples import every_sample
 from tests.sources.samples.browsers import CHROME_VISITS, chrome
 
-from pdpp.cli.import_task import Choice, prepare
+from pdpp.cli.import_preparation import Choice, prepare
 from pdpp.sources.formats.browser_history.source import BrowserHistory
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask

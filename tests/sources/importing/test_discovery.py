@@ -79,11 +79,17 @@ def test_parts_of_one_takeout_stay_together_and_others_apart(tmp_path: Path) -> 
 def test_what_is_not_known_as_a_whole_says_which_source_would_read_a_part_of_it(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "lease.pdf").write_bytes(b"%PDF-1.4\n%%EOF")
+    (tmp_path / "drawing.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (tmp_path / "to do.txt").write_text("Call the landlord")
     [unknown] = look(tmp_path).unknown
-    assert "A part of it comes in with --as documents (1 document)." in unknown
+    assert "A part of it comes in with --as photos (1 picture)." in unknown
+    (tmp_path / "lease.pdf").write_bytes(b"%PDF-1.4\n%%EOF")
+    discovery = look(tmp_path)
+    assert keys(discovery) == ["documents"]
+    [unknown] = discovery.unknown
+    assert "also holds 2 files that no source reads: drawing.png, to do.txt. A part of" in unknown
     (tmp_path / "lease.pdf").unlink()
+    (tmp_path / "drawing.png").unlink()
     [unknown] = look(tmp_path).unknown
     assert "--as" not in unknown
 

@@ -8,6 +8,7 @@ import pytest
 from tests.sources.kit import zipped
 
 from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.reading.nested import expand
 from pdpp.sources.reading.tree import Tree, TreeLimits, open_tree
 
 
@@ -54,6 +55,21 @@ def test_a_file_that_goes_while_its_folder_is_listed_keeps_none_of_the_others_ou
 
     monkeypatch.setattr(os, "scandir", scandir)
     assert names(open_tree(place)) == ["b/c/three.TXT", "b/two.json"]
+
+
+def test_the_folder_of_a_file_has_one_name_however_it_comes(tmp_path: Path) -> None:
+    folder(tmp_path / "Trip", {"a.jpg": b"1"})
+    folder(tmp_path / ".files", {"a.jpg": b"1"})
+    packed = zipped(tmp_path / "Trip (2).zip", {"a.jpg": b"1"})
+    paths = (tmp_path / "Trip", tmp_path / "Trip" / "a.jpg", packed)
+    for path in paths:
+        tree = open_tree(path)
+        assert tree.folder_of(tree.entries[0]) == "Trip"
+    expanded = expand(open_tree(tmp_path), TreeLimits())
+    found = {entry.name: expanded.folder_of(entry) for entry in expanded.entries}
+    assert found["Trip/a.jpg"] == found["Trip (2).zip/a.jpg"] == "Trip"
+    hidden = open_tree(tmp_path / ".files")
+    assert hidden.folder_of(hidden.entries[0]) is None
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])

@@ -9,8 +9,9 @@ from pdpp.evidence.amount import counted
 from pdpp.jobs.importing import import_order
 from pdpp.model.errors import PdppError
 from pdpp.pages.site import Site
+from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.destination import Destination, find_destination
-from pdpp.sources.importing.discovery import FoundExport, discover, usable_sources
+from pdpp.sources.importing.discovery import discover, usable_sources
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import own_sources

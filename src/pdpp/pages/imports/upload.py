@@ -27,7 +27,8 @@ _SPARE_BYTES = 256 << 20
 KEPT = 7 * DAY
 _NAME = "uploads"
 _MANIFEST = "manifest.json"
-_FILES = "files"
+_FILES = ".files"
+"""Hidden, so that no photo or document is said to lie in a folder of this name."""
 _ID = re.compile(r"[0-9a-f]{24}\Z", re.ASCII)
 _LONGEST_NAME = 200
 """In bytes: a file system takes 255 for a file or a folder."""

@@ -21,7 +21,7 @@ from pdpp.sources.item import Finding, Skipped
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each
 from pdpp.sources.reading.structure import json_paths
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
 from pdpp.sources.source import (
     Confidence,
     ExportPart,
@@ -124,6 +124,12 @@ class MetaArchive(Source):
             "this is an archive of Facebook or Instagram as web pages, which cannot be read back "
             "without loss; ask for it again and choose the format JSON"
         )
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return all of an archive: pictures lie in other folders than what refers to them."""
+        if tree.kind == "zip" or any(_tops(tree)):
+            return ("",)
+        return (common_folder(part.entry.name for part in self.parts(tree, recognition)),)
 
     @abstractmethod
     def owner(self, tree: Tree) -> dict[str, str]:

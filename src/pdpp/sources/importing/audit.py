@@ -7,7 +7,7 @@ from typing import Any
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.census import take_census
-from pdpp.sources.importing.discovery import FoundExport
+from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.report import FileCounts, ImportReport, ImportSubject
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped

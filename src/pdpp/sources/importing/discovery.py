@@ -1,40 +1,28 @@
 """Discovery: every export that a path holds, at any depth, and what none of the sources knows."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from os.path import commonpath
 from pathlib import Path
 
 from pdpp.evidence.amount import counted
-from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.model.errors import ImportRefused
 from pdpp.sources import registry
+from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport, look_at
 from pdpp.sources.importing.files import EVERYWHERE, passed_over_reason
-from pdpp.sources.importing.recognition import (
-    RecognisedExport,
-    refused_words,
-    unknown_words,
-)
+from pdpp.sources.importing.loose_files import gather
+from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, expand, is_archive
 from pdpp.sources.reading.tree import FileEntry, Tree, TreeLimits, open_tree
-from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
+from pdpp.sources.source import OwnerChoices, Source
 
 _TAKEOUT = re.compile(r"(takeout-\d{8}T\d{6}Z)", re.IGNORECASE)
 _CLAUDE = re.compile(
     r"(?:conversations|projects|memories|light_metadata|frames|design_chats)-\d{3}", re.IGNORECASE
 )
 _META = re.compile(r"((?:facebook|instagram)-.+-\d{4}-\d{2}-\d{2})-\w+\.zip", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class FoundExport:
-    """An export and the files that belong to it."""
-
-    tree: Tree
-    export: RecognisedExport
 
 
 @dataclass(slots=True)
@@ -52,26 +40,14 @@ class Discovery:
         return [*self.unknown, *(f"{skip.example} ({skip.reason})" for skip in self.refused)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """The files that a source would read."""
+def discover(
+    path: Path, choices: OwnerChoices, sources: Sequence[Source], *, loose: bool = True
+) -> Discovery:
+    """Look for exports of some sources in a file, a folder or an archive.
 
-    claimed: FoundExport
-    names: frozenset[str]
-
-    @property
-    def is_certain(self) -> bool:
-        return self.claimed.export.recognition.confidence is Confidence.CERTAIN
-
-    @property
-    def root(self) -> str:
-        """Return the folder that holds every one of the files."""
-        folders = {name.rpartition("/")[0] for name in self.names}
-        return commonpath(folders) if folders and "" not in folders else ""
-
-
-def discover(path: Path, choices: OwnerChoices, sources: Sequence[Source]) -> Discovery:
-    """Look for exports of some sources in a file, a folder or an archive."""
+    Documents and photos that belong to none of them are one export each, unless ``loose`` ones are
+    not wanted.
+    """
     limits = TreeLimits()
     tree = expand(open_tree(path, limits), limits)
     if not tree.entries:
@@ -79,8 +55,12 @@ def discover(path: Path, choices: OwnerChoices, sources: Sequence[Source]) -> Di
     discovery = Discovery()
     if tree.kind == "folder":
         tree = _without_damaged(tree, discovery)
-    for site in _sites(tree):
-        _look(site, choices, sources, discovery)
+    sites = [look_at(site, choices, sources) for site in _sites(tree)]
+    gathered = gather(tree, sites, choices, sources, loose=loose)
+    taken = {entry.name for found in gathered for entry in found.tree.entries}
+    for site in sites:
+        _tell(site, taken, choices, sources, discovery)
+    discovery.exports += gathered
     return discovery
 
 
@@ -168,22 +148,23 @@ def _is_opened_inside(tree: Tree, entry: FileEntry) -> bool:
     return is_archive(entry) and any(other.name.startswith(prefix) for other in tree.entries)
 
 
-def _look(
-    tree: Tree, choices: OwnerChoices, sources: Sequence[Source], discovery: Discovery
+def _tell(
+    site: ClaimedPiece,
+    taken: Set[str],
+    choices: OwnerChoices,
+    sources: Sequence[Source],
+    discovery: Discovery,
 ) -> None:
-    """Ask every source about one piece, and settle who reads which file."""
-    claims: list[_Claim] = []
-    refusals: list[str] = []
-    for source in sources:
-        claims += _claims(tree, choices, source, refusals)
-    kept = _settle(tree, claims)
-    if len(kept) > 1:
+    """Add the exports of one piece without the files that were taken out of it, and the rest."""
+    tree, kept = site.tree.without(taken), site.kept
+    picked = len(tree.entries) < len(site.tree.entries)
+    if len(kept) > 1 or (picked and not kept):
         # In the report of each export it would be told several times.
         discovery.refused += tree.refused
     left = {entry.name: entry for entry in tree.entries}
     for claim in kept:
         others = [other for other in kept if other is not claim]
-        export = _own_files(claim, others)
+        export = _own_files(claim, others, taken)
         if len(kept) > 1:
             own = export.tree
             export = FoundExport(
@@ -192,74 +173,20 @@ def _look(
         discovery.exports.append(export)
         for entry in export.tree.entries:
             left.pop(entry.name, None)
-    if len(kept) > 1:
-        discovery.unknown += _left_over(tree, left.values(), kept)
-    if not kept:
-        words = "; ".join(dict.fromkeys(refusals)) or unknown_words(tree, choices, sources)
+    if len(kept) > 1 or (picked and not kept):
+        hints = hint_words(tree, choices, sources) if left and not kept else ""
+        discovery.unknown += _left_over(tree, left.values(), kept, hints)
+    elif not kept:
+        words = "; ".join(dict.fromkeys(site.refusals)) or unknown_words(tree, choices, sources)
         discovery.unknown.append(words)
 
 
-def _claims(
-    tree: Tree, choices: OwnerChoices, source: Source, refusals: list[str]
-) -> Iterator[_Claim]:
-    for part in _subtrees(tree, source):
-        try:
-            recognition = source.recognise(part, choices)
-        except DamagedFile as problem:
-            recognition = ExportRefusal(problem.message)
-        except SURPRISES:
-            continue
-        if isinstance(recognition, ExportRefusal):
-            refusals.append(recognition.message)
-        elif isinstance(recognition, Recognition):
-            names = frozenset(piece.entry.name for piece in source.parts(part, recognition))
-            export = RecognisedExport(source, recognition)
-            yield _Claim(FoundExport(part, export), names)
-
-
-def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
-    for root in source.roots(tree):
-        alone = tree.get(root) if root else None
-        if alone is not None:
-            yield Tree(tree.path / root, "file", (alone,), (), tree.meter)
-        else:
-            yield tree if not root else tree.under(root)
-
-
-def _settle(tree: Tree, claims: list[_Claim]) -> list[_Claim]:
-    """Return the claims that stand: no two for one file, and certain ones before likely ones."""
-    certain = [claim for claim in claims if claim.is_certain]
-    likely = [claim for claim in claims if not claim.is_certain]
-    kept: list[_Claim] = []
-    for claim in certain:
-        rivals = [other for other in certain if other is not claim and other.names & claim.names]
-        if rivals:
-            raise ImportRefused(_ambiguous(tree, [claim, *rivals]))
-        kept.append(claim)
-    for claim in likely:
-        if any(claim.names & other.names or _covers(tree, other, claim) for other in certain):
-            continue
-        rivals = [other for other in likely if other is not claim and other.names & claim.names]
-        if rivals:
-            raise ImportRefused(_ambiguous(tree, [claim, *rivals]))
-        kept.append(claim)
-    return kept
-
-
-def _covers(tree: Tree, certain: _Claim, likely: _Claim) -> bool:
-    """Tell whether files lie inside an export that is certain, where they belong to it."""
-    root = certain.root
-    if not root:
-        return tree.kind != "folder" or not likely.names
-    return all(name.startswith(f"{root}/") for name in likely.names)
-
-
-def _own_files(claim: _Claim, others: Iterable[_Claim]) -> FoundExport:
-    """Return an export with its files, without those that other exports of the same piece read."""
+def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> FoundExport:
+    """Return an export with its files, without those that other exports read or that are loose."""
     taken = frozenset().union(*(other.names for other in others))
-    tree, export = claim.claimed.tree, claim.claimed.export
+    tree, export = claim.claimed.tree.without(picked), claim.claimed.export
     if not taken:
-        return claim.claimed
+        return FoundExport(tree, export)
     folders = {name.rpartition("/")[0] for name in claim.names}
     entries = tuple(
         entry
@@ -269,7 +196,9 @@ def _own_files(claim: _Claim, others: Iterable[_Claim]) -> FoundExport:
     return FoundExport(Tree(tree.path, tree.kind, entries, tree.refused, tree.meter), export)
 
 
-def _left_over(tree: Tree, entries: Iterable[FileEntry], claims: Iterable[_Claim]) -> Iterator[str]:
+def _left_over(
+    tree: Tree, entries: Iterable[FileEntry], claims: Iterable[Claim], hints: str
+) -> Iterator[str]:
     """Tell of the files that stand in the report of no export, because none of them is near."""
     patterns = dict(EVERYWHERE)
     for claim in claims:
@@ -279,19 +208,13 @@ def _left_over(tree: Tree, entries: Iterable[FileEntry], claims: Iterable[_Claim
         examples = ", ".join(names[:MOST_EXAMPLES])
         more = " and more" if len(names) > MOST_EXAMPLES else ""
         files = counted(len(names), "file")
-        yield f"{tree.path.name} also holds {files} that no source reads: {examples}{more}"
+        yield f"{tree.path.name} also holds {files} that no source reads: {examples}{more}{hints}"
 
 
 def _is_near(entry: FileEntry, names: frozenset[str], folders: set[str]) -> bool:
     if entry.name in names:
         return True
     return any(not folder or entry.name.startswith(f"{folder}/") for folder in folders)
-
-
-def _ambiguous(tree: Tree, claims: list[_Claim]) -> str:
-    sources = dict.fromkeys(claim.claimed.export.source for claim in claims)
-    labels = ", ".join(f"{source.label} (--as {source.connector_key})" for source in sources)
-    return f"{tree.path.name} looks like more than one thing: {labels}; say which with --as"
 
 
 def usable_sources(chosen: str | None, own: Sequence[Source]) -> tuple[list[Source], list[str]]:

@@ -85,16 +85,21 @@ def _ambiguous(tree: Tree, exports: list[RecognisedExport]) -> str:
 
 def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) -> str:
     """Say what a tree is that no source knows, and which would read a part of it if told to."""
+    return (
+        f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}"
+        f"{hint_words(tree, choices, sources)}. "
+        f"Known are {', '.join(registry.names())}; {_INFER}"
+    )
+
+
+def hint_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) -> str:
+    """Say which sources would read a part of a tree if they were told to."""
     told = replace(choices, chosen=True)
     able, _ = _ask(tree, told, sources)
-    hints = [
-        f"A part of it comes in with --as {export.source.connector_key}"
-        f" ({export.recognition.version}). "
+    return "".join(
+        f". A part of it comes in with --as {export.source.connector_key}"
+        f" ({export.recognition.version})"
         for export in able
-    ]
-    return (
-        f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}. "
-        f"{''.join(hints)}Known are {', '.join(registry.names())}; {_INFER}"
     )
 
 

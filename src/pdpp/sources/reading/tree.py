@@ -3,15 +3,17 @@
 import io
 import mimetypes
 import os
+import re
 import stat
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from os.path import commonpath
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +24,8 @@ from pdpp.sources.item import Skipped
 HEAD_BYTES = 1 << 16
 DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 """What the names of SQLite databases end with; some have no ending."""
+_ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
+"""What the name of an archive has behind that of its folder; a browser numbers downloads."""
 _BUFFER = 1 << 18
 # No link is followed, a pipe put in place of a file does not block, and no child process inherits
 # the file.
@@ -189,11 +193,40 @@ class Tree:
                 steps.append(step)
         return self.get("/".join(steps))
 
+    def folder_of(self, entry: FileEntry) -> str | None:
+        """Return the name of the folder that a file lies in, as its owner calls it.
+
+        It is the same whether the folder comes alone, in another one, or as an archive. A folder
+        that is hidden has no name for a person.
+        """
+        folders = entry.name.split("/")[:-1]
+        around = self.path.parent if self.kind == "file" else self.path
+        name = folders[-1] if folders else around.name
+        name = _ARCHIVE_ENDING.sub("", name)
+        return None if not name or name.startswith(".") else name
+
     def under(self, folder: str) -> "Tree":
         """Return the part of a tree that lies in a folder; names stay as they are."""
         prefix = f"{folder}/"
         entries = tuple(entry for entry in self.entries if entry.name.startswith(prefix))
         return Tree(self.path / folder, self.kind, entries, (), self.meter)
+
+    def without(self, names: Set[str]) -> "Tree":
+        """Return a tree without some of its files."""
+        if not names:
+            return self
+        entries = tuple(entry for entry in self.entries if entry.name not in names)
+        return Tree(self.path, self.kind, entries, self.refused, self.meter)
+
+    def these_only(self, names: Collection[str]) -> "Tree":
+        """Return a tree of some of its files; what may not be read belongs to none of them."""
+        entries = tuple(entry for entry in self.entries if entry.name in names)
+        return Tree(self.path, self.kind, entries, (), self.meter)
+
+    @property
+    def top(self) -> str:
+        """Return the innermost folder that holds every file; nothing where that is the tree."""
+        return common_folder(entry.name for entry in self.entries)
 
     def sight(self) -> str:
         """Say in a few words what this is, for a person whose export nobody knows."""
@@ -204,6 +237,17 @@ class Tree:
         kinds = Counter(entry.suffix or "no ending" for entry in self.entries)
         most = ", ".join(f"{count:,} {suffix}" for suffix, count in kinds.most_common(4))
         return f"a {self.kind} of {counted(len(self.entries), 'file')} ({most})"
+
+
+def common_folder(names: Iterable[str]) -> str:
+    """Return the innermost folder that holds every one of some files; nothing at the top."""
+    folders = {name.rpartition("/")[0] for name in names}
+    return commonpath(folders) if folders and "" not in folders else ""
+
+
+def is_hidden(entry: FileEntry) -> bool:
+    """Tell whether a file or a folder around it is one that systems and programs keep."""
+    return any(step.startswith(".") or step == "__MACOSX" for step in entry.name.split("/"))
 
 
 def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:

@@ -32,6 +32,7 @@ class TableSource(Source):
     """A source that a plan describes."""
 
     settings = SETTINGS
+    lies_among_others = True
 
     def __init__(self, plan: TablePlan) -> None:
         self._plan = plan

@@ -38,6 +38,7 @@ class BankCsv(Source):
     """Tables of transactions as banks offer them for download."""
 
     connector_key = "bank_csv"
+    lies_among_others = True
     label = "Bank statement (CSV)"
     settings = MappingProxyType(
         {

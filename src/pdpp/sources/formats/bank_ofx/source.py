@@ -48,6 +48,7 @@ class BankOfx(Source):
     """Statements that a bank hands out for programs such as Quicken or GnuCash."""
 
     connector_key = "bank_ofx"
+    lies_among_others = True
     label = "Bank statement (OFX or QFX)"
 
     def roots(self, tree: Tree) -> Iterable[str]:

@@ -31,6 +31,7 @@ class StatementFiles(Source):
     """Statement files, one or a folder of them."""
 
     connector_key = "bank_statement"
+    lies_among_others = True
     label = "Bank statement (CAMT.053, MT940 or QIF)"
 
     def roots(self, tree: Tree) -> Iterable[str]:

@@ -117,6 +117,7 @@ class BrowserHistory(Source):
     """A browser's profile, its history alone, or Chrome's part of a Takeout."""
 
     connector_key = "browser_history"
+    lies_among_others = True
     in_place = True
     label = "Browser history"
     passed_over = MappingProxyType(

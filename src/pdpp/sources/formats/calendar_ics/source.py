@@ -38,6 +38,7 @@ class CalendarIcs(Source):
     """Calendars as every calendar program hands them out."""
 
     connector_key = "calendar_ics"
+    lies_among_others = True
     label = "Calendar (ICS)"
     settings = MappingProxyType(
         {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}

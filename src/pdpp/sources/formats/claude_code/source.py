@@ -38,6 +38,7 @@ class ClaudeCode(Source):
     """A folder of session logs, or one of them."""
 
     connector_key = "claude_code"
+    lies_among_others = True
     label = "Claude Code logs"
     in_place = True
 

@@ -28,6 +28,7 @@ class Codex(Source):
     """A folder of session logs, or one of them."""
 
     connector_key = "codex"
+    lies_among_others = True
     label = "Codex logs"
     in_place = True
     passed_over = MappingProxyType(

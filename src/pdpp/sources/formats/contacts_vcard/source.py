@@ -39,6 +39,7 @@ class ContactsVcard(Source):
     """Address books as phones and mail programs hand them out."""
 
     connector_key = "contacts_vcard"
+    lies_among_others = True
     label = "Contacts (vCard)"
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002

@@ -27,6 +27,7 @@ class Cursor(Source):
     """``state.vscdb`` of the folder ``User/globalStorage``, and of workspaces before 2025."""
 
     connector_key = "cursor"
+    lies_among_others = True
     label = "Cursor"
     in_place = True
     passed_over = MappingProxyType(

@@ -7,20 +7,21 @@ from functools import partial
 from types import MappingProxyType
 
 from pdpp.evidence.amount import counted
+from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.documents.openxml import read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
 from pdpp.sources.formats.documents.text import NotReadable, PagedText
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, is_hidden
 from pdpp.sources.source import (
     Confidence,
     ExportPart,
     ExportRefusal,
+    FileSource,
     OwnerChoices,
     Recognition,
-    Source,
 )
 
 _MEDIA_TYPES = MappingProxyType(
@@ -36,11 +37,12 @@ _LARGEST = 64 << 20
 _OFFICE_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
 
 
-class Documents(Source):
-    """A folder of nothing but documents, or any folder that the owner calls so."""
+class Documents(FileSource):
+    """Documents: a folder of nothing else, those among other files, or what the owner calls so."""
 
     connector_key = "documents"
     collects = True
+    endings = frozenset(f".{kind}" for kind in _MEDIA_TYPES)
     label = "Documents (PDF, Word, Excel, PowerPoint)"
     passed_over = MappingProxyType(
         {
@@ -60,7 +62,7 @@ class Documents(Source):
         documents = _documents(tree)
         if not documents or not (choices.chosen or _is_all(tree, documents)):
             return None
-        if not any(entry.head(8).startswith(_MARKS) for entry in documents[:50]):
+        if not any(map(_is_document, documents[:50])):
             return None
         return Recognition(
             Confidence.LIKELY,
@@ -73,8 +75,12 @@ class Documents(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return one part for each document."""
-        seen = SeenKeys()
-        return [ExportPart(entry, partial(_read, seen, entry)) for entry in _documents(tree)]
+        reader = _DocumentReader(tree)
+        return [ExportPart(entry, partial(reader.read, entry)) for entry in _documents(tree)]
+
+    def pick(self, tree: Tree) -> list[FileEntry]:
+        """Return the files that are documents by their first bytes too."""
+        return [entry for entry in _documents(tree) if not is_hidden(entry) and _is_document(entry)]
 
 
 def _kind(entry: FileEntry) -> str:
@@ -96,51 +102,64 @@ def _is_all(tree: Tree, documents: list[FileEntry]) -> bool:
     return len(documents) + hidden + older == len(tree.entries)
 
 
-def _read(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
-    yield from account(_document(seen, entry), entry.name, "document")
-
-
-def _document(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
-    with entry.open() as stream:
-        content = stream.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        yield Skipped("a document too large", entry.name)
-        return
-    # Names change with every copy: a document is known by its bytes.
-    key = RecordKey(hashlib.sha256(content).hexdigest()[:32])
-    if not seen.first(key):
-        yield Skipped("a document that stands twice", entry.name)
-        return
-    kind = _kind(entry)
+def _is_document(entry: FileEntry) -> bool:
     try:
-        document = read_pdf(content) if kind == "pdf" else read_openxml(content, kind)
-    except NotReadable as problem:
-        yield Skipped(f"the text of {problem}", entry.name)
-        document = PagedText()
-    yield _item(entry, kind, key, document, content)
-    if document.is_cut:
-        yield Skipped("the end of a document that is very long", entry.name)
-    if document.lost_pages:
-        yield Skipped("pages that cannot be read", f"{entry.name}: {document.lost_pages:,}")
-    if document.offsets and not document.text.strip():
-        yield Skipped("the text of a document that has none, perhaps a scan", entry.name)
+        return entry.head(8).startswith(_MARKS)
+    except DamagedFile:
+        return False
 
 
-def _item(entry: FileEntry, kind: str, key: RecordKey, document: PagedText, content: bytes) -> Item:
-    folders = entry.name.split("/")[:-1]
-    offsets = {str(number): offset for number, offset in enumerate(document.offsets, 1)}
-    data: dict[str, object] = {
-        "id": key,
-        "title": document.title or entry.base.rpartition(".")[0] or entry.base,
-        "name": entry.base,
-        "folder": folders[-1] if folders else None,
-        "kind": kind,
-        "author": document.author,
-        "created_at": document.created,
-        "modified_at": document.modified,
-        "pages": len(document.offsets) or None,
-        "page_offsets": offsets or None,
-        "size_bytes": entry.size,
-    }
-    file = Attachment("file", partial(io.BytesIO, content), _MEDIA_TYPES[kind])
-    return Item("documents", key, {"body": document.text, **present(data, "")}, (file,))
+class _DocumentReader:
+    """Reads documents; one that lies in two folders comes once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._seen = SeenKeys()
+
+    def read(self, entry: FileEntry) -> Iterator[Finding]:
+        """Yield a document with its text."""
+        yield from account(self._document(entry), entry.name, "document")
+
+    def _document(self, entry: FileEntry) -> Iterator[Finding]:
+        with entry.open() as stream:
+            content = stream.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            yield Skipped("a document too large", entry.name)
+            return
+        # Names change with every copy: a document is known by its bytes.
+        key = RecordKey(hashlib.sha256(content).hexdigest()[:32])
+        if not self._seen.first(key):
+            yield Skipped("a document that stands twice", entry.name)
+            return
+        kind = _kind(entry)
+        try:
+            document = read_pdf(content) if kind == "pdf" else read_openxml(content, kind)
+        except NotReadable as problem:
+            yield Skipped(f"the text of {problem}", entry.name)
+            document = PagedText()
+        yield self._item(entry, key, document, content)
+        if document.is_cut:
+            yield Skipped("the end of a document that is very long", entry.name)
+        if document.lost_pages:
+            yield Skipped("pages that cannot be read", f"{entry.name}: {document.lost_pages:,}")
+        if document.offsets and not document.text.strip():
+            yield Skipped("the text of a document that has none, perhaps a scan", entry.name)
+
+    def _item(self, entry: FileEntry, key: RecordKey, document: PagedText, content: bytes) -> Item:
+        kind = _kind(entry)
+        offsets = {str(number): offset for number, offset in enumerate(document.offsets, 1)}
+        data: dict[str, object] = {
+            "id": key,
+            "title": document.title or entry.base.rpartition(".")[0] or entry.base,
+            "name": entry.base,
+            "folder": self._tree.folder_of(entry),
+            "kind": kind,
+            "author": document.author,
+            "created_at": document.created,
+            "modified_at": document.modified,
+            "pages": len(document.offsets) or None,
+            "page_offsets": offsets or None,
+            "size_bytes": entry.size,
+        }
+        file = Attachment("file", partial(io.BytesIO, content), _MEDIA_TYPES[kind])
+        return Item("documents", key, {"body": document.text, **present(data, "")}, (file,))

@@ -44,6 +44,7 @@ class Evernote(Source):
     """The files that Evernote writes, one for each notebook."""
 
     connector_key = "evernote"
+    lies_among_others = True
     collects = True
     label = "Evernote notebooks"
 

@@ -26,6 +26,7 @@ class GeminiCli(Source):
     """The folder ``~/.gemini/tmp``, a project's in it, or one session."""
 
     connector_key = "gemini_cli"
+    lies_among_others = True
     label = "Gemini CLI"
     in_place = True
     passed_over = MappingProxyType(

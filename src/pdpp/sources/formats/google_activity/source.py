@@ -30,6 +30,7 @@ class GoogleActivity(Source):
     """The histories of Google's services in a Takeout."""
 
     connector_key = "google_activity"
+    lies_among_others = True
     label = "Google activity"
     passed_over = MappingProxyType(TAKEOUT_FILES)
 

@@ -15,7 +15,7 @@ from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, folders_of
 
 _EDITED = "userEditedTimestampUsec"
 _PATHS = frozenset({_EDITED, "isTrashed", "isArchived"})
@@ -48,6 +48,10 @@ class GoogleKeep(Source):
         """Return one part for each note."""
         for entry in _notes(tree):
             yield ExportPart(entry, partial(_read, tree, entry))
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the notes: in a Takeout lie many things beside them."""
+        return folders_of(self.parts(tree, recognition))
 
 
 def _notes(tree: Tree) -> list[FileEntry]:

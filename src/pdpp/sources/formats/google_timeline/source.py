@@ -48,6 +48,7 @@ class GoogleTimeline(Source):
     """Files of Google Maps' timeline, exported on the phone or from Takeout."""
 
     connector_key = "google_timeline"
+    lies_among_others = True
     label = "Google Timeline"
     passed_over = MappingProxyType(
         {

@@ -32,6 +32,7 @@ class Gpx(Source):
     """Files that watches, telephones and programs for hiking write."""
 
     connector_key = "gpx"
+    lies_among_others = True
     collects = True
     label = "GPX tracks"
 

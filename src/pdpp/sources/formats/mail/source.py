@@ -34,6 +34,7 @@ class Mail(Source):
     """Mail as Gmail, Thunderbird, Apple Mail and most others hand it out."""
 
     connector_key = "mail"
+    lies_among_others = True
     label = "Mail (mbox, .eml or Maildir)"
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002

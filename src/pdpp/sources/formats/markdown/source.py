@@ -14,7 +14,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, is_hidden
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _LARGEST = 8 << 20
@@ -54,7 +54,7 @@ class Markdown(Source):
         if not notes or any(b"\x00" in entry.head(4_096) for entry in notes[:5]):
             return None
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
-        others = sum(not _is_hidden(entry) for entry in tree.entries) - len(notes)
+        others = sum(not is_hidden(entry) for entry in tree.entries) - len(notes)
         zone_named(choices.given.get("time_zone"))
         remark = f"{counted(others, 'other file')}: only files that a note refers to are imported"
         return Recognition(
@@ -72,17 +72,26 @@ class Markdown(Source):
         folder = _NoteFolder(tree, recognition.detail["time_zone"])
         return [ExportPart(entry, partial(_read, folder, entry)) for entry in _notes(tree)]
 
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the vaults, and of other folders the files that a note shows."""
+        folder = _NoteFolder(tree, recognition.detail["time_zone"])
+        marks = (entry.name.split("/") for entry in tree.entries)
+        vaults = {"/".join(at[: at.index(".obsidian")]) for at in marks if ".obsidian" in at}
+        shown = (
+            file.name
+            for note in _notes(tree)
+            for name in _references(split_front(_text(note) or "").rest).files
+            if (file := folder.find(note, name))
+        )
+        return [*vaults, *shown]
+
 
 def _notes(tree: Tree) -> list[FileEntry]:
     return [
         entry
         for entry in tree.entries
-        if entry.suffix in (".md", ".markdown") and not _is_hidden(entry)
+        if entry.suffix in (".md", ".markdown") and not is_hidden(entry)
     ]
-
-
-def _is_hidden(entry: FileEntry) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in entry.name.split("/"))
 
 
 class _NoteFolder:
@@ -93,7 +102,7 @@ class _NoteFolder:
         self.zone = zone_named(zone)
         self._by_base: dict[str, FileEntry] = {}
         for entry in tree.entries:
-            if not _is_hidden(entry):
+            if not is_hidden(entry):
                 self._by_base.setdefault(entry.base.lower(), entry)
 
     def find(self, note: FileEntry, name: str) -> FileEntry | None:
@@ -110,13 +119,20 @@ class _References(NamedTuple):
     tags: list[str]
 
 
-def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
+def _text(entry: FileEntry) -> str | None:
+    """Return what a note says; None where it is too large for one."""
     with entry.open() as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
+        return None
+    return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
+    text = _text(entry)
+    if text is None:
         yield Skipped("a note too large", entry.name)
         return
-    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
     yield from account(_note(folder, entry, text), entry.name, "note")
 
 

@@ -36,6 +36,7 @@ class OpenCode(Source):
     """The folder ``~/.local/share/opencode``, its database, or sessions that it exported."""
 
     connector_key = "opencode"
+    lies_among_others = True
     label = "OpenCode"
     in_place = True
     passed_over = MappingProxyType(

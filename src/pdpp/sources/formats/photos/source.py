@@ -6,13 +6,14 @@ from functools import partial
 from types import MappingProxyType
 
 from pdpp.evidence.amount import counted
+from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.photos.exif import HEAD_BYTES, PhotoTags, read_exif
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.reading.tree import FileEntry, Tree, is_hidden
+from pdpp.sources.source import Confidence, ExportPart, FileSource, OwnerChoices, Recognition
 
 _PICTURES = frozenset(
     {".jpg", ".jpeg", ".heic", ".heif", ".avif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
@@ -23,11 +24,12 @@ _SAMPLE = 50
 _KEPT = "keep"
 
 
-class Photos(Source):
-    """A folder of nothing but pictures and films, or any folder that the owner calls so."""
+class Photos(FileSource):
+    """Pictures: a folder of nothing else, photos among other files, or what the owner calls so."""
 
     connector_key = "photos"
     collects = True
+    endings = _PICTURES
     label = "Photos in a folder"
     settings = MappingProxyType(
         {
@@ -70,8 +72,26 @@ class Photos(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each picture."""
-        reader = _PhotoReader(recognition.detail["time_zone"], recognition.detail["files"] == _KEPT)
+        keeps = recognition.detail["files"] == _KEPT
+        reader = _PhotoReader(tree, recognition.detail["time_zone"], keeps)
         return [ExportPart(entry, partial(reader.read, entry)) for entry in _pictures(tree)]
+
+    def pick(self, tree: Tree) -> list[FileEntry]:
+        """Return the pictures of albums, and elsewhere those that a camera took.
+
+        Downloads are full of drawings that nobody photographed.
+        """
+        folders: dict[str, list[FileEntry]] = {}
+        for entry in tree.entries:
+            if not is_hidden(entry):
+                folders.setdefault(entry.name.rpartition("/")[0], []).append(entry)
+        picked: list[FileEntry] = []
+        for entries in folders.values():
+            folder = Tree(tree.path, tree.kind, tuple(entries))
+            pictures = _pictures(folder)
+            album = pictures and _is_album(folder, pictures)
+            picked += pictures if album else filter(_is_taken, pictures)
+        return picked
 
 
 def _pictures(tree: Tree) -> list[FileEntry]:
@@ -91,13 +111,22 @@ def _is_album(tree: Tree, pictures: list[FileEntry]) -> bool:
     if others:
         return False
     step = max(1, len(pictures) // _SAMPLE)
-    return any(read_exif(entry.head(HEAD_BYTES)).taken for entry in pictures[::step][:_SAMPLE])
+    return any(map(_is_taken, pictures[::step][:_SAMPLE]))
+
+
+def _is_taken(entry: FileEntry) -> bool:
+    """Tell whether a picture says when a camera took it."""
+    try:
+        return read_exif(entry.head(HEAD_BYTES)).taken is not None
+    except DamagedFile:
+        return False
 
 
 class _PhotoReader:
     """Reads pictures; one that lies in two folders comes once."""
 
-    def __init__(self, zone: str | None, keeps: bool) -> None:
+    def __init__(self, tree: Tree, zone: str | None, keeps: bool) -> None:
+        self._tree = tree
         self._zone = zone_named(zone)
         self._keeps = keeps
         self._seen = SeenKeys()
@@ -117,11 +146,10 @@ class _PhotoReader:
         if not self._seen.first(key):
             yield Skipped("a picture that stands twice", entry.name)
             return
-        folders = entry.name.split("/")[:-1]
         data: dict[str, object] = {
             "id": key,
             "name": entry.base,
-            "album": folders[-1] if folders else None,
+            "album": self._tree.folder_of(entry),
             **self._told(read_exif(head)),
             "media_type": entry.media_type,
             "size_bytes": entry.size,

@@ -39,6 +39,7 @@ class SmsBackup(Source):
     """``sms-….xml`` and ``calls-….xml`` as the app writes them."""
 
     connector_key = "sms_backup"
+    lies_among_others = True
     label = "SMS Backup & Restore"
     passed_over = MappingProxyType({"*.xsl": "the looks of a page"})
 

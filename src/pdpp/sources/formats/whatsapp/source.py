@@ -39,6 +39,10 @@ _LEFT_OUT = re.compile(
     r"ไม่มี\w+|đã bỏ qua|हटाई गई|dahil edilmedi|pominięto)",
     re.IGNORECASE,
 )
+_BY_PHONE = re.compile(
+    r"0\d{7}-.+|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}.*", re.IGNORECASE | re.DOTALL
+)
+"""How telephones call the files of a chat: an iPhone numbers them, Android writes the day."""
 _CUT = "a last line that does not end; the file may be cut off"
 
 _EDITED = re.compile(
@@ -114,6 +118,33 @@ class WhatsApp(Source):
             if entry is not None:
                 chat = _Chat(tree, entry, _chat_name(tree, entry), layout, zone)
                 yield ExportPart(entry, partial(_read, chat))
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the zip of a chat; in a folder the files that a chat names or a phone named."""
+        chats = list(tree.these(recognition.detail["layouts"]))
+        if tree.kind == "zip":
+            return ("",)
+        folders = {entry.name.rpartition("/")[0] for entry in chats}
+        named = {name for entry in chats for name in _named_files(entry)}
+        return [
+            entry.name
+            for entry in tree.entries
+            if entry.name in named
+            or (_BY_PHONE.match(entry.base) and entry.name.rpartition("/")[0] in folders)
+        ]
+
+
+def _named_files(chat: FileEntry) -> Iterator[str]:
+    """Yield the names of files that stand in a chat, as if they lay beside it."""
+    folder = chat.name.rpartition("/")[0]
+    with chat.open() as stream:
+        for line in lines(stream, _LONGEST_LINE):
+            text = _decoded(line.text)
+            begun = chat_line(text)
+            said = begun.text if begun is not None else text
+            for match in (_ATTACHED.search(text), _ADDED.search(text), _FILE.match(said)):
+                if match is not None:
+                    yield f"{folder}/{match.group(1).strip()}".lstrip("/")
 
 
 class _Chat(NamedTuple):

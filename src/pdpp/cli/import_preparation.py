@@ -1,0 +1,194 @@
+"""Import preparation: find out what paths hold and where it goes, before anything is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from pdpp.cli.output import note
+from pdpp.evidence.fence import visible
+from pdpp.model import instant
+from pdpp.model.errors import ImportRefused
+from pdpp.service.settings import Settings
+from pdpp.sources.importing.destination import (
+    connections_of,
+    find_destination,
+    identity_of,
+    of_account,
+    remembered_account,
+)
+from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
+from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.task import ImportEnvironment, ImportTask
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.tree import Tree, open_tree
+from pdpp.sources.source import OwnerChoices, Source
+from pdpp.sources.table.own import OwnTable, own_export, own_sources
+from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
+from pdpp.store.port import Store
+
+_MAIL = "mail"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the owner said of the export."""
+
+    source: str | None = None
+    connection_id: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    infer: bool = False
+    declaration: Mapping[str, Any] | None = None
+    stream: str | None = None
+    account: str | None = None
+    asks: bool = False
+    """Whether a person can be asked whose export it is."""
+    mirror: bool = False
+
+    @property
+    def takes_loose(self) -> bool:
+        """Tell whether documents and photos that belong to no export are wanted.
+
+        They go into accounts of their own, so not where the owner named a source or an account, or
+        wants an account to hold nothing but what is there.
+        """
+        return not (self.source or self.connection_id or self.account or self.mirror)
+
+
+class PreparedImport(NamedTuple):
+    """An export that is ready to be brought in; ``own`` where a plan of the owner's reads it.
+
+    ``within`` is the path in which it was found.
+    """
+
+    task: ImportTask
+    choices: OwnerChoices
+    own: OwnTable | None
+    within: Path | None = None
+
+
+class PreparedImports(NamedTuple):
+    """The exports that some paths hold, words for what no source knows, and what is damaged."""
+
+    imports: list[PreparedImport]
+    unknown: list[str]
+    refused: list[Skipped]
+
+
+def prepare_all(
+    store: Store, state: ImportState, paths: Sequence[Path], choice: Choice
+) -> PreparedImports:
+    """Find out what paths hold and where it goes; nothing is written yet."""
+    choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
+    sources, broken = usable_sources(choice.source, own_sources(state.plans()))
+    imports: list[PreparedImport] = []
+    unknown: list[str] = []
+    refused: list[Skipped] = []
+    for path in paths:
+        discovery = discover(path, choices, sources, loose=choice.takes_loose)
+        unknown += _unknown_words(path, discovery, choice, sources)
+        refused += discovery.refused
+        _check_settings(choice, [export.export.source for export in discovery.exports])
+        within = path if choice.source is None else None
+        for export in discovery.exports:
+            task = _task(store, state, export.tree, export.export, choice)
+            imports.append(PreparedImport(task, choices, None, within))
+    if not imports:
+        raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
+    return PreparedImports(imports, unknown, refused)
+
+
+def refused_text(refused: Skipped) -> str:
+    return f"{refused.example} ({refused.reason})"
+
+
+def _unknown_words(
+    path: Path, discovery: Discovery, choice: Choice, sources: Sequence[Source]
+) -> list[str]:
+    if choice.source is None or discovery.exports or not discovery.unknown:
+        return discovery.unknown
+    named = f"{path.name} does not look like {sources[0].label}"
+    return [f"{named}: {words}" for words in discovery.unknown]
+
+
+def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> PreparedImport:
+    """Find out what one path holds as a whole, as a watch and a plan of the owner's need it."""
+    tree = open_tree(path)
+    choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
+    own = _own(store, state, tree, choice)
+    if own is not None:
+        export = own_export(tree, choices, own)
+    else:
+        export = recognise_export(tree, choices, choice.source, own_sources(state.plans()))
+    _check_settings(choice, [export.source])
+    return PreparedImport(_task(store, state, tree, export, choice), choices, own)
+
+
+def _check_settings(choice: Choice, sources: Sequence[Source]) -> None:
+    """Refuse a setting that none of the sources has."""
+    known = {name: help_ for source in sources for name, help_ in source.settings.items()}
+    unknown = sorted(choice.settings.keys() - known.keys())
+    if unknown and sources:
+        labels = " and ".join(dict.fromkeys(source.label for source in sources))
+        has = ", ".join(f"{name} ({help_})" for name, help_ in known.items()) or "none"
+        raise ImportRefused(f"{labels} has no setting {unknown[0]!r}; it has {has}")
+
+
+def _task(
+    store: Store, state: ImportState, tree: Tree, export: RecognisedExport, choice: Choice
+) -> ImportTask:
+    name = choice.account or remembered_account(state, tree, export)
+    if name is not None:
+        export = of_account(export, tree, name)
+    destination = find_destination(store, state, tree, export, choice.connection_id)
+    if choice.asks and destination.is_new and not export.recognition.owner_known:
+        name = _ask_account(store, tree, export)
+        if name:
+            export = of_account(export, tree, name)
+            destination = find_destination(store, state, tree, export, choice.connection_id)
+    limits = Settings()
+    environment = ImportEnvironment(
+        store, state, partial(_intake, store, limits.line_bytes), limits.blob_bytes
+    )
+    return ImportTask(tree, export, destination, environment)
+
+
+def _ask_account(store: Store, tree: Tree, export: RecognisedExport) -> str:
+    """Ask once whose an export is that does not tell; nothing is an answer too.
+
+    Mail has an address that is worth knowing. Of anything else the first account needs no name.
+    """
+    others = connections_of(store.catalogue(), export.source.connector_key)
+    if export.source.connector_key == _MAIL:
+        words, wanted = "whose mail it holds", "Its owner's address"
+    elif others and not identity_of(export):
+        names = ", ".join(repr(other.display_name) for other in others)
+        words = f"whose it is, and no account holds the same; there is {names}"
+        wanted = "The account that it belongs to"
+    else:
+        return ""
+    note(visible(f"{tree.path.name} does not say {words}.", lines=False))
+    known = visible(export.recognition.account, lines=False)
+    prompt = f"{wanted}, or Enter for an account {known!r}"
+    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
+    return answer.strip()
+
+
+def _own(store: Store, state: ImportState, tree: Tree, choice: Choice) -> OwnTable | None:
+    """Return the plan that is drafted, or that the owner's declaration makes."""
+    if not choice.infer and choice.declaration is None:
+        return None
+    planned = {source.connector_key for source in own_sources(state.plans())}
+    others = store.catalogue().sources.keys() - planned
+    if choice.declaration is not None:
+        return OwnTable.declared(tree, choice.declaration, choice.stream, others)
+    return OwnTable.drafted(tree, choice.source, choice.settings, others)
+
+
+def _intake(store: Store, line_bytes: int, feed: Feed) -> Intake:
+    return Intake(store, feed, now=instant.now(), line_bytes=line_bytes, keep_newer=True)

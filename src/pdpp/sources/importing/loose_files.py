@@ -1,0 +1,124 @@
+"""Loose files: documents and photos in a folder of many things that belong to none of its exports.
+
+A picture of a chat or a paper in a note comes in with the chat or the note, and never a second time
+by itself.
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport
+from pdpp.sources.importing.files import passed_over_reason
+from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import FileSource, OwnerChoices, Recognition, Source
+
+
+def gather(
+    tree: Tree,
+    sites: Sequence[ClaimedPiece],
+    choices: OwnerChoices,
+    sources: Sequence[Source],
+    *,
+    loose: bool,
+) -> list[FoundExport]:
+    """Make one export of all files of each source of files, of all pieces of a path.
+
+    What lies there zipped and unzipped then comes once. A piece that holds nothing else stays an
+    export of its own if no other file of the source is there. Without ``loose`` only such pieces
+    are put together.
+    """
+    asked = [source for source in sources if isinstance(source, FileSource)]
+    free = _free(tree, sites, asked) if loose else tree.these_only(())
+    gathered: list[FoundExport] = []
+    for source in asked:
+        picked = _picked(free, source)
+        found = _joined(tree, sites, choices, source, picked)
+        if found is not None:
+            gathered.append(found)
+            free = free.without({entry.name for entry in found.tree.entries})
+    return gathered
+
+
+def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSource]) -> Tree:
+    """Return the files that belong to no export."""
+    endings = frozenset().union(*(source.endings for source in sources))
+    if not any(entry.suffix in endings for entry in tree.entries):
+        return tree.these_only(())
+    owned: set[str] = set()
+    for site in sites:
+        if site.refusals and not site.kept and site.tree.kind != "folder":
+            # An export that is known and cannot be read has such files too.
+            owned.update(entry.name for entry in site.tree.entries)
+        # An archive in the folder of an export may be an attachment of it.
+        around = tree if site.tree.kind == "folder" else site.tree
+        for claim in site.kept:
+            owned |= claim.names
+            names = _belongings(claim, alone=len(site.kept) == 1)
+            if names:
+                owned.update(entry.name for entry in around.entries if _is_in(entry, names))
+    return tree.without(owned)
+
+
+def _belongings(claim: Claim, *, alone: bool) -> Set[str]:
+    """Return the files and folders that belong to an export; all of it if nobody can tell.
+
+    An archive that holds several exports is a folder of many things that somebody packed.
+    """
+    tree, export = claim.claimed.tree, claim.claimed.export
+    if not alone:
+        tree = replace(tree, kind="folder")
+    try:
+        names = set(export.source.belongings(tree, export.recognition))
+    except (DamagedFile, *SURPRISES):
+        names = {""}
+    return {tree.top} if "" in names else names
+
+
+def _is_in(entry: FileEntry, names: Set[str]) -> bool:
+    """Tell whether a file is one of some files, or lies in one of some folders."""
+    steps = entry.name.split("/")
+    return any("/".join(steps[:length]) in names for length in range(len(steps) + 1))
+
+
+def _picked(free: Tree, source: FileSource) -> list[FileEntry]:
+    """Return the files of a source, and what it passes over beside them."""
+    picked = source.pick(free)
+    names = {entry.name for entry in picked}
+    folders = {entry.name.rpartition("/")[0] for entry in picked}
+    return picked + [
+        entry
+        for entry in free.entries
+        if entry.name.rpartition("/")[0] in folders
+        and entry.name not in names
+        and passed_over_reason(entry, source.passed_over) is not None
+    ]
+
+
+def _joined(
+    tree: Tree,
+    sites: Sequence[ClaimedPiece],
+    choices: OwnerChoices,
+    source: FileSource,
+    picked: Sequence[FileEntry],
+) -> FoundExport | None:
+    """Return one export of picked files and of the pieces that a source claims whole."""
+    whole = [
+        (site, claim)
+        for site in sites
+        for claim in site.kept
+        if claim.claimed.export.source is source
+    ]
+    if not picked and len(whole) < 2:
+        return None
+    names = {entry.name for entry in picked}
+    names |= {entry.name for _, claim in whole for entry in claim.claimed.tree.entries}
+    joined = tree.these_only(names)
+    recognition = source.recognise(joined, replace(choices, chosen=True))
+    if not isinstance(recognition, Recognition):
+        return None
+    for site, claim in whole:
+        site.kept.remove(claim)
+    return FoundExport(joined, RecognisedExport(source, recognition))
