@@ -13,7 +13,7 @@ import psycopg
 from bench.postgres_server import running_server
 from bench.report import Row, table
 from pdpp.authz.token import TokenKind, hash_token
-from pdpp.store.postgres.database import prepare, worker_connections
+from pdpp.store.postgres.opening import prepare, worker_connections
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.schema import SCHEMA
 from pdpp.store.postgres.store import PostgresStore

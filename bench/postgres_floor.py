@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from bench.engine import DatabasePlace
 from bench.floor import Floor, FloorStatements, as_json, floor_routes
-from pdpp.store.postgres.database import open_session
+from pdpp.store.postgres.opening import open_session
 from pdpp.store.postgres.variant import encode
 from pdpp.store.tables.search.packing import longs
 

@@ -20,7 +20,7 @@ from pdpp.serving.database import OwnerStores, open_owners
 from pdpp.serving.owners import OwnerApplications
 from pdpp.store.jobs import JobLease, JobOrder, JobProgress, JobStatus
 from pdpp.store.port import Store
-from pdpp.store.postgres.database import open_session, worker_connections
+from pdpp.store.postgres.opening import open_session, worker_connections
 from pdpp.store.postgres.owner_work import OVERDUE, VISIT, OwnersWithWork
 
 ORDERED = JobOrder("sweep", {"by": "a test"})

@@ -29,8 +29,9 @@ from pdpp.serving.data_folder import open_store
 from pdpp.serving.database import open_owners
 from pdpp.serving.owners import OwnerApplications, origin_of, owner_in
 from pdpp.store.jobs import JobOrder
-from pdpp.store.postgres.database import PostgresDatabase, worker_connections
+from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.fleet import PostgresFleet
+from pdpp.store.postgres.opening import worker_connections
 from pdpp.store.postgres.schema import SCHEMA
 from pdpp.store.query import PageQuery, RecordPage
 from pdpp.store.tables.store import TableStore

@@ -46,7 +46,7 @@ def database_has_store(database: DatabaseAddress) -> bool:
 def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> Iterator[Store]:
     """Open the store in a database for one command; only where ``create`` says so is it made."""
     with explained(database):
-        from pdpp.store.postgres.database import prepare
+        from pdpp.store.postgres.opening import prepare
         from pdpp.store.postgres.owner import has_store
         from pdpp.store.postgres.store import PostgresStore
 
@@ -78,7 +78,7 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
 def open_owners(database: DatabaseAddress, folder: Path) -> Iterator["OwnerStores"]:
     """Yield what opens the store of any owner there is, on connections that all of them share."""
     with explained(database):
-        from pdpp.store.postgres.database import prepare
+        from pdpp.store.postgres.opening import prepare
 
         prepare(database.url)
         connections = connections_to(database)
@@ -126,8 +126,8 @@ class OwnerStores:
 def open_fleet(database: DatabaseAddress) -> Iterator[Fleet]:
     """Open what the workers of a database tell of themselves; no owner is needed for it."""
     with explained(database):
-        from pdpp.store.postgres.database import prepare
         from pdpp.store.postgres.fleet import PostgresFleet
+        from pdpp.store.postgres.opening import prepare
 
         prepare(database.url)
         connections = connections_to(database)
@@ -139,7 +139,7 @@ def open_fleet(database: DatabaseAddress) -> Iterator[Fleet]:
 
 def connections_to(database: DatabaseAddress) -> "WorkerConnections":
     """Return the connections of this process to a database and to its replica, if it has one."""
-    from pdpp.store.postgres.database import worker_connections
+    from pdpp.store.postgres.opening import worker_connections
 
     return worker_connections(database.url, database.replica_url, database.read_lag_seconds)
 

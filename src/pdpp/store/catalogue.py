@@ -57,3 +57,6 @@ class Catalogue:
     feeds: Mapping[tuple[str, str], Feed]
     merged: Mapping[str, str] = field(default_factory=dict)
     """Connections that became part of others, each with the one it is part of now."""
+    past: int = 0
+    """Another one where the store goes on from an earlier moment: nothing made before holds then.
+    """

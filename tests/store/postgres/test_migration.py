@@ -13,8 +13,8 @@ from tests.postgres_server import server_url
 
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.postgres import schema
-from pdpp.store.postgres.database import prepare
 from pdpp.store.postgres.migration import MIGRATIONS, Migration, migrate
+from pdpp.store.postgres.opening import prepare
 
 NOW = schema.VERSION
 COLUMN = Migration(NOW + 1, ["ALTER TABLE about ADD COLUMN note TEXT"])

@@ -12,7 +12,7 @@ from tests.store.world import Clock, World
 from pdpp.model.errors import Overloaded
 from pdpp.store.deadline import DeadlinePassed, Timer
 from pdpp.store.postgres import pool
-from pdpp.store.postgres.database import worker_connections
+from pdpp.store.postgres.opening import worker_connections
 from pdpp.store.postgres.store import PostgresStore
 
 

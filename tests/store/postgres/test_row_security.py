@@ -11,7 +11,7 @@ from tests.store.postgres.conftest import Opener
 from tests.store.world import Clock, World
 
 from pdpp.store.postgres import schema
-from pdpp.store.postgres.database import open_session
+from pdpp.store.postgres.opening import open_session
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.vault import Token
 

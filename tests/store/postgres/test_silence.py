@@ -10,7 +10,7 @@ import pytest
 from tests.postgres_server import server_url
 from tests.store.postgres.conftest import Opener
 
-from pdpp.store.postgres.database import open_session
+from pdpp.store.postgres.opening import open_session
 
 
 def _pour(source: socket.socket, target: socket.socket) -> None:

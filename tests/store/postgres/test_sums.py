@@ -18,7 +18,7 @@ from pdpp.model import instant
 from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.number_key import near, number_key
 from pdpp.store.port import Store
-from pdpp.store.postgres import database
+from pdpp.store.postgres import opening
 from pdpp.store.postgres.variant import encode
 from pdpp.store.scope import Reach
 
@@ -30,8 +30,8 @@ PLACES = st.decimals(allow_nan=False, allow_infinity=False, places=12)
 @pytest.fixture(scope="module")
 def session() -> Iterator["psycopg.Connection[Any]"]:
     """A session that is asked for no rows of anybody."""
-    database.prepare(server_url())
-    with closing(database.open_session(server_url())) as opened:
+    opening.prepare(server_url())
+    with closing(opening.open_session(server_url())) as opened:
         yield opened
 
 

@@ -11,7 +11,7 @@ from tests.store.world import Clock, World
 
 from pdpp.model.errors import NewerDatabase
 from pdpp.store.jobs import JobLease, JobOrder
-from pdpp.store.postgres import database, schema
+from pdpp.store.postgres import opening, schema
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.receipts import held
 from pdpp.store.postgres.store import PostgresStore
@@ -146,6 +146,6 @@ def test_a_newer_schema_is_refused(opened: Opener) -> None:
         session.execute(f"UPDATE {schema.SCHEMA}.about SET version = version + 1")
         try:
             with pytest.raises(NewerDatabase, match="install a newer pdpp-server"):
-                database.prepare(server_url())
+                opening.prepare(server_url())
         finally:
             session.execute(f"UPDATE {schema.SCHEMA}.about SET version = version - 1")

@@ -9,18 +9,16 @@ import psycopg
 
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
-from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
 from pdpp.store.postgres.growth import count_grown
-from pdpp.store.postgres.migration import migrate
 from pdpp.store.postgres.notices import notice
-from pdpp.store.postgres.owner import owner_number
+from pdpp.store.postgres.opening import prepare, worker_connections
+from pdpp.store.postgres.owner import find_owner, owner_number
 from pdpp.store.postgres.pool import READERS, WorkerConnections
 from pdpp.store.postgres.replica import CHANGES, LagNeed, ReplicaReaders
 from pdpp.store.postgres.session import StateCheck
 from pdpp.store.postgres.snapshots import (
     SNAPSHOT,
-    STATEMENT_MILLISECONDS,
     ReplicaSnapshot,
     StateSnapshot,
     beginning,
@@ -30,11 +28,13 @@ from pdpp.store.tables.snapshot import Snapshot
 
 T = TypeVar("T")
 
-_CONNECT_SECONDS = 10
-_PROBE_SECONDS = 5
-_IDLE_MILLISECONDS = 120_000
-_TURN = "UPDATE owner SET changes = changes + 1 WHERE id = $1"
+_TURN = """
+    UPDATE owner SET changes = changes + 1 + (random() * 2147483647)::bigint WHERE id = $1
+"""
 """Whoever writes for an owner holds this row: the others wait, and all see that something changed.
+
+By how much is chance: a database that goes on from an earlier moment never comes to a number that a
+worker remembers from what is lost.
 """
 
 
@@ -91,13 +91,31 @@ class PostgresDatabase:
             connections = worker_connections(url)
         self.connections = connections
         try:
-            self.owner = owner_number(connections, owner)
+            self._owner = owner_number(connections, owner)
         except BaseException:
             self.close()
             raise
+        self._name = owner
+        self._is_known = True
+        connections.timeline.follow(self.forget)
         self.reader = ThreadReader(self)
         self._last_state: tuple[int, object] | None = None
         """The state that was asked for last, and what notices had told before that."""
+
+    @property
+    def owner(self) -> int:
+        """Return the number of the owner, as long as it is theirs."""
+        self._check_owner()
+        return self._owner
+
+    def _check_owner(self) -> None:
+        if not self._is_known:
+            raise psycopg.OperationalError("the owner of this store is not in the database")
+
+    def forget(self, db: PostgresConnection) -> None:
+        """Look whether the number is still that of the owner: who was added since may be lost."""
+        self._last_state = None
+        self._is_known = find_owner(db, self._name) == self._owner
 
     def ask(self, question: Callable[[PostgresConnection], Rows]) -> Rows:
         """Ask on the snapshot of this thread, or on a connection that is taken for this once."""
@@ -106,7 +124,27 @@ class PostgresDatabase:
             return self._ask_first(question) if snapshot.is_beginning else question(snapshot)
         db, rows = self.connections.readers.take(self.owner, question)
         self.connections.readers.give(db)
+        self._check_owner()
         return rows
+
+    def _take(
+        self,
+        question: Callable[[PostgresConnection], T],
+        deadline: Deadline | None = None,
+        *,
+        is_long: bool = False,
+    ) -> tuple[PostgresConnection, T]:
+        """Take a connection for several statements, and ask a first one on it.
+
+        Whoever asks has worked out what to ask for before: it holds for the past of that moment.
+        """
+        timeline = self.connections.timeline
+        number = timeline.number
+        db, answer = self.connections.readers.take(self.owner, question, deadline, is_long=is_long)
+        if timeline.number != number:
+            self._ended(db)
+            raise psycopg.OperationalError("the database goes on from another moment")
+        return db, answer
 
     def _ask_first(self, question: Callable[[PostgresConnection], T]) -> T:
         """Ask the first statement of this thread's snapshot, on another connection if one was cut.
@@ -162,9 +200,7 @@ class PostgresDatabase:
         begin, is_long = beginning(deadline)
         if assumed is not None:
             begin = begin._replace(question=self._state_question(assumed))
-        db, _ = self.connections.readers.take(
-            self.owner, lambda db: db.begin(begin), deadline, is_long=is_long
-        )
+        db, _ = self._take(lambda db: db.begin(begin), deadline, is_long=is_long)
         self._hold(db, deadline)
         self._thread.assumed = assumed
         return True
@@ -229,9 +265,7 @@ class PostgresDatabase:
         if self._thread.snapshot is not None:
             yield self._thread.snapshot
             return
-        db, _ = self.connections.readers.take(
-            self.owner, lambda db: db.control(SNAPSHOT), is_long=True
-        )
+        db, _ = self._take(lambda db: db.control(SNAPSHOT), is_long=True)
         try:
             yield db
         finally:
@@ -241,7 +275,7 @@ class PostgresDatabase:
     def brief(self) -> Iterator[PostgresConnection]:
         """Hold a short transaction that writes beside the owner's turn: counts, not records."""
         readers = self.connections.readers
-        db, _ = readers.take(self.owner, lambda db: db.control("BEGIN"))
+        db, _ = self._take(lambda db: db.control("BEGIN"))
         try:
             yield db
             db.control("COMMIT")
@@ -318,74 +352,3 @@ def _send_notice(db: PostgresConnection, text: str) -> None:
     # The write is done: nobody may hear that it failed because a notice did.
     with suppress(psycopg.Error):
         db.send(text)
-
-
-def worker_connections(
-    url: str, replica_url: str | None = None, most_lag: float = 0.0
-) -> WorkerConnections:
-    """Return the connections of a worker, none of which is opened before it is needed.
-
-    A replica answers reads as long as it is behind by ``most_lag`` seconds at most.
-    """
-    replica = None
-    if replica_url is not None:
-        replica = ReplicaReaders(lambda: PostgresConnection(open_session(replica_url)), most_lag)
-    return WorkerConnections(lambda: PostgresConnection(open_session(url)), replica)
-
-
-def open_session(url: str) -> "psycopg.Connection[Any]":
-    """Open a session, which sees the rows of nobody before it is given an owner."""
-    raw = psycopg.connect(
-        url,
-        autocommit=True,
-        # An operator may name the workers with PGAPPNAME or in the address.
-        fallback_application_name="pdpp",
-        # A machine that is gone without a word is noticed, and not waited for: also one that had
-        # taken the question, of which nothing but a probe would tell.
-        connect_timeout=_CONNECT_SECONDS,
-        tcp_user_timeout=_CONNECT_SECONDS * 1_000,
-        keepalives_idle=_CONNECT_SECONDS,
-        keepalives_interval=_PROBE_SECONDS,
-        options=f"-c search_path={schema.SCHEMA} -c statement_timeout={STATEMENT_MILLISECONDS}"
-        f" -c idle_in_transaction_session_timeout={_IDLE_MILLISECONDS}"
-        # Every statement has one good plan. Planned anew for its values over all partitions, a
-        # record took 3.3 ms instead of 0.5, and a page of 25 took 12 ms instead of 1.2 to 3.5.
-        " -c plan_cache_mode=force_generic_plan -c jit=off"
-        # A table is never gone through from end to end: an owner has a part of it. Of what an index
-        # leads to most is in memory.
-        " -c enable_seqscan=off -c random_page_cost=1.1",
-    )
-    try:
-        # Row security does not bind whoever may pass it by: such a user takes on a role that may
-        # not.
-        row = raw.execute(
-            "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
-        ).fetchone()
-        if row is None or row[0]:
-            raw.execute(f"SET ROLE {schema.ROLE}")
-    except BaseException:
-        raw.close()
-        raise
-    return raw
-
-
-def prepare(url: str) -> None:
-    """Make the schema where there is none, or bring it up to date; refuse one that is newer."""
-    with psycopg.connect(url) as raw:
-        raw.execute("SELECT pg_advisory_xact_lock(%s)", (schema.LOCK,))
-        there = raw.execute(
-            "SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema.SCHEMA,)
-        ).fetchone()
-        if there is None:
-            _make_role(raw)
-            for text in schema.statements():
-                raw.execute(text)
-            return
-    migrate(url)
-
-
-def _make_role(raw: "psycopg.Connection[Any]") -> None:
-    known = raw.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (schema.ROLE,)).fetchone()
-    if known is None:
-        raw.execute(f"CREATE ROLE {schema.ROLE} NOLOGIN")
-    raw.execute(f"GRANT {schema.ROLE} TO CURRENT_USER")

@@ -3,6 +3,7 @@
 import psycopg
 
 from pdpp.store.postgres import schema
+from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.pool import WorkerConnections
 
 OWNER_NAME = "owner"
@@ -25,8 +26,14 @@ def has_store(url: str, owner: str = OWNER_NAME) -> bool:
 
 def known_owner(connections: WorkerConnections, name: str) -> int | None:
     """Return the number of an owner, None where there is none of that name."""
-    db, number = connections.readers.take(_NOBODY, lambda db: db.run(_FIND, (name,)).get)
+    db, number = connections.readers.take(_NOBODY, lambda db: find_owner(db, name))
     connections.readers.give(db)
+    return number
+
+
+def find_owner(db: PostgresConnection, name: str) -> int | None:
+    """Return the number of an owner as a session finds it, which may be anybody's."""
+    number = db.run(_FIND, (name,)).get
     return None if number is None else int(number)
 
 

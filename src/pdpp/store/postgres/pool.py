@@ -18,6 +18,7 @@ from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.notices import NoticeListener
+from pdpp.store.postgres.timeline import DatabaseTimeline
 
 if TYPE_CHECKING:
     from pdpp.store.postgres.replica import ReplicaReaders
@@ -184,12 +185,25 @@ class WorkerConnections:
     """All connections of a worker to one database."""
 
     def __init__(self, open_one: Open, replica: "ReplicaReaders | None" = None) -> None:
-        self.open = open_one
-        self.readers = ReaderPool(open_one)
+        self._open_one = open_one
+        self.timeline = DatabaseTimeline()
+        self.readers = ReaderPool(self.open)
         self.replica = replica
-        self.writer = TurnConnection(open_one)
-        self.receipts = TurnConnection(open_one)
+        if replica is not None:
+            self.timeline.follow(replica.forget)
+        self.writer = TurnConnection(self.open)
+        self.receipts = TurnConnection(self.open)
         self.notices = NoticeListener(self.receipts)
+
+    def open(self) -> PostgresConnection:
+        """Open a connection, which tells whether the database is still the one it was."""
+        db = self._open_one()
+        try:
+            self.timeline.look(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     def close(self) -> None:
         """Close all of them."""

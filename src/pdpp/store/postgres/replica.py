@@ -1,6 +1,6 @@
 """Reads from a replica: a copy of the database that follows it, a moment behind.
 
-Each write of an owner adds one to the number of their row (``owner.changes``), on the replica too.
+Each write of an owner adds to the number of their row (``owner.changes``), on the replica too.
 A worker asks the primary for that number when it decides who a caller is. So the number that a
 snapshot of the replica shows tells, for this owner, exactly which writes it has: all of them, or
 all up to a moment at which this worker saw the primary's number. No clock of another machine is
@@ -88,6 +88,11 @@ class ReplicaReaders:
             if len(self._seen) > _MOST_OWNERS:
                 self._seen.popitem(last=False)
 
+    def forget(self, _: PostgresConnection) -> None:
+        """Forget all numbers: the primary goes on from a moment before some of them."""
+        with self._lock:
+            self._seen.clear()
+
     def lag(self, owner: int, changes: int) -> float | None:
         """Return by how many seconds at most a snapshot with a number is behind; None if unknown.
 
@@ -97,7 +102,11 @@ class ReplicaReaders:
             seen = self._seen.get(owner)
             if not seen:
                 return None
-            if changes >= seen[-1].changes:
+            if changes > seen[-1].changes:
+                # Of a write that this worker has not heard of, or of a past that is not the
+                # primary's any more: the primary knows.
+                return None
+            if changes == seen[-1].changes:
                 return 0.0
             ats = [known.at for known in seen if known.changes <= changes]
         return max(self._clock() - ats[-1], _LEAST_LAG) if ats else None

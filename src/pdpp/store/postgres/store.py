@@ -67,6 +67,7 @@ class PostgresStore(TableStore):
         make_folder(folder)
         blobs = PostgresBlobs(self._database, folder / "blobs", bucket, self.secret)
         super().__init__(self._database, blobs, clock, surrogate_of)
+        self._database.connections.timeline.follow(self._forget)
         # What was revoked is kept in the database alone: workers share no folder, and whoever sets
         # a database back to an earlier moment knows it, while a file is copied by anyone.
         self.vault = TableVault(self._database, clock)
@@ -76,6 +77,9 @@ class PostgresStore(TableStore):
             self._database.connections.notices, self._database.owner
         )
         self._receipts: PostgresReceipts | None = None
+
+    def _forget(self, _: PostgresConnection) -> None:
+        self._forget_all()
 
     @property
     def receipts(self) -> PostgresReceipts:

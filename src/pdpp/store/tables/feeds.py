@@ -1,5 +1,6 @@
 """Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ _Places = dict[str, list[Any]]
 _Row = tuple[int, int, bytes]
 """A record's number, its surrogate and its data."""
 _CHUNK = 1_000
+_MOST_RAISED = 1 << 31
 _NO_PLACES: _Places = {"cells": [], "lexical": [], "time": [], "blobs": [], "thread": []}
 
 
@@ -182,10 +184,9 @@ def _current(db: TableReader, connector_key: str) -> _Current | None:
 
 def raise_version(db: TableConnection) -> None:
     """Let everybody read the catalogue anew."""
-    db.execute(
-        "INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)",
-        (OWNER, catalogue_version(db) + 1),
-    )
+    # By chance: a database that goes on from an earlier moment never gives a number again.
+    version = catalogue_version(db) + 1 + secrets.randbelow(_MOST_RAISED)
+    db.execute("INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)", (OWNER, version))
 
 
 def _connections_of(db: TableReader, connector_key: str) -> list[Connection]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -79,6 +80,7 @@ class TableStore:
         self.jobs = TableJobs(database, clock)
         self.meaning = TableMeaning(database, self.catalogue)
         self._catalogue: Catalogue | None = None
+        self._past = 0
         self._words: BlockCache | None = None
 
     def reading(
@@ -120,8 +122,18 @@ class TableStore:
     def catalogue(self) -> Catalogue:
         """Return everything declared."""
         with self._db.reading(None):
-            self._catalogue = feeds.load(self._db.reader, self._catalogue)
-        return self._catalogue
+            catalogue = feeds.load(self._db.reader, self._catalogue)
+            if catalogue.past != self._past:
+                catalogue = replace(catalogue, past=self._past)
+            self._catalogue = catalogue
+        return catalogue
+
+    def _forget_all(self) -> None:
+        """Forget everything that was read: the numbers it was known by may be of other things."""
+        self._past += 1
+        self._catalogue = None
+        self._field_sets = FieldSets()
+        self._words = None
 
     def secret(self) -> bytes:
         """Return the key that signs cursors, made once."""
