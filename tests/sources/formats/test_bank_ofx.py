@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
+    Home,
     bring_and_ask,
     check_cuts,
     check_hostile_text,
@@ -287,7 +288,120 @@ def test_letters_are_read_as_they_are_where_the_header_is_wrong(tmp_path: Path) 
     assert any(data.get("payee") == "Padaria São João" for data in records.values())
 
 
-def test_shares_that_are_split_or_moved_cost_nothing_and_holdings_are_told(tmp_path: Path) -> None:
+def position(kind: str, number: str, units: str, value: str, more: str = "") -> str:
+    """Return what is held of one security, as XML."""
+    return (
+        f"<POS{kind}><INVPOS><SECID><UNIQUEID>{number}</UNIQUEID><UNIQUEIDTYPE>CUSIP</UNIQUEIDTYPE>"
+        f"</SECID><HELDINACCT>CASH</HELDINACCT><POSTYPE>LONG</POSTYPE><UNITS>{units}</UNITS>"
+        f"<UNITPRICE>235.74</UNITPRICE><MKTVAL>{value}</MKTVAL>"
+        f"<DTPRICEASOF>20260227160000</DTPRICEASOF>{more}</INVPOS></POS{kind}>\n"
+    )
+
+
+def named(kind: str, number: str, name: str, price: str = "235.74", day: str = "20260227") -> str:
+    """Return what a security is called, as XML."""
+    return (
+        f"<{kind}INFO><SECINFO><SECID><UNIQUEID>{number}</UNIQUEID><UNIQUEIDTYPE>CUSIP"
+        f"</UNIQUEIDTYPE></SECID><SECNAME>{name}</SECNAME><TICKER>{name[:3].upper()}</TICKER>"
+        f"<UNITPRICE>{price}</UNITPRICE><DTASOF>{day}</DTASOF></SECINFO></{kind}INFO>\n"
+    )
+
+
+STOCK = position("STOCK", "78462F103", "200", "47148.00", "<MEMO>Price of the last bell</MEMO>")
+FUND = position("MF", "922908363", "50.1234567", "11816.10")
+NAMES = (
+    named("STOCK", "78462F103", "Harbour Lights Trust"),
+    named("MF", "922908363", "Tidewater Income Fund"),
+)
+
+
+def investments(*positions: str, names: tuple[str, ...] = NAMES, day: str = "20260228") -> bytes:
+    """Return the statement of a broker, with the names of securities behind it."""
+    return (
+        HEADER_2 + "<OFX><SIGNONMSGSRSV1><SONRS><FI><ORG>Quay Brokers</ORG></FI></SONRS>"
+        f"</SIGNONMSGSRSV1><INVSTMTMSGSRSV1><INVSTMTTRNRS><INVSTMTRS><DTASOF>{day}</DTASOF>"
+        "<CURDEF>USD</CURDEF><INVACCTFROM><BROKERID>quay.example</BROKERID><ACCTID>9911</ACCTID>"
+        "</INVACCTFROM><INVPOSLIST>\n" + "".join(positions) + "</INVPOSLIST></INVSTMTRS>"
+        "</INVSTMTTRNRS></INVSTMTMSGSRSV1><SECLISTMSGSRSV1><SECLIST>\n"
+        + "".join(names)
+        + "</SECLIST></SECLISTMSGSRSV1></OFX>\n"
+    ).encode()
+
+
+def test_what_an_account_holds_is_kept_with_the_name_of_each_security(tmp_path: Path) -> None:
+    records = read(SOURCE, put(tmp_path, investments(STOCK, FUND)))
+    [held] = [d for (s, _), d in records.items() if s == "holdings" and d["kind"] == "stock"]
+    account_id = next(data["id"] for (stream, _), data in records.items() if stream == "accounts")
+    assert {name: value for name, value in held.items() if name != "id"} == {
+        "account_id": account_id,
+        "held_on": "2026-02-28",
+        "name": "Harbour Lights Trust",
+        "ticker": "HAR",
+        "security": "78462F103",
+        "security_scheme": "CUSIP",
+        "kind": "stock",
+        "held_in": "CASH",
+        "side": "long",
+        "units": 200.0,
+        "units_text": "200",
+        "unit_price": 235.74,
+        "unit_price_text": "235.74",
+        "value": 47148.0,
+        "value_text": "47148.00",
+        "currency": "USD",
+        "priced_on": "2026-02-27",
+        "memo": "Price of the last bell",
+    }
+    names = {data["name"]: data["kind"] for (s, _), data in records.items() if s == "securities"}
+    assert names == {"Harbour Lights Trust": "stock", "Tidewater Income Fund": "fund"}
+    assert not told(SOURCE, put(tmp_path, investments(STOCK, FUND)))
+
+
+def test_lots_of_one_security_are_kept_and_the_same_line_comes_once(tmp_path: Path) -> None:
+    lot = position("STOCK", "78462F103", "5", "1178.70")
+    path = put(tmp_path, investments(STOCK, lot, STOCK, names=(NAMES[0], NAMES[0])))
+    held = [
+        data["units"] for (stream, _), data in read(SOURCE, path).items() if stream == "holdings"
+    ]
+    assert sorted(held) == [5.0, 200.0]
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a holding that stands twice",
+        "a security that stands twice",
+    ]
+
+
+def test_each_statement_keeps_what_was_held_on_its_day(tmp_path: Path) -> None:
+    later = position("STOCK", "78462F103", "210", "50000.00")
+    newer = (named("STOCK", "78462F103", "Harbour Lights Trust", "238.10", "20260331"),)
+    january = put(tmp_path, investments(STOCK), "a.ofx")
+    march = put(tmp_path, investments(later, names=newer, day="20260331"), "b.ofx")
+    home = Home(tmp_path / "home")
+    for path in (march, january, march, january):
+        home.bring(path)
+    records = home.records()
+    days = {d["held_on"]: d["units"] for (s, _), d in records.items() if s == "holdings"}
+    assert days == {"2026-02-28": 200.0, "2026-03-31": 210.0}
+    prices = [
+        d["unit_price"]
+        for d in records.values()
+        if d.get("name") == "Harbour Lights Trust" and "modified_on" in d
+    ]
+    assert prices == [238.1]
+
+
+def test_a_holding_that_says_too_little_is_told(tmp_path: Path) -> None:
+    odd = [
+        position("STOCK", "", "1", "1"),
+        position("OPT", "1", "many", "1"),
+        "<POSOTHER></POSOTHER>\n",
+    ]
+    path = put(tmp_path, investments(*odd, names=(named("DEBT", "", "x"),)))
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a holding without a security, a number, a day or an account"
+    ] * 3 + ["a security without a number"]
+
+
+def test_shares_that_are_split_or_moved_cost_nothing(tmp_path: Path) -> None:
     moved = (
         b"<SPLIT><INVTRAN><FITID>s1<DTTRADE>20260204</INVTRAN><SECID><UNIQUEID>US0378331005</SECID>"
         b"<OLDUNITS>3<NEWUNITS>6</SPLIT><TRANSFER><INVTRAN><FITID>t1<DTTRADE>20260205</INVTRAN>"
@@ -300,10 +414,10 @@ def test_shares_that_are_split_or_moved_cost_nothing_and_holdings_are_told(tmp_p
     kinds = {
         data["kind"]: (data["amount_text"], data["units"])
         for data in read(SOURCE, path).values()
-        if data.get("security")
+        if data.get("amount_text") and data.get("security")
     }
     assert kinds == {"BUYSTOCK": ("-31.50", 3.0), "SPLIT": ("0", 6.0), "TRANSFER": ("0", 2.0)}
-    assert [found.reason for found in told(SOURCE, path)] == ["what is held, which is no movement"]
+    assert not told(SOURCE, path)
 
 
 def test_months_of_one_account_are_that_account_in_one_file_and_in_many(tmp_path: Path) -> None:

@@ -112,6 +112,24 @@ SAMPLES = (
         renamed={"statement.ofx": "statement (1).ofx"},
     ),
     FormatSample(
+        "bank_ofx",
+        "XML of a broker",
+        {"positions.qfx": bank_ofx.investments(bank_ofx.STOCK, bank_ofx.FUND)},
+        words="tidewater income",
+        sentence="Tidewater Income Fund",
+        units={
+            "holding": ["holdings of a statement"],
+            "security": ["securities of a statement"],
+        },
+        earlier={
+            "positions.qfx": bank_ofx.investments(
+                bank_ofx.position("STOCK", "78462F103", "200", "47000.00"), names=bank_ofx.NAMES[:1]
+            )
+        },
+        cut="positions.qfx",
+        renamed={"positions.qfx": "download (3).qfx"},
+    ),
+    FormatSample(
         "calendar_ics",
         "a calendar",
         {

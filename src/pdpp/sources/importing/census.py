@@ -34,6 +34,11 @@ _XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx"})
 _BEGINNINGS = (
     (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
     (re.compile(rb"\s*<STMTTRN>", re.IGNORECASE), "transactions of a statement"),
+    (re.compile(rb"\s*<POS(?:DEBT|MF|OPT|OTHER|STOCK)>", re.IGNORECASE), "holdings of a statement"),
+    (
+        re.compile(rb"\s*<(?:DEBT|MF|OPT|OTHER|STOCK)INFO>", re.IGNORECASE),
+        "securities of a statement",
+    ),
     (re.compile(rb":61:"), "lines of a statement"),
     (re.compile(rb"\^\s*\Z"), "ends of entries"),
     (re.compile(rb"(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? "), "lines with a date"),

@@ -2,19 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta, timezone
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.bank_ofx.moment import read_moment
+from pdpp.sources.formats.bank_ofx.portfolio import Portfolio
 from pdpp.sources.formats.bank_ofx.statement import (
     UNPAID,
     BankHolding,
     BankMovement,
+    BankSecurity,
     BankStatement,
     StatementEnd,
     statements,
 )
-from pdpp.sources.item import Finding, Item, Seen, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import exact, members
@@ -37,10 +41,6 @@ _VERSION = re.compile(rb"VERSION\s*[:=]\s*[\"']?(\d{3})")
 _CHARSET = re.compile(rb"CHARSET\s*:\s*(\S+)")
 _ENCODING = re.compile(rb"encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _LEAF = rb"<%s>\s*([^<\r\n]{1,80})"
-_MOMENT = re.compile(
-    r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(?:(\d{2})(?:\.\d{1,6})?)?)?"
-    r"(?:\[([+-]?\d{1,2}(?:\.\d{1,2})?)(?::[^\]]*)?\])?\Z"
-)
 _ENCODINGS = {b"1252": "cp1252", b"UTF-8": "utf-8", b"NONE": "utf-8", b"8859-1": "latin-1"}
 
 
@@ -127,13 +127,18 @@ def _declared_encoding(head: bytes) -> str:
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
     seen: dict[str, str] = {}
+    encoding = _encoding(entry.head())
+    portfolio = Portfolio(partial(_securities, entry, encoding))
     with entry.open() as stream:
-        for part in statements(tags(stream, _encoding(entry.head()))):
+        for part in statements(tags(stream, encoding)):
             if part is None:
                 yield Skipped("the file ends in the middle", entry.name, cut=True)
             elif isinstance(part, BankHolding):
-                yield Seen("holding")
-                yield Skipped(part.reason, f"{entry.name} {part.kind}")
+                where = f"{entry.name} holding {part.number}"
+                yield from account(portfolio.holding(part, where), where, "holding")
+            elif isinstance(part, BankSecurity):
+                where = f"{entry.name} security {part.number}"
+                yield from account(portfolio.security(part, where), where, "security")
             elif isinstance(part, BankMovement):
                 where = f"{entry.name} transaction {part.number}"
                 yield from account(_transaction(part, seen, where), where, "transaction")
@@ -141,12 +146,19 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
                 yield from account(_account(part), f"{entry.name} account", "account")
 
 
+def _securities(entry: FileEntry, encoding: str) -> Iterator[BankSecurity]:
+    """Yield the securities that a file names; they stand behind the statements that hold them."""
+    with suppress(DamagedFile), entry.open() as stream:
+        parts = statements(tags(stream, encoding))
+        yield from (part for part in parts if isinstance(part, BankSecurity))
+
+
 def _account(closing: StatementEnd) -> Iterator[Finding]:
     statement = closing.statement
-    if not statement.account.get("ACCTID"):
+    key = statement.account_key
+    if key is None:
         yield Unknown("a statement without an account", "STMTRS")
         return
-    key = _account_key(statement)
     data: dict[str, object] = {
         "id": key,
         "number": statement.account["ACCTID"],
@@ -158,21 +170,22 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
         amount = exact(leaves.get("BALAMT", ""))
         if amount is not None:
             data |= members(f"{name}_balance", amount)
-    day, _ = _moment(statement.balances.get("ledger", {}).get("DTASOF", ""))
+    day, _ = read_moment(statement.balances.get("ledger", {}).get("DTASOF", ""))
     yield Item("accounts", key, present({**data, "balance_on": day}, ""))
 
 
 def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> Iterator[Finding]:
     leaves, statement = movement.leaves, movement.statement
-    day, moment = _moment(leaves.get("DTPOSTED") or leaves.get("INVTRAN.DTTRADE", ""))
+    day, moment = read_moment(leaves.get("DTPOSTED") or leaves.get("INVTRAN.DTTRADE", ""))
     # Shares that are split or moved cost nothing.
     unpaid = "0" if movement.kind in UNPAID else ""
     amount = exact(leaves.get("TRNAMT") or leaves.get("TOTAL") or unpaid)
-    if day is None or amount is None or not statement.account.get("ACCTID"):
+    owner = statement.account_key
+    if day is None or amount is None or owner is None:
         yield Unknown("a transaction without a date, an amount or an account", where)
         return
     data: dict[str, object] = {
-        "account_id": _account_key(statement),
+        "account_id": owner,
         "posted_on": day,
         "posted_at": moment,
         "kind": leaves.get("TRNTYPE") or movement.kind,
@@ -218,25 +231,3 @@ def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> Reco
         return None
     seen[key] = digest
     return key
-
-
-def _account_key(statement: BankStatement) -> RecordKey:
-    account = statement.account
-    return digest_key(account.get("BANKID") or account.get("BROKERID", ""), account["ACCTID"])
-
-
-def _moment(text: str) -> tuple[str | None, str | None]:
-    """Return the day that a time names, and the moment itself where its zone is known."""
-    match = _MOMENT.match(text.strip())
-    if match is None:
-        return None, None
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    try:
-        moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone follows
-    except ValueError:
-        return None, None
-    zone = match.group(7)
-    if zone is None:
-        return moment.date().isoformat(), None
-    offset = timezone(timedelta(minutes=round(float(zone) * 60)))
-    return moment.date().isoformat(), moment.replace(tzinfo=offset).isoformat()

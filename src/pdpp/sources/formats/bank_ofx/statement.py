@@ -1,8 +1,10 @@
-"""Statements: what a bank's OFX file says of accounts and of the money that moved."""
+"""Statements: what a bank's OFX file says of accounts, of money that moved and of what is held."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from pdpp.sources.keys import RecordKey, digest_key
 from pdpp.sources.reading.tags import Tag
 
 _ACCOUNT = {"BANKACCTFROM", "CCACCTFROM", "INVACCTFROM"}
@@ -16,12 +18,15 @@ _INVESTMENTS = {
 """What happens to shares and funds; each is one transaction."""
 UNPAID = frozenset({"CLOSUREOPT", "JRNLSEC", "SPLIT", "TRANSFER"})
 """Those in which no money moves."""
-_HOLDINGS = {
-    **{f"POS{kind}": "what is held, which is no movement" for kind in ("DEBT", "MF", "OPT")},
-    **{f"POS{kind}": "what is held, which is no movement" for kind in ("OTHER", "STOCK")},
-    **{f"{kind}INFO": "what a security is called" for kind in ("DEBT", "MF", "OPT", "OTHER")},
-    "STOCKINFO": "what a security is called",
+_SECURITY_KINDS = {
+    "DEBT": "bond",
+    "MF": "fund",
+    "OPT": "option",
+    "OTHER": "other",
+    "STOCK": "stock",
 }
+_HOLDINGS = {f"POS{name}": kind for name, kind in _SECURITY_KINDS.items()}
+_SECURITIES = {f"{name}INFO": kind for name, kind in _SECURITY_KINDS.items()}
 _MOVEMENTS = {"STMTTRN"} | _INVESTMENTS
 _WRAPPERS = {"INVBUY", "INVSELL"}
 _AGGREGATES = (
@@ -32,7 +37,10 @@ _AGGREGATES = (
     | set(_BALANCES)
     | _STATEMENTS
     | set(_HOLDINGS)
+    | set(_SECURITIES)
 )
+_GROUPS = _MOVEMENTS | set(_HOLDINGS) | set(_SECURITIES)
+"""What becomes a record of its own, with the values in it."""
 Leaves = dict[str, str]
 
 
@@ -43,6 +51,14 @@ class BankStatement:
     leaves: Leaves = field(default_factory=dict)
     account: Leaves = field(default_factory=dict)
     balances: dict[str, Leaves] = field(default_factory=dict)
+
+    @property
+    def account_key(self) -> RecordKey | None:
+        """Return the name of the account in records, where the statement has its number."""
+        number = self.account.get("ACCTID")
+        if not number:
+            return None
+        return digest_key(self.account.get("BANKID") or self.account.get("BROKERID", ""), number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +73,21 @@ class BankMovement:
 
 @dataclass(frozen=True, slots=True)
 class BankHolding:
-    """A position or a security, of which no record is made."""
+    """What an account holds of one security, as it stands."""
 
+    statement: BankStatement
+    leaves: Leaves
+    number: int
     kind: str
-    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BankSecurity:
+    """What a file says of one security: its number, its name and its price."""
+
+    leaves: Leaves
+    number: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +97,16 @@ class StatementEnd:
     statement: BankStatement
 
 
-def statements(
-    tags: Iterable[Tag],
-) -> Iterator[BankMovement | BankHolding | StatementEnd | None]:
+StatementPart = BankMovement | BankHolding | BankSecurity | StatementEnd
+
+
+def statements(tags: Iterable[Tag]) -> Iterator[StatementPart | None]:
     """Yield what a stream of tags tells, and at last None where it ended inside a statement."""
     path: list[str] = []
     statement = BankStatement()
-    movement: Leaves = {}
-    number, ended = 0, False
+    group: Leaves = {}
+    numbers: Counter[type] = Counter()
+    ended = False
     for tag in tags:
         name = tag.name.removeprefix("/")
         if tag.name.startswith("/"):
@@ -85,30 +114,42 @@ def statements(
             if name not in path:
                 continue
             del path[path.index(name) :]
-            if name in _MOVEMENTS:
-                number += 1
-                kind = None if name == "STMTTRN" else name
-                yield BankMovement(statement, movement, number, kind)
-                movement = {}
-            elif name in _HOLDINGS:
-                yield BankHolding(name, _HOLDINGS[name])
+            if name in _GROUPS:
+                part = _part(name, statement, group, numbers)
+                group = {}
+                yield part
             elif name in _STATEMENTS:
                 yield StatementEnd(statement)
                 statement = BankStatement()
         elif tag.text or name not in _AGGREGATES:
-            _keep(tag, path, statement, movement)
+            _keep(tag, path, statement, group)
         else:
             path.append(name)
     if path or not ended:
         yield None
 
 
-def _keep(tag: Tag, path: list[str], statement: BankStatement, movement: Leaves) -> None:
+def _part(
+    name: str, statement: BankStatement, leaves: Leaves, numbers: Counter[type]
+) -> StatementPart:
+    """Return what a group of values is, numbered among those of its kind."""
+    if name in _HOLDINGS:
+        numbers[BankHolding] += 1
+        return BankHolding(statement, leaves, numbers[BankHolding], _HOLDINGS[name])
+    if name in _SECURITIES:
+        numbers[BankSecurity] += 1
+        return BankSecurity(leaves, numbers[BankSecurity], _SECURITIES[name])
+    numbers[BankMovement] += 1
+    kind = None if name == "STMTTRN" else name
+    return BankMovement(statement, leaves, numbers[BankMovement], kind)
+
+
+def _keep(tag: Tag, path: list[str], statement: BankStatement, group: Leaves) -> None:
     """Put a value where it belongs; the first of a name counts."""
-    moving = next((name for name in path if name in _MOVEMENTS), None)
-    if moving is not None:
-        inner = [name for name in path[path.index(moving) + 1 :] if name not in _WRAPPERS]
-        movement.setdefault(".".join([*inner, tag.name]), tag.text)
+    around = next((name for name in path if name in _GROUPS), None)
+    if around is not None:
+        inner = [name for name in path[path.index(around) + 1 :] if name not in _WRAPPERS]
+        group.setdefault(".".join([*inner, tag.name]), tag.text)
     elif path and path[-1] in _ACCOUNT:
         statement.account.setdefault(tag.name, tag.text)
     elif path and path[-1] in _BALANCES:
