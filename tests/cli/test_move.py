@@ -4,12 +4,13 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, pdpp_here
 from tests.object_store import BUCKET, KEY_ID, KEY_SECRET, end_object_store, object_store, objects
-from tests.postgres_server import server_url
+from tests.postgres_server import owned_bytes, server_url
 from tests.serving import UNLIMITED, approve, owner, plant, running
 
 from pdpp.app import make_app
@@ -18,6 +19,7 @@ from pdpp.model.errors import BlobNotFound, StoreError
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.moving import StorePlace, move_store
 from pdpp.store.port import Store
+from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.tables import moving as rows_moving
 
 LONG = "A very long day. " * 600
@@ -212,14 +214,55 @@ def test_a_source_that_changed_meanwhile_is_noticed(filled: Path, place: StorePl
 def test_a_target_that_is_in_use_is_left_alone(
     filled: Path, place: StorePlace, tmp_path: Path
 ) -> None:
-    with open_store(filled, create=True, database=place.database) as store:
+    used = StorePlace(tmp_path / "used", place.database)
+    with open_store(used.folder, create=True, database=used.database) as store:
         owner(store)
     with pytest.raises(StoreError, match="choose an empty one"):
-        move_store(StorePlace(filled), place, lambda _: None)
+        move_store(StorePlace(filled), used, lambda _: None)
+    assert not left_behind(used.folder)
+    assert BLOBS[0] not in owned_bytes(str(tmp_path))
     other = tmp_path / "other"
     assert "there is no store in" in pdpp_here("move", "--to", server_url(), data=other).failed()
     folder = ("move", "--to", tmp_path / "elsewhere")
     assert "moves into a database" in pdpp_here(*folder, data=filled).err
+
+
+def left_behind(folder: Path) -> list[Path]:
+    """Return the files of a folder that hold a file of the other store."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if any(content in path.read_bytes() for content in BLOBS)]
+
+
+def test_a_folder_that_is_in_use_gets_no_file_of_a_store_that_was_to_move_there(
+    filled: Path, place: StorePlace, tmp_path: Path
+) -> None:
+    move_store(StorePlace(filled), place, lambda _: None)
+    used = tmp_path / "used"
+    with open_store(used, create=True) as store:
+        owner(store)
+    with pytest.raises(StoreError, match="choose an empty one"):
+        move_store(place, StorePlace(used), lambda _: None)
+    assert not left_behind(used)
+
+
+def test_a_file_that_comes_while_files_are_moved_is_noticed(
+    filled: Path, place: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = PostgresBlobs.keep
+
+    def keep_another(blobs: PostgresBlobs, content: BinaryIO, limit: int) -> tuple[str, int]:
+        with open_store(filled) as store:
+            store.keep_blob(io.BytesIO(b"a late file"), "text/plain", 100)
+        return keep(blobs, content, limit)
+
+    monkeypatch.setattr(PostgresBlobs, "keep", keep_another)
+    with pytest.raises(StoreError, match="the source changed while it was moved"):
+        move_store(StorePlace(filled), place, lambda _: None)
+    monkeypatch.undo()
+    move_store(StorePlace(filled), place, lambda _: None)
+    with open_store(filled, database=place.database) as store:
+        assert store.check() == []
+        assert sorted(contents(store)) == sorted([*BLOBS, b"a late file"])
 
 
 @pytest.mark.embedded("on PostgreSQL the environment of every command names a database")

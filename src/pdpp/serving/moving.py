@@ -20,7 +20,7 @@ from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import BLOB_FOLDER, FILE_NAME
 from pdpp.store.tables.blob_folder import BlobFolder
-from pdpp.store.tables.moving import MovingSide, move_rows
+from pdpp.store.tables.moving import CHANGED, MovingSide, begun, move_rows
 from pdpp.store.tables.records.predicate import OWNER
 
 _MOST_BLOB_BYTES = 1 << 50
@@ -59,10 +59,17 @@ def move_store(source: StorePlace, target: StorePlace, tell: Callable[[int], Non
         # The secret is moved too, after the files: those in a bucket are sealed with it already.
         new = stack.enter_context(_opened(target, bytes(cast(bytes, secret[0][0]))))
         name = blake2b(bytes(str(secret[0][0]), "utf-8"), digest_size=12).hexdigest()
-        for (blob_id,) in old.ask(_BLOBS):
+        # Before any file is there: a store that is in use would keep what is none of its own.
+        begun(new.rows, moved_tables(), name)
+        blobs = old.ask(_BLOBS)
+        for (blob_id,) in blobs:
             with old.blobs.open(str(blob_id), 0) as content:
                 new.blobs.keep(content, _MOST_BLOB_BYTES)
-        return move_rows(old.rows, new.rows, moved_tables(), name, tell)
+        # Files take too long for one moment of the source to be held all the while.
+        with old.rows.reading():
+            if old.ask(_BLOBS) != blobs:
+                raise StoreError(f"{CHANGED}, and run the same command again")
+            return move_rows(old.rows, new.rows, moved_tables(), name, tell)
 
 
 @contextmanager

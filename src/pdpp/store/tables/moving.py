@@ -20,6 +20,7 @@ from pdpp.store.tables.records.predicate import OWNER
 MOVE_SETTING = "move"
 """The setting of a store into which a move has begun and not ended."""
 
+CHANGED = "the source changed while it was moved; stop its server"
 PIECE = 2_000
 _FEW = 16
 """So many rows are a piece where each may have megabytes."""
@@ -83,7 +84,7 @@ def move_rows(
 
     ``name`` is the source's, by which a move that was interrupted is known.
     """
-    place = _begun(target, tables, name)
+    place = begun(target, tables, name)
     with source.reading():
         for number, table in enumerate(tables):
             if number < place["table"]:
@@ -95,7 +96,8 @@ def move_rows(
     return moved
 
 
-def _begun(target: MovingSide, tables: Sequence[MovedTable], name: str) -> dict[str, Any]:
+def begun(target: MovingSide, tables: Sequence[MovedTable], name: str) -> dict[str, Any]:
+    """Return how far a move into a store is; refuse one that is in use or another's target."""
     state = target.state()
     if state is None:
         if not target.is_empty(tables):
@@ -158,8 +160,8 @@ def compare(source: MovingSide, target: MovingSide, tables: Sequence[MovedTable]
             ours, theirs = (digest(side, table) for side in (source, target))
             if ours != theirs:
                 raise StoreError(
-                    f"the copy differs in the table {table.name}: the source changed while it was "
-                    "moved; stop its server, empty the target and move again"
+                    f"the copy differs in the table {table.name}: {CHANGED}, empty the target and "
+                    "move again"
                 )
             count += ours[0]
     return count
