@@ -132,12 +132,3 @@ def test_pieces_of_bits_come_back_together(holding: list[bool], changes: int) ->
         listed[places] = own
         assert impacts[slots].tolist() == listed.tolist()
         assert np.count_nonzero(impacts) == len(slots) == packing.count_of(piece)
-
-
-def test_blocks_share_the_words_that_they_have_in_common() -> None:
-    block = block_of([{0: "kelp tide harbour"}])
-    packed = (packing.long_bytes(block.times), packing.long_bytes(block.numbers))
-    fields = [packing.unpack(*packed, packing.pack(block)).places for _ in range(2)]
-    (one,), (other,) = (field.values() for field in fields)
-    assert len(one.terms) == 3
-    assert all(term is same for term, same in zip(one.terms, other.terms, strict=True))

@@ -20,7 +20,7 @@ from pdpp.evidence.language.tables import (
     common_words,
     frequencies,
     number_frequency,
-    related_words,
+    related_to,
     weight,
 )
 from pdpp.evidence.language.terms import distinct, language_of, pieces
@@ -333,7 +333,7 @@ def _word(piece: str, languages: Sequence[str], *, required: bool) -> Word:
 
 def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
     """Yield the stems that mean about the same as an English word, and how much each counts."""
-    for other, cosine in related_words().get(stem, ()):
+    for other, cosine in related_to(stem):
         yield other, _RELATED_PART * cosine
     stems = stems_of("en")
     for variant in VARIANTS.get(piece) or VARIANTS.get(piece.removesuffix("s"), ()):

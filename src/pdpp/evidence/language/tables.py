@@ -101,14 +101,18 @@ def common_words() -> CommonWords:
 
 
 @lru_cache(maxsize=1)
-def related_words() -> Mapping[str, tuple[tuple[str, float], ...]]:
+def related_words() -> Mapping[str, str]:
+    """Return the English stems near in meaning to a stem, as the table has them."""
+    # Of 9,000 stems a question looks at a few. Read in advance all of them took 5 MB, three times
+    # as much as they take so.
+    lines = (_read("related-en") or "").splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def related_to(stem: str) -> list[tuple[str, float]]:
     """Return the English stems near in meaning to a stem, each with how near it is."""
-    related: dict[str, tuple[tuple[str, float], ...]] = {}
-    for line in (_read("related-en") or "").splitlines():
-        stem, *others = line.split(" ")
-        pairs = (other.rsplit(":", 1) for other in others)
-        related[stem] = tuple((other, int(cosine) / 100) for other, cosine in pairs)
-    return related
+    pairs = (other.rsplit(":", 1) for other in related_words().get(stem, "").split())
+    return [(other, int(cosine) / 100) for other, cosine in pairs]
 
 
 def weight(frequency: float) -> float:

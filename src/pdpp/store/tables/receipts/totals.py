@@ -1,12 +1,15 @@
 """Totals: what was read, added up, with each record counted once however often it was read."""
 
 import secrets
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from pdpp.store.receipts import ReadTotal, Receipt
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _MOST_HELD = 200_000
 """How many distinct records are counted in memory; more are counted on the disk, by hash."""
@@ -76,6 +79,8 @@ class DistinctRecords:
 
     def _put_away(self) -> None:
         if self._disk is None:
+            import sqlite3
+
             self._disk = sqlite3.connect("")  # a file without a name, gone when it is closed
             self._disk.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
             self._disk.execute(

@@ -5,7 +5,6 @@ of a record have the same: its *base*, one byte for each record and field. Only 
 written beside the postings they belong to.
 """
 
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -354,9 +353,7 @@ def _place(widths: Sequence[int], pieces: Sequence[bytes]) -> PlacePostings:
     impacts[changed] = np.frombuffer(values, np.uint8)
     starts = np.concatenate(([0], np.cumsum(counts)))
     data = (slots << SLOT_SHIFT | impacts).astype(np.uint32)
-    # Hundreds of blocks have the same words: interned, each is in memory once. Those of 20,000
-    # records took 29 MB, and take 1.
-    return PlacePostings([*map(sys.intern, terms.decode().split("\n"))], starts, data)
+    return PlacePostings(terms.decode().split("\n"), starts, data)
 
 
 def _narrow(values: NDArray[np.integer]) -> tuple[int, bytes]:

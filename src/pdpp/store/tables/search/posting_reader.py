@@ -9,12 +9,13 @@ from pdpp.store.ranking.postings import FieldPostings, Impacts, Longs, Postings,
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, packing
-from pdpp.store.tables.search.block_cache import BlockCache, SmallBlock
+from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.common_postings import FieldOfTurn
 from pdpp.store.tables.search.lists import RUN_BITS, Turn
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import BLOCK_BITS, Placement
+from pdpp.store.tables.search.small_blocks import SmallBlock, having
 
 _RUNS = f"""
     SELECT t.rowid, p.list << {BLOCK_BITS} | p.block, p.data
@@ -160,28 +161,26 @@ class PostingReader:
 
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         by_turn: dict[Turn, dict[str, list[_Pieces]]] = {}
-        for part in self._small:
-            block = self._small_block(part)
-            # A look into a large table waits for memory: one for each term and not for each field.
-            numbers = block.terms
-            terms = [(term, numbers[term]) for term in groups_of if term in numbers]
-            if not terms:
-                continue
+        terms = tuple(groups_of)
+        held = [self._small_block(part) for part in self._small]
+        for at, ranks in having(held, terms):
+            part = self._small[at]
             first = part.reach.feed.id << PLACE_BITS
-            for place, bits, spans, postings in block.fields:
+            for place, starts, postings in held[at].fields:
                 turn = part.turns.get(first | place)
                 if turn is None:
                     continue
-                pieces_of, end = by_turn.setdefault(turn, {}), (1 << bits) - 1
-                for term, number in terms:
-                    span = spans[number]
-                    if not span:
+                pieces_of = by_turn.setdefault(turn, {})
+                for number, rank in ranks:
+                    start, end = starts[rank], starts[rank + 1]
+                    if start == end:
                         continue
+                    term = terms[number]
                     if term not in pieces_of:
                         pieces_of[term] = [by_group[group, turn] for group in groups_of[term]]
                         for pieces in pieces_of[term]:
                             pieces.terms.add(term)
-                    item = part, postings[span >> bits : span & end]
+                    item = part, postings[start:end]
                     for pieces in pieces_of[term]:
                         pieces.small.append(item)
 

@@ -16,7 +16,7 @@ import numpy as np
 from pdpp.store.ranking.postings import Bools, Longs, Postings, TermGroup, TermLines
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.search.block_cache import BlockCache, SmallBlock
+from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Block
 from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.lists import text_places
@@ -24,6 +24,7 @@ from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import blocks_first_time, placed
 from pdpp.store.tables.search.posting_reader import PostingReader
 from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.small_blocks import SmallBlock
 
 _ONE_BY_ONE = 256
 """Rows up to which each is looked up by itself: they mostly are of as many blocks."""
