@@ -191,7 +191,10 @@ class Session:
         """Return the types that a statement takes its values as."""
         self._finish()
         name = self._prepared(text, ())
-        described = self._pg.describe_prepared(name)
+        # The driver's own call for both holds the interpreter until the database has answered, and
+        # with it everybody whom this process serves.
+        self._pg.send_describe_prepared(name)
+        (described,) = self._raw.wait(generators.execute(self._pg))
         self._check(described)
         return [described.param_type(at) for at in range(described.nparams)]
 

@@ -1,0 +1,151 @@
+"""The way to PostgreSQL is cut in the middle of a message: an answer is right, or none is given."""
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from tests.cli.shell import DECLARATION, entry
+from tests.postgres_server import server_url
+from tests.serving import UNLIMITED, all_rows, grant, owner, plant, running
+
+from pdpp.app import make_app
+from pdpp.store.postgres.opening import worker_connections
+from pdpp.store.postgres.store import PostgresStore
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a server from a wheel")
+
+INGEST = "/v1/ingest/entries?connection_id=cin_diary"
+READS = (
+    "/v1/streams/entries/records?limit=10",
+    "/v1/streams/entries/records?limit=10&count=exact",
+    "/v1/search?q=rain",
+    "/v1/streams/entries/aggregate?metric=count",
+)
+CUTS = (0, 1, 4, 5, 20, 60, 150, 400, 900, 1_500, 3_000)
+"""After how many bytes of what the database says the way is cut."""
+
+
+class Way:
+    """Leads to the database, and can be cut once after some more bytes of its answers."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        (folder,) = parse_qs(urlsplit(server_url()).query)["host"]
+        self._place = f"{folder}/.s.PGSQL.5432"
+        self._listener = listener
+        self._lock = threading.Lock()
+        self._left: int | None = None
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres:@127.0.0.1:{self._listener.getsockname()[1]}/postgres"
+
+    def cut_after(self, size: int | None) -> None:
+        """Cut whichever connection comes to say the byte after so many."""
+        with self._lock:
+            self._left = size
+
+    @property
+    def was_cut(self) -> bool:
+        with self._lock:
+            return self._left is None
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                outer, _ = self._listener.accept()
+                inner = socket.socket(socket.AF_UNIX)
+                inner.connect(self._place)
+                for pour, ends in ((self._there, (outer, inner)), (self._back, (inner, outer))):
+                    threading.Thread(target=pour, args=ends, daemon=True).start()
+
+    def _there(self, outer: socket.socket, inner: socket.socket) -> None:
+        with suppress(OSError):
+            while piece := outer.recv(1 << 16):
+                inner.sendall(piece)
+        _close(inner)
+
+    def _back(self, inner: socket.socket, outer: socket.socket) -> None:
+        with suppress(OSError):
+            while piece := inner.recv(1 << 16):
+                with self._lock:
+                    size = len(piece) if self._left is None else min(len(piece), self._left)
+                    is_cut = size < len(piece)
+                    if self._left is not None:
+                        self._left = None if is_cut else self._left - size
+                outer.sendall(piece[:size])
+                if is_cut:
+                    break
+        _close(inner)
+        _close(outer)
+
+
+def _close(end: socket.socket) -> None:
+    with suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[Way, PostgresStore, Any]]:
+    """Serve an empty diary whose database is at the end of such a way."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        way = Way(listener)
+        PostgresStore(server_url(), folder, owner=str(folder)).close()
+        with closing(worker_connections(way.url)) as connections:
+            store = PostgresStore(way.url, folder, owner=str(folder), connections=connections)
+            plant(store, DECLARATION, {"cin_diary": "Days"})
+            with running(make_app(store, UNLIMITED)) as server:
+                yield way, store, server
+            assert store.check() == []
+            store.close()
+
+
+def body(key: str, size: int = 1) -> bytes:
+    return b"".join(entry(f"{key}{number}", text="Rain " * 20) for number in range(size))
+
+
+def test_no_read_is_answered_by_half_of_what_the_database_said(tmp_path: Path) -> None:
+    with served(tmp_path) as (way, store, server):
+        mine = server.client(owner(store))
+        assert mine.post(INGEST, content=body("k", 30)).status_code == 200
+        client = server.client(grant(store, fields=("id", "text")))
+        for path in READS:
+            right = client.get(path)
+            assert right.status_code == 200, right.text
+            cut = set()
+            for size in CUTS:
+                way.cut_after(size)
+                answer = client.get(path)
+                cut |= {way.was_cut}
+                way.cut_after(None)
+                if answer.status_code == 503:
+                    assert answer.headers["Retry-After"]
+                    answer = client.get(path)
+                assert (answer.status_code, answer.content) == (200, right.content), (path, size)
+            assert True in cut, "nothing was cut"
+
+
+def test_a_batch_whose_answer_is_cut_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    with served(tmp_path) as (way, store, server):
+        mine = server.client(owner(store))
+        kept, told = set(), set()
+        for number, size in enumerate(range(0, 2_000, 80)):
+            mine.get(READS[0])
+            way.cut_after(size)
+            name = f"b{number}-"
+            answer = mine.post(INGEST, content=body(name, 3))
+            way.cut_after(None)
+            told.add(answer.status_code)
+            listed = {row["id"] for row in all_rows(mine, READS[0])}
+            there = {key for key in listed if key.startswith(name)}
+            assert len(there) in ((3,) if answer.status_code == 200 else (0, 3)), (size, there)
+            kept |= there
+            assert listed == kept
+        assert told == {200, 503}
