@@ -345,3 +345,81 @@ def test_statements_of_a_folder_are_found_each_by_itself(tmp_path: Path) -> None
     assert home.run(folder, "--yes").code == 0
     days = sorted(data["booked_on"] for data in home.records().values())
     assert days == ["2026-01-02", "2026-01-09", "2026-02-02", "2026-02-10"]
+
+
+WELLS_FARGO = (
+    '"02/03/2026","-4.50","*","","HARBOUR BAKERY LISBOA PT"\n'
+    '"02/02/2026","-1,250.00","*","1044","RENT OF THE LANTERN ROOM"\n'
+    '"01/12/2026","3100.10","*","","HARBOUR OFFICE PAYROLL"\n'
+    '"01/05/2026","-4.50","","","HARBOUR BAKERY LISBOA PT"\n'
+)
+
+
+def test_a_table_without_a_header_is_known_by_all_of_its_lines(tmp_path: Path) -> None:
+    records = read(SOURCE, put(tmp_path, WELLS_FARGO, "Checking1.csv"))
+    assert [(d["booked_on"], d["amount_text"], d["memo"]) for d in records.values()] == [
+        ("2026-02-03", "-4.50", "HARBOUR BAKERY LISBOA PT"),
+        ("2026-02-02", "-1250.00", "RENT OF THE LANTERN ROOM"),
+        ("2026-01-12", "3100.10", "HARBOUR OFFICE PAYROLL"),
+        ("2026-01-05", "-4.50", "HARBOUR BAKERY LISBOA PT"),
+    ]
+    assert [d["other"] for d in records.values() if "other" in d] == [{"Check number": "1044"}]
+
+
+@pytest.mark.parametrize("at", range(2, 5))
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '"13/02/2026","-4.50","*","","Bakery"',
+        '"01/02/2026","-4.5","*","","Bakery"',
+        '"01/02/2026","-4.50","x","","Bakery"',
+        '"01/02/2026","-4.50","*","a","Bakery"',
+        '"01/02/2026","-4.50","*","",""',
+        '"01/02/2026","-4.50","*",""',
+        '"01/02/2026","-4.50","*","","Bakery","more"',
+    ],
+)
+def test_a_table_without_a_header_of_which_one_line_is_otherwise_is_refused(
+    tmp_path: Path, odd: str, at: int
+) -> None:
+    lines = WELLS_FARGO.splitlines()
+    lines.insert(at, odd)
+    refused = look(SOURCE, put(tmp_path, "\n".join(lines) + "\n"))
+    assert isinstance(refused, ExportRefusal)
+    assert f"line {at + 1}" in refused.message
+    assert "--set date='column 1'" in refused.message
+
+
+def test_one_line_without_a_header_is_no_statement(tmp_path: Path) -> None:
+    refused = look(SOURCE, put(tmp_path, WELLS_FARGO.splitlines()[0]))
+    assert isinstance(refused, ExportRefusal)
+    assert "only 1 line" in refused.message
+
+
+SENSOR = "2026-01-01,3.50,warm\n2026-01-02,4.25,cold\n"
+BALANCED = "2026-01-01,-3.50,100.00,Tea\n2026-01-02,-4.25,95.75,Rope\n"
+
+
+def test_other_tables_without_a_header_are_taken_only_if_the_owner_says_so(tmp_path: Path) -> None:
+    path = put(tmp_path, SENSOR)
+    assert look(SOURCE, path) is None
+    home = Home(tmp_path / "home")
+    report = home.bring(path, "--as", "bank_csv")
+    assert report["counts"]["new"] == 2
+    assert {d["memo"]: d["amount"] for d in home.records().values()} == {"warm": 3.5, "cold": 4.25}
+
+
+def test_columns_that_lines_do_not_tell_apart_must_be_said(tmp_path: Path) -> None:
+    path = put(tmp_path, BALANCED)
+    refused = look(SOURCE, path, memo="column 4")
+    assert isinstance(refused, ExportRefusal)
+    assert "what its amount is cannot be told" in refused.message
+    assert "'column 2', 'column 3'" in refused.message
+    told_columns = {"date": "column 1", "amount": "column 2", "memo": "column 4"}
+    # A line with another delimiter in its words could be taken for a header.
+    path = put(tmp_path, BALANCED.replace("Tea", "Tea; milk").replace("Rope", "Rope; tar"))
+    records = read(SOURCE, path, **told_columns, balance="column 3")
+    assert [(d["amount_text"], d["balance_text"]) for d in records.values()] == [
+        ("-3.50", "100.00"),
+        ("-4.25", "95.75"),
+    ]

@@ -101,6 +101,18 @@ SAMPLES = (
         earlier={"transactions.csv": _MINT[: _MINT.rindex('"2/')].encode()},
     ),
     FormatSample(
+        "bank_csv",
+        "Wells Fargo, without a header",
+        {"Checking1.csv": bank_csv.WELLS_FARGO.encode()},
+        words="lantern room",
+        sentence="RENT OF THE LANTERN ROOM",
+        units={"row": ["lines with text"]},
+        earlier={"Checking1.csv": bank_csv.WELLS_FARGO.partition("\n")[2].encode()},
+        cut="Checking1.csv",
+        torn=1,
+        renamed={"Checking1.csv": "Checking1 (1).csv"},
+    ),
+    FormatSample(
         "bank_ofx",
         "SGML",
         {"statement.ofx": bank_ofx.sgml(bank_ofx.COFFEE, bank_ofx.RENT, bank_ofx.PAY)},

@@ -77,7 +77,8 @@ def _in_column(entry: FileEntry, table: CsvTable) -> str:
 def _above(entry: FileEntry, table: CsvTable) -> str:
     """Look for a number in the lines before the header."""
     lines: Iterable[str] = (
-        line.text for line in islice(text_lines(entry, table.encoding), table.header_line - 1)
+        line.text
+        for line in islice(text_lines(entry, table.encoding), max(0, table.header_line - 1))
     )
     for text in lines:
         iban = _IBAN.search(text)

@@ -6,6 +6,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.sources.formats.bank_csv.headerless import (
+    HeaderlessTable,
+    find_headerless,
+    name_columns,
+    says_number,
+)
 from pdpp.sources.formats.bank_csv.mapping import (
     COLUMNS,
     OUT_WORDS,
@@ -58,17 +64,42 @@ class BankCsv(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Look for a table with dates and amounts, in columns known by name or told."""
         entries = list(tree.entries) if tree.kind == "file" else tree.named(*_PATTERNS)
-        tables = [(entry, table) for entry in entries[:1] if (table := find_table(entry))]
-        if len(entries) != 1 or not tables:
+        if len(entries) != 1:
             return None
-        entry, table = tables[0]
+        table = None if says_number(choices.given) else find_table(entries[0])
+        seen = self._with_header(tree, entries[0], table, choices) if table else None
+        if isinstance(seen, Recognition):
+            return seen
+        asked = choices.chosen or bool(set(choices.given) & set(self.settings))
+        bare = self._without_header(tree, entries[0], choices, asked=asked and table is None)
+        return bare or seen
+
+    def _without_header(
+        self, tree: Tree, entry: FileEntry, choices: OwnerChoices, *, asked: bool
+    ) -> Recognition | ExportRefusal | None:
+        found = find_headerless(entry)
+        if not isinstance(found, HeaderlessTable) and asked:
+            found = name_columns(entry, choices.given) or found
+        if not isinstance(found, HeaderlessTable):
+            return found
+        return self._with_header(tree, entry, found.table, choices, found.settings)
+
+    def _with_header(
+        self,
+        tree: Tree,
+        entry: FileEntry,
+        table: CsvTable,
+        choices: OwnerChoices,
+        told: Mapping[str, str] = MappingProxyType({}),
+    ) -> Recognition | ExportRefusal | None:
+        """Look for dates and amounts under names; ``told`` is what the lines themselves say."""
         shape = "\t".join(table.header)
         kept = choices.recall(self.connector_key, shape)
         # How columns are read follows from the header; whose a statement is does not.
         mapped = {
             name: str(value) for name, value in kept.items() if not name.startswith("account")
         }
-        settings = {**mapped, **choices.given}
+        settings = {**mapped, **told, **choices.given}
         plan = make_plan(entry, table, settings)
         if plan is None:
             return _refusal(table) if set(choices.given) & set(self.settings) else None
