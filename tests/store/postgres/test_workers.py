@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -105,6 +106,19 @@ def test_a_batch_that_is_cut_leaves_nothing_behind_and_can_be_sent_again(
     assert other.check() == []
     world.put({"b": {"subject": "pear"}})
     assert World(other, clock).keys() == ["a", "b"]
+
+
+def test_what_a_failed_transaction_wrote_is_never_taken_for_kept(opened: Opener) -> None:
+    store = opened("anna")
+    database = store._database
+    state = store.state()
+    for transaction in (database.writing, database.brief):
+        with pytest.raises(psycopg.Error), transaction() as db, suppress(psycopg.Error):
+            db.run("SELECT 1 / 0")
+    assert store.state() == state
+    with database.writing(), database.brief():
+        pass
+    assert store.state() != state
 
 
 def test_a_read_after_a_cut_connection_works(opened: Opener, clock: Clock) -> None:

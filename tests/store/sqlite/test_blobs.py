@@ -4,8 +4,10 @@ import io
 import os
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.store.world import Clock, World
 
 from pdpp.store.blobs import Blob
 from pdpp.store.sqlite.blobs import MOST_IN_DATABASE
@@ -86,6 +88,36 @@ def test_what_is_in_the_database_is_counted_once(tmp_path: Path) -> None:
         pages = db.pragma("page_count") * db.pragma("page_size")
         assert parts["blobs"] == MOST_IN_DATABASE + 100_000
         assert parts["database"] == pages - MOST_IN_DATABASE
+
+
+def test_a_backup_has_the_files_of_its_moment_whatever_goes_and_comes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    folder, copied = tmp_path / "data", tmp_path / "copy"
+    store = SqliteStore(folder, clock)
+    world = World(store, clock).settle(None, "c1")
+    contents = [mark * 20_000 for mark in (b"first", b"given up", b"late")]
+    first, given_up = (keep(store, content) for content in contents[:2])
+    world.put({"k": {"file": {"blob_id": first.blob_id}}}, "c1")
+    copy_rows = SqliteDatabase.backup
+
+    def slowly(database: SqliteDatabase, *given: Any) -> None:
+        store._blobs.remove(given_up.blob_id, 2**62)
+        database._writer.execute("DELETE FROM blob WHERE blob_id = ?", (given_up.blob_id,))
+        copy_rows(database, *given)
+        world.put({"k": None}, "c1")
+        store.collect_blobs(2**62)
+        late = keep(store, contents[2])
+        world.put({"l": {"file": {"blob_id": late.blob_id}}}, "c1")
+
+    monkeypatch.setattr(SqliteDatabase, "backup", slowly)
+    store.backup(copied)
+    monkeypatch.undo()
+    with closing(store), closing(SqliteStore(copied, clock)) as copy:
+        assert store.blob(first.blob_id) is None
+        assert copy.check() == []
+        assert [content_of(copy, blob) for blob in copy.blobs()] == contents[:1]
+        assert len(files_of(copied)) == 1
 
 
 def test_a_backup_has_small_and_large_blobs(tmp_path: Path) -> None:

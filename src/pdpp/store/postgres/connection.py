@@ -91,6 +91,12 @@ class PostgresConnection:
         # The plain protocol, which takes several at a time; nothing in them comes from a caller.
         self._session.control(text)
 
+    def commit(self) -> None:
+        """Commit; raise where a statement had failed, because nothing was kept then."""
+        # The database takes the word for the end of a failed transaction without an error.
+        if self._session.control("COMMIT") != b"COMMIT":
+            raise psycopg.errors.InFailedSqlTransaction("a statement of the transaction failed")
+
     def begin(self, beginning: Beginning) -> None:
         """Begin a transaction with the next statement, in one go with it."""
         self._session.beginning = beginning

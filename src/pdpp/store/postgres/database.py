@@ -278,7 +278,7 @@ class PostgresDatabase:
         db, _ = self._take(lambda db: db.control("BEGIN"))
         try:
             yield db
-            db.control("COMMIT")
+            db.commit()
         except BaseException:
             db.roll_back()
             raise
@@ -296,7 +296,7 @@ class PostgresDatabase:
                 db.run(_TURN, (self.owner,))
                 yield db
                 count_grown(db)
-                db.control("COMMIT")
+                db.commit()
             except BaseException:
                 db.roll_back()
                 raise

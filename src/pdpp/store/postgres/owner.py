@@ -48,7 +48,7 @@ def owner_number(connections: WorkerConnections, name: str) -> int:
                 number = int(db.run(_FIND, (name,)).get)
                 db.run("SELECT set_config('pdpp.owner', $1, true)", (str(number),))
                 db.run("INSERT INTO owner (id) VALUES ($1) ON CONFLICT DO NOTHING", (number,))
-                db.control("COMMIT")
+                db.commit()
             except BaseException:
                 db.roll_back()
                 raise

@@ -101,7 +101,7 @@ class PostgresReceipts(TableReceipts):
                         self._writer_lock.keep(db)
                     db.run(_TURN)
                     yield db
-                    db.control("COMMIT")
+                    db.commit()
                 except BaseException:
                     db.roll_back()
                     raise

@@ -214,10 +214,15 @@ class Session:
         self._names[key] = name
         return name
 
-    def control(self, text: str) -> None:
-        """Send statements without values or rows, several at once where there are several."""
+    def control(self, text: str) -> bytes | None:
+        """Send statements without values or rows, several at once where there are several.
+
+        Return what the database says that it did with the last of them.
+        """
         self._finish()
-        self._check(self._pg.exec_(text.encode()))
+        result = self._pg.exec_(text.encode())
+        self._check(result)
+        return result.command_status
 
     def end(self, text: str) -> None:
         """Send what nobody waits for: the end of a read, or a notice to others."""

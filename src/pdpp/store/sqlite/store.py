@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import apsw
@@ -16,6 +16,7 @@ from pdpp.private import locked_file, write_file
 from pdpp.store.sqlite.blobs import SqliteBlobs
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.failures import DAMAGED, advice, explain
+from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.vault import SqliteVault
 from pdpp.store.tables.integrity import row_problems
@@ -29,6 +30,12 @@ FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
 _TURNS = Path("imports", "turns")
 """Where the files are that programs lock for their turn; none is part of a backup."""
+
+
+def _blob_ids(path: Path, key: DataKey | None) -> list[str]:
+    """Return the blobs that a copy of a database names."""
+    with closing(open_connection(path, key, flags=EXISTING)) as db:
+        return [blob_id for (blob_id,) in db.execute("SELECT blob_id FROM blob")]
 
 
 def _give_functions(db: apsw.Connection) -> None:
@@ -136,8 +143,13 @@ class SqliteStore(TableStore):
             target.mkdir(parents=True, mode=0o700, exist_ok=True)
             if any(target.iterdir()):
                 raise StoreError(f"{target} is not empty; choose a new folder for the backup")
+            # Files come before and after: one may be removed, and others come, while rows are
+            # copied, and the copy has those of its own moment.
+            files = target / BLOB_FOLDER / str(OWNER)
+            self._blobs.copy(files)
             self._database.backup(target / FILE_NAME, progress)
-            self._blobs.copy(target / BLOB_FOLDER / str(OWNER))
+            self._blobs.copy(files)
+            self._blobs.keep_only(files, _blob_ids(target / FILE_NAME, self._key))
             if (self._folder / RECEIPTS_NAME).exists():
                 self.receipts.backup(target / RECEIPTS_NAME)
             if (self._folder / KEY_FILE).exists():

@@ -120,7 +120,7 @@ class BlobFolder:
         return True
 
     def copy(self, target: Path) -> None:
-        """Copy every blob that is complete into another folder."""
+        """Copy every blob that is complete into another folder, unless it is there."""
         if not self._folder.is_dir():
             return
         for folder in (target.parent, target):
@@ -128,7 +128,15 @@ class BlobFolder:
         for path in sorted(self._folder.glob("??/*")):
             place = target / path.parent.name
             place.mkdir(exist_ok=True, mode=0o700)
-            shutil.copy2(path, place / path.name)
+            if not (place / path.name).exists():
+                _copy_if_there(path, place / path.name)
+
+    def keep_only(self, target: Path, blob_ids: Iterable[str]) -> None:
+        """Remove all other blobs from a copy of this folder."""
+        names = {self._files.name(blob_id) for blob_id in blob_ids}
+        for path in target.glob("??/*"):
+            if path.name not in names:
+                path.unlink()
 
     def problem(self, blob_id: str, size: int) -> str | None:
         """Describe the damage of a stored blob; return None if there is none."""
@@ -193,6 +201,15 @@ def _at_once(syncs: Sequence[Callable[[], None]]) -> None:
     with ThreadPoolExecutor(_SYNCING, "sync") as pool:
         for done in [pool.submit(sync) for sync in syncs]:
             done.result()
+
+
+def _copy_if_there(path: Path, target: Path) -> None:
+    """Copy a file, unless it was removed since it was listed."""
+    try:
+        shutil.copy2(path, target)
+    except FileNotFoundError:
+        if os.path.lexists(path):
+            raise
 
 
 def sync_folder(folder: Path) -> None:
