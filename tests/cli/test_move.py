@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -192,6 +193,27 @@ def test_an_interrupted_move_goes_on_and_is_not_served_before_it_has_ended(
     assert sum(rest) + sum(pieces) == moved
     with open_store(filled, database=place.database) as store:
         assert store.check() == []
+
+
+def test_a_move_that_is_cut_after_every_piece_comes_to_its_end_there_and_back(
+    filled: Path, place: StorePlace, tmp_path: Path
+) -> None:
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with open_store(filled) as store:
+        answers(store, approve(store).token)
+    again = StorePlace(tmp_path / "again")
+    for source, target in ((StorePlace(filled), place), (place, again)):
+        for _ in range(100):
+            with suppress(KeyboardInterrupt):
+                move_store(source, target, stop)
+                break
+        else:
+            pytest.fail("there is always one more piece")
+    with open_store(again.folder) as store:
+        assert store.check() == []
+        assert sorted(contents(store)) == sorted(BLOBS)
 
 
 def test_a_source_that_changed_meanwhile_is_noticed(filled: Path, place: StorePlace) -> None:

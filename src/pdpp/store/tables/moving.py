@@ -142,6 +142,9 @@ def _move_table(
     place: _Place,
     tell: Tell,
 ) -> None:
+    if after is not None and not table.key:
+        # A table without a key is one piece, and it is there.
+        return
     while True:
         rows = source.rows(table, after, table.piece)
         if rows:
