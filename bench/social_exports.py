@@ -72,6 +72,24 @@ def google_activity(folder: Path, count: int) -> Path:
     return folder / "watch-history.json"
 
 
+def google_chat(folder: Path, count: int) -> Path:
+    """Write one long chat of a Takeout."""
+    chat = folder / "Google Chat" / "Groups" / "DM bench"
+    chat.mkdir(parents=True)
+    messages = [
+        {
+            "creator": {"name": PEOPLE[number % 4], "email": f"p{number % 4}@x.example"},
+            "created_date": moment_of(number).strftime("%A, %B %d, %Y at %I:%M:%S %p UTC"),
+            "text": text_of(number),
+            "topic_id": f"t{number // 5}",
+            "message_id": f"bench/t{number // 5}/m{number}",
+        }
+        for number in range(count)
+    ]
+    (chat / "messages.json").write_text(json.dumps({"messages": messages}))
+    return folder / "Google Chat"
+
+
 def google_keep(folder: Path, count: int) -> Path:
     """Write a folder of notes."""
     keep = folder / "Keep"
@@ -296,6 +314,7 @@ MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
             facebook,
             gemini_cli,
             google_activity,
+            google_chat,
             google_keep,
             google_timeline,
             imessage,

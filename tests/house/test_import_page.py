@@ -30,6 +30,7 @@ HEADINGS = {
     "facebook": "Facebook and Instagram",
     "gemini_cli": "Gemini CLI and Qwen Code",
     "google_activity": "YouTube and Google activity",
+    "google_chat": "Google Chat",
     "google_keep": "Google Keep",
     "google_timeline": "Google Timeline",
     "gpx": "GPX tracks",

@@ -32,6 +32,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "facebook": "pdpp.sources.formats.facebook.source:Facebook",
         "gemini_cli": "pdpp.sources.formats.gemini_cli.source:GeminiCli",
         "google_activity": "pdpp.sources.formats.google_activity.source:GoogleActivity",
+        "google_chat": "pdpp.sources.formats.google_chat.source:GoogleChat",
         "google_keep": "pdpp.sources.formats.google_keep.source:GoogleKeep",
         "google_timeline": "pdpp.sources.formats.google_timeline.source:GoogleTimeline",
         "gpx": "pdpp.sources.formats.gpx.source:Gpx",

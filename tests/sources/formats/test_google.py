@@ -9,10 +9,10 @@ from tests.sources.samples import every_sample
 from tests.sources.samples.google import KEEP, NOTE, WATCHED, cell, page
 from tests.sources.samples.sample import json_bytes
 
-from pdpp.sources.formats.google_activity.pages import read_time
 from pdpp.sources.formats.google_activity.source import GoogleActivity
 from pdpp.sources.formats.google_keep.source import GoogleKeep
 from pdpp.sources.formats.google_timeline.source import GoogleTimeline
+from pdpp.sources.formats.takeout_time import read_time
 from pdpp.sources.source import Recognition
 
 SAMPLES = every_sample()
@@ -60,6 +60,18 @@ def test_the_account_is_the_one_on_the_overview_of_the_takeout(tmp_path: Path) -
         ("5 Jan 2026, 00:15:32 IST", "2026-01-05T00:15:32", True),
         ("2026/01/05 10:15:32 JST", "2026-01-05T01:15:32Z", False),
         ("5 de ago. de 2026, 10:15:32 BRT", "2026-08-05T13:15:32Z", False),
+        ("Tuesday, 1 November 2022 at 17:04:31 UTC", "2022-11-01T17:04:31Z", False),
+        ("Thursday, May 3, 2016 at 12:59:50\u202fAM UTC", "2016-05-03T00:59:50Z", False),
+        ("martes, 3 de noviembre de 2020, 17:04:31 UTC", "2020-11-03T17:04:31Z", False),
+        ("mardi 3 mars 2020 à 17:04:31 UTC", "2020-03-03T17:04:31Z", False),
+        ("Dienstag, 3. März 2020 um 17:04:31 UTC", "2020-03-03T17:04:31Z", False),
+        ("2015. február 15., vasárnap 21:54:36 UTC", "2015-02-15T21:54:36Z", False),
+        ("wtorek, 3 listopada 2020 17:04:31 UTC", "2020-11-03T17:04:31Z", False),
+        ("tiistai 3. marraskuuta 2020 klo 17.04.31 UTC", "2020-11-03T17:04:31Z", False),
+        ("úterý 7. července 2020 17:04:31 UTC", "2020-07-07T17:04:31Z", False),
+        ("2022年11月1日火曜日 17:04:31 UTC", "2022-11-01T17:04:31Z", False),
+        ("2022년 11월 1일 화요일 오후 5:04:31 UTC", "2022-11-01T17:04:31Z", False),
+        ("martes, 3 de noviembre de 2020, 5:04:31 p. m. UTC", "2020-11-03T17:04:31Z", False),
         ("yesterday", None, False),
         ("Jan 55, 2026, 10:15:32 UTC", None, False),
     ],

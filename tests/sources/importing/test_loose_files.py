@@ -180,6 +180,17 @@ def test_an_archive_among_the_files_of_an_export_stays_with_it(tmp_path: Path) -
     assert taken(look(tmp_path), "documents") == ["lease.pdf"]
 
 
+def test_files_of_a_note_that_came_in_the_next_archive_stay_with_it(tmp_path: Path) -> None:
+    sample = next(s for s in SAMPLES.values() if s.source == "google_keep")
+    notes = {name: held for name, held in sample.files.items() if not name.endswith(".jpg")}
+    parts = {"001": notes, "002": {"Takeout/Keep/pic.jpg": photo("a note's")}}
+    parts["002"]["Takeout/Drive/plan.pdf"] = papers.pdf("The plan")
+    for number, files in parts.items():
+        zipped(tmp_path / f"takeout-20260101T000000Z-{number}.zip", files)
+    discovery = look(tmp_path)
+    assert keys(discovery) == ["documents", "google_keep"]
+
+
 def test_an_archive_of_a_service_that_cannot_be_read_gives_no_documents(tmp_path: Path) -> None:
     page = "your_activity_across_facebook/messages/inbox/ana_1/message_1.html"
     zipped(tmp_path / "facebook.zip", {page: b"<html>", "files/rota.pdf": papers.pdf("The rota")})

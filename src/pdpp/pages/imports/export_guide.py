@@ -32,6 +32,7 @@ WHERE: Mapping[str, str] = MappingProxyType(
         "facebook": "In Accounts Center: Your information, Export your information, as JSON.",
         "gemini_cli": "The folder .gemini/tmp in your home folder.",
         "google_activity": "From takeout.google.com: YouTube history and My Activity, as JSON.",
+        "google_chat": "From takeout.google.com: Google Chat.",
         "google_keep": "From takeout.google.com: Keep.",
         "google_timeline": "On the phone: Location, Timeline, Export; on an iPhone in Maps.",
         "gpx": "Files that watches and hiking programs write, one or a folder of them.",

@@ -13,11 +13,14 @@ TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the look
 
 
 def takeout_recognition(
-    tree: Tree, label: str, version: str, detail: Mapping[str, object]
+    tree: Tree, label: str, version: str, detail: Mapping[str, object], address: str = ""
 ) -> Recognition:
-    """Return what is seen, with the account as far as the overview of the Takeout tells it."""
+    """Return what is seen, with the account as far as the overview of the Takeout tells it.
+
+    Where the part itself tells an ``address``, that is the account.
+    """
     match = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)
-    address = match.group().decode().lower() if match else ""
+    address = address or (match.group().decode().lower() if match else "")
     return Recognition(
         Confidence.CERTAIN,
         version,

@@ -4,6 +4,7 @@ A picture of a chat or a paper in a note comes in with the chat or the note, and
 by itself.
 """
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
@@ -14,6 +15,8 @@ from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import FileSource, OwnerChoices, Recognition, Source
+
+_ARCHIVE = re.compile(r"\A(?:.*?\.(?:zip|tgz|tar|tar\.gz)/)", re.IGNORECASE | re.DOTALL)
 
 
 def gather(
@@ -58,7 +61,14 @@ def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSourc
             owned |= claim.names
             names = _belongings(claim, alone=len(site.kept) == 1)
             if names:
-                owned.update(entry.name for entry in around.entries if _is_in(entry, names))
+                # A service may put a chat into one archive and its pictures into the next.
+                plain = around is tree
+                inner = names if plain else {_inside(name) for name in names}
+                owned.update(
+                    entry.name
+                    for entry in around.entries
+                    if _is_in(entry.name if plain else _inside(entry.name), inner)
+                )
     return tree.without(owned)
 
 
@@ -77,9 +87,14 @@ def _belongings(claim: Claim, *, alone: bool) -> Set[str]:
     return {tree.top} if "" in names else names
 
 
-def _is_in(entry: FileEntry, names: Set[str]) -> bool:
+def _inside(name: str) -> str:
+    """Return the name of a file in the archive that it came in."""
+    return _ARCHIVE.sub("", f"{name}/", count=1).removesuffix("/")
+
+
+def _is_in(name: str, names: Set[str]) -> bool:
     """Tell whether a file is one of some files, or lies in one of some folders."""
-    steps = entry.name.split("/")
+    steps = name.split("/")
     return any("/".join(steps[:length]) in names for length in range(len(steps) + 1))
 
 

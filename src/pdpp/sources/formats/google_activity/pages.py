@@ -4,54 +4,16 @@ A page is one long line of cells. Each has a heading, what was done with links, 
 account's language writes it, local, with the zone as a word.
 """
 
-import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
+from pdpp.sources.formats.takeout_time import read_time
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import FileEntry
 
 _BEGIN = b'<div class="outer-cell'
 _CHUNK = 1 << 18
 _LARGEST = 4 << 20
-_CLOCK = re.compile(
-    r"(?<!\d)(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)(?:[\s\u202f\u00a0]*([AaPp])\.?[Mm]\.?)?"
-)
-_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})[./-](\d{1,2})[./-](?:19|20)\d{2}\b")
-_YEAR_FIRST = re.compile(r"\b(?:19|20)\d{2}[./-](\d{1,2})[./-](\d{1,2})\b")
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_MONTHS = (
-    ("jan", "gen", "ene"),
-    ("feb", "fév", "fev"),
-    ("mar", "mär", "mrt"),
-    ("apr", "avr", "abr"),
-    ("may", "mai", "mei", "mag"),
-    ("jun", "juin", "giu"),
-    ("jul", "juil", "lug"),
-    ("aug", "aoû", "ago"),
-    ("sep", "set"),
-    ("oct", "okt", "ott", "out"),
-    ("nov",),
-    ("dec", "dez", "déc", "dic"),
-)
-_HOURS = {
-    **dict.fromkeys(("UTC", "GMT", "WET", "Z"), 0),
-    **dict.fromkeys(("BST", "WEST", "CET", "MEZ", "IST"), 1),
-    **dict.fromkeys(("CEST", "MESZ", "EET"), 2),
-    **dict.fromkeys(("EEST", "MSK"), 3),
-    **dict.fromkeys(("EST", "CDT"), -5),
-    **dict.fromkeys(("CST", "MDT"), -6),
-    **dict.fromkeys(("MST", "PDT"), -7),
-    **dict.fromkeys(("JST", "KST"), 9),
-    "BRT": -3,
-    "EDT": -4,
-    "PST": -8,
-}
-_AMBIGUOUS = frozenset({"IST", "BST", "CST"})
-"""Words that mean several zones: a time with one of them floats."""
-_OFFSET = re.compile(r"(?:UTC|GMT)([+-]\d{1,2})(?::?(\d{2}))?")
 
 
 class ActivityCell(NamedTuple):
@@ -124,51 +86,3 @@ def _cell(html: str) -> ActivityCell:
         done=done,
         floating=floating,
     )
-
-
-def read_time(text: str) -> tuple[str | None, bool]:
-    """Return a time as it stands on a page, and whether it floats because of its zone's word."""
-    clock, year = _CLOCK.search(text), _YEAR.search(text)
-    day = _day(text)
-    if clock is None or year is None or day is None:
-        return None, False
-    hour = int(clock[1])
-    if clock[4]:
-        hour = hour % 12 + (12 if clock[4] in "Pp" else 0)
-    try:
-        moment = datetime(int(year[0]), *day, hour, int(clock[2]), int(clock[3]))  # noqa: DTZ001
-    except ValueError:
-        return None, False
-    zone = _zone(text[clock.end() :])
-    if zone is None:
-        return moment.isoformat(), True
-    return moment.replace(tzinfo=zone).astimezone(UTC).isoformat().replace("+00:00", "Z"), False
-
-
-def _day(text: str) -> tuple[int, int] | None:
-    """Return the month and the day."""
-    if match := _YEAR_FIRST.search(text):
-        return int(match[1]), int(match[2])
-    if match := _DAY_FIRST.search(text):
-        return int(match[2]), int(match[1])
-    for word in _WORD.findall(text):
-        for number, beginnings in enumerate(_MONTHS, 1):
-            if word.lower().startswith(beginnings):
-                days = re.findall(r"\b\d{1,2}\b(?![:.]\d)", text[: _clock_start(text)])
-                return (number, int(days[0])) if days else None
-    return None
-
-
-def _clock_start(text: str) -> int:
-    clock = _CLOCK.search(text)
-    return clock.start() if clock else len(text)
-
-
-def _zone(text: str) -> timezone | None:
-    if match := _OFFSET.search(text):
-        minutes = int(match[1]) * 60 + (int(match[2] or 0) * (-1 if match[1][0] == "-" else 1))
-        return timezone(timedelta(minutes=minutes)) if abs(minutes) < 24 * 60 else None
-    words = [word for word in re.findall(r"\b[A-Z]{1,5}\b", text) if word in _HOURS]
-    if not words or words[-1] in _AMBIGUOUS:
-        return None
-    return timezone(timedelta(hours=_HOURS[words[-1]]))

@@ -1,0 +1,118 @@
+"""Times of a Takeout as words: a day in the account's language, a clock, and the zone as a word."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+_CLOCK = re.compile(
+    r"(?<!\d)(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)(?:[\s\u202f\u00a0]*([AaPp])\.?[\s\u00a0]?[Mm]\.?(?![a-zA-Z]))?"
+)
+_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
+_DAY_FIRST = re.compile(r"\b(\d{1,2})[./-](\d{1,2})[./-](?:19|20)\d{2}\b")
+_YEAR_FIRST = re.compile(r"\b(?:19|20)\d{2}[./-](\d{1,2})[./-](\d{1,2})\b")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MONTHS = {
+    beginning: number
+    for number, beginnings in enumerate(
+        (
+            "jan gen ene sty led oca янв tammi",
+            "feb fév fev feb lut úno şub фев helmi",
+            "mar mär mrt maa már bře мар",
+            "apr avr abr ápr kwi dub nis апр huhti",
+            "may mai mei mag maj máj kvě май мая touko",
+            "jun juin giu jún cze červn červen haz июн kesä",
+            "jul juil lug júl lip červenc tem июл heinä",
+            "aug aoû ago sie srp ağu авг elo",
+            "sep set szep wrz zář eyl сен syys",
+            "oct okt ott out paź říj eki окт loka",
+            "nov lis kas ноя marras",
+            "dec dez déc dic gru pro ara дек joulu",
+        ),
+        start=1,
+    )
+    for beginning in beginnings.split()
+}
+"""How the names of months begin in the languages that Takeout writes most."""
+_LONGEST_BEGINNING = max(map(len, _MONTHS))
+_EASTERN = re.compile(r"(?P<year>\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
+_AFTERNOON = ("午後", "下午", "오후")
+_HOURS = {
+    **dict.fromkeys(("UTC", "GMT", "WET", "Z"), 0),
+    **dict.fromkeys(("BST", "WEST", "CET", "MEZ", "IST"), 1),
+    **dict.fromkeys(("CEST", "MESZ", "EET"), 2),
+    **dict.fromkeys(("EEST", "MSK"), 3),
+    **dict.fromkeys(("EST", "CDT"), -5),
+    **dict.fromkeys(("CST", "MDT"), -6),
+    **dict.fromkeys(("MST", "PDT"), -7),
+    **dict.fromkeys(("JST", "KST"), 9),
+    "BRT": -3,
+    "EDT": -4,
+    "PST": -8,
+}
+_AMBIGUOUS = frozenset({"IST", "BST", "CST"})
+"""Words that mean several zones: a time with one of them floats."""
+_OFFSET = re.compile(r"(?:UTC|GMT)([+-]\d{1,2})(?::?(\d{2}))?")
+
+
+def read_time(text: str) -> tuple[str | None, bool]:
+    """Return a time as it stands on a page, and whether it floats because of its zone's word."""
+    clock, year = _CLOCK.search(text), _year(text)
+    day = _day(text)
+    if clock is None or year is None or day is None:
+        return None, False
+    hour = int(clock[1])
+    if clock[4]:
+        hour = hour % 12 + (12 if clock[4] in "Pp" else 0)
+    elif any(word in text for word in _AFTERNOON):
+        hour = hour % 12 + 12
+    try:
+        moment = datetime(year, *day, hour, int(clock[2]), int(clock[3]))  # noqa: DTZ001
+    except ValueError:
+        return None, False
+    zone = _zone(text[clock.end() :])
+    if zone is None:
+        return moment.isoformat(), True
+    return moment.replace(tzinfo=zone).astimezone(UTC).isoformat().replace("+00:00", "Z"), False
+
+
+def _year(text: str) -> int | None:
+    match = _EASTERN.search(text) or _YEAR.search(text)
+    return int(match[1] if match.re is _EASTERN else match[0]) if match else None
+
+
+def _day(text: str) -> tuple[int, int] | None:
+    """Return the month and the day."""
+    if match := _EASTERN.search(text):
+        return int(match[2]), int(match[3])
+    if match := _YEAR_FIRST.search(text):
+        return int(match[1]), int(match[2])
+    if match := _DAY_FIRST.search(text):
+        return int(match[2]), int(match[1])
+    before = text[: _clock_start(text)]
+    # The last one: in "martes, 3 de noviembre" the day of the week begins as a month does.
+    months = [month for word in _WORD.findall(before) if (month := _month(word))]
+    days = re.findall(r"\b\d{1,2}\b(?![:.]\d)", before)
+    return (months[-1], int(days[0])) if months and days else None
+
+
+def _month(word: str) -> int | None:
+    """Return the month whose name a word is; of two beginnings the longer one counts."""
+    for length in range(_LONGEST_BEGINNING, 2, -1):
+        number = _MONTHS.get(word[:length].lower())
+        if number is not None:
+            return number
+    return None
+
+
+def _clock_start(text: str) -> int:
+    clock = _CLOCK.search(text)
+    return clock.start() if clock else len(text)
+
+
+def _zone(text: str) -> timezone | None:
+    if match := _OFFSET.search(text):
+        minutes = int(match[1]) * 60 + (int(match[2] or 0) * (-1 if match[1][0] == "-" else 1))
+        return timezone(timedelta(minutes=minutes)) if abs(minutes) < 24 * 60 else None
+    words = [word for word in re.findall(r"\b[A-Z]{1,5}\b", text) if word in _HOURS]
+    if not words or words[-1] in _AMBIGUOUS:
+        return None
+    return timezone(timedelta(hours=_HOURS[words[-1]]))
