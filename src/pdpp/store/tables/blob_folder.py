@@ -97,8 +97,20 @@ class BlobFolder:
             _sync(written)
         is_new = not target.parent.is_dir()
         target.parent.mkdir(exist_ok=True, mode=0o700)
-        os.replace(written, target)
+        os.replace(_second_name(written), target)
         return (self._folder, target.parent) if is_new else (target.parent,)
+
+    def named_leftovers(self, before: int) -> Iterator[str]:
+        """Yield the blobs of uploads that were killed before a moment after they had their name.
+
+        Until an upload is stored its file has two names, of which one tells that it is not.
+        """
+        for path in self._folder.glob(f"{_UNFINISHED}*"):
+            with suppress(FileNotFoundError):
+                facts = path.stat()
+                if facts.st_nlink > 1 and facts.st_mtime_ns // 1_000 < before:
+                    with self._files.reader(path.open("rb")) as source:
+                        yield _name_and_size(source)[0]
 
     def sweep(self, before: int) -> int:
         """Remove files of uploads that were killed, unless they were written to after a moment."""
@@ -151,13 +163,18 @@ class BlobFolder:
 
     def _difference(self, source: BinaryIO, blob_id: str, size: int) -> str | None:
         """Say whether the bytes of a blob are others than its name says."""
-        digest, length = hashlib.sha256(), 0
-        for chunk in chunks(source):
-            digest.update(chunk)
-            length += len(chunk)
-        if length != size or digest.hexdigest() != blob_id:
+        if _name_and_size(source) != (blob_id, size):
             return f"blob {blob_id} has other content than its name says"
         return None
+
+
+def _name_and_size(source: BinaryIO) -> tuple[str, int]:
+    """Return the name of the content of a stream, and how long it is."""
+    digest, size = hashlib.sha256(), 0
+    for chunk in chunks(source):
+        digest.update(chunk)
+        size += len(chunk)
+    return digest.hexdigest(), size
 
 
 def write_pieces(writer: FileWriter, pieces: Iterator[bytes], limit: int) -> tuple[str, int]:
@@ -201,6 +218,16 @@ def _at_once(syncs: Sequence[Callable[[], None]]) -> None:
     with ThreadPoolExecutor(_SYNCING, "sync") as pool:
         for done in [pool.submit(sync) for sync in syncs]:
             done.result()
+
+
+def _second_name(path: Path) -> Path:
+    """Return another name for a file, or its only one on a disk where a file has one."""
+    name = path.with_name(f"{path.name}-named")
+    try:
+        os.link(path, name)
+    except OSError:
+        return path
+    return name
 
 
 def _copy_if_there(path: Path, target: Path) -> None:

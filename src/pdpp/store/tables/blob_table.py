@@ -88,6 +88,15 @@ class BlobTable:
         ):
             yield Blob(blob_id, media_type, size)
 
+    def sweep(self, before: int) -> int:
+        """Remove what killed uploads left before a moment; return how many files that were."""
+        for blob_id in self._folder.named_leftovers(before):
+            # Whoever keeps the same bytes meanwhile does so in this turn or after it.
+            with self._db.writing():
+                if self.find(blob_id) is None:
+                    self._folder.remove(blob_id, before)
+        return self._folder.sweep(before)
+
     def collect(self, before: int, after: str) -> str | None:
         """Remove some files that no record refers to and that were last kept before a moment."""
         with self._db.writing() as db:

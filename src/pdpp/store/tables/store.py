@@ -411,7 +411,7 @@ class TableStore:
 
     def sweep_blobs(self, before: int) -> int:
         """Remove what killed uploads left behind before a moment."""
-        return self._blobs.sweep(before)
+        return self._blob_table.sweep(before)
 
     def collect_blobs(self, before: int, after: str = "") -> str | None:
         """Remove some files that no record refers to and that were last kept before a moment."""
