@@ -174,6 +174,48 @@ def test_what_another_worker_keeps_out_at_the_last_moment_gets_no_vector(
     assert scores(server, grant(store)).get("cat", 0) < 0.9, "its diary says what is asked"
 
 
+# Pages
+
+
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_what_keeps_its_vector_is_shown_once_while_others_get_and_lose_theirs(
+    store: Store, other: Store, server: Running, mode: str
+) -> None:
+    put(store, *NOTES, *({"id": f"n{at}", "body": f"the elevator {at} works"} for at in range(12)))
+    embed(store)
+    token = grant(store)
+    client = server.client(token)
+    asked: dict[str, Any] = {"q": ASKED, "limit": 2}
+    before = scores(server, token, mode)
+    changed = {"lift", "n1", "n4", "n8", "late"}
+    changes: Iterator[Callable[[], None]] = iter(
+        (
+            lambda: put(other, *NOTES, {"id": "n1", "body": "nothing at all"}),
+            lambda: put(other, *NOTES, {"id": "n4", "body": ASKED}),
+            lambda: embed(other),
+            lambda: _drop(other, "lift", "n8"),
+            lambda: put(other, *NOTES, {"id": "late", "body": "the elevator is late"}),
+            lambda: embed(other),
+        )
+    )
+    seen: list[str] = []
+    while True:
+        page = client.get(f"/v1/search/{mode}", params=asked).json()
+        seen += [hit["record_key"] for hit in page["data"]]
+        if not page["has_more"]:
+            break
+        asked["cursor"] = page["next_cursor"]
+        next(changes, lambda: None)()
+    assert next(changes, None) is None, "all of them came between two pages"
+    stayed = before.keys() - changed
+    if mode == "hybrid":
+        # What a word weighs follows from all records that are seen.
+        after = scores(server, token, mode)
+        stayed = {key for key in stayed if before[key] == after[key]}
+    assert len(stayed) > 5
+    assert sorted(key for key in seen if key in stayed) == sorted(stayed)
+
+
 # Workers
 
 
@@ -213,10 +255,15 @@ def _write(other: Store) -> None:
     put(other, *NOTES, {"id": "roof", "body": ASKED})
 
 
-def _delete(other: Store) -> None:
+def _drop(other: Store, *keys: str) -> None:
     batch = other.batch(other.catalogue().feeds[NOTES])
-    batch.drop("tiles", 1)
+    for key in keys:
+        batch.drop(key, 1)
     batch.write()
+
+
+def _delete(other: Store) -> None:
+    _drop(other, "tiles")
 
 
 def test_no_worker_answers_by_what_it_remembers_from_before_a_write(
