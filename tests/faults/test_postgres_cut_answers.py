@@ -4,19 +4,21 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import psycopg
 import pytest
 from tests.cli.shell import DECLARATION, entry
 from tests.postgres_server import server_url
-from tests.serving import UNLIMITED, all_rows, grant, owner, plant, running
+from tests.serving import UNLIMITED, all_rows, grant, owner, plant, put, running
 
 from pdpp.app import make_app
 from pdpp.store.postgres.opening import worker_connections
 from pdpp.store.postgres.store import PostgresStore
+from pdpp.store.scope import owner_reaches
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a server from a wheel")
 
@@ -149,3 +151,31 @@ def test_a_batch_whose_answer_is_cut_is_there_as_a_whole_or_not_at_all(tmp_path:
             kept |= there
             assert listed == kept
         assert told == {200, 503}
+
+
+def test_a_session_that_is_cut_shows_nobody_the_rows_of_another_owner(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener, ExitStack() as stack:
+        way = Way(listener)
+        shared = stack.enter_context(closing(worker_connections(way.url)))
+        owners = {}
+        for name in ("anna", "bert"):
+            PostgresStore(server_url(), tmp_path, owner=f"{tmp_path}/{name}").close()
+            owners[name] = PostgresStore(
+                way.url, tmp_path, owner=f"{tmp_path}/{name}", connections=shared
+            )
+            plant(owners[name], DECLARATION, {f"cin_{name}": "Days"})
+            put(owners[name], f"cin_{name}", "entries", {"id": name, "title": name})
+        ended = set()
+        for size in range(0, 700, 9):
+            for name, store in owners.items():
+                way.cut_after(size)
+                try:
+                    with store.reading():
+                        seen = [store.record(r, name) for r in owner_reaches(store.catalogue())]
+                        hidden = store._database.reader.run("SELECT key FROM record").fetchall()
+                    assert [r.id for r in seen if r is not None] == [name]
+                    assert hidden == [(name,)]
+                    ended.add("read")
+                except psycopg.OperationalError:
+                    ended.add("failed")
+        assert ended == {"read", "failed"}
