@@ -72,6 +72,7 @@ def test_the_account_is_the_one_on_the_overview_of_the_takeout(tmp_path: Path) -
         ("2022年11月1日火曜日 17:04:31 UTC", "2022-11-01T17:04:31Z", False),
         ("2022년 11월 1일 화요일 오후 5:04:31 UTC", "2022-11-01T17:04:31Z", False),
         ("martes, 3 de noviembre de 2020, 5:04:31 p. m. UTC", "2020-11-03T17:04:31Z", False),
+        ("2022年11月1日星期二 上午12:04:31 UTC", "2022-11-01T00:04:31Z", False),
         ("yesterday", None, False),
         ("Jan 55, 2026, 10:15:32 UTC", None, False),
     ],

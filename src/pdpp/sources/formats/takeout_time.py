@@ -1,14 +1,15 @@
 """Times of a Takeout as words: a day in the account's language, a clock, and the zone as a word."""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from functools import lru_cache
 
 _CLOCK = re.compile(
     r"(?<!\d)(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)(?:[\s\u202f\u00a0]*([AaPp])\.?[\s\u00a0]?[Mm]\.?(?![a-zA-Z]))?"
 )
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})[./-](\d{1,2})[./-](?:19|20)\d{2}\b")
-_YEAR_FIRST = re.compile(r"\b(?:19|20)\d{2}[./-](\d{1,2})[./-](\d{1,2})\b")
+_DAY_FIRST = re.compile(r"\b(\d{1,2})[./-](\d{1,2})[./-]((?:19|20)\d{2})\b")
+_YEAR_FIRST = re.compile(r"\b((?:19|20)\d{2})[./-](\d{1,2})[./-](\d{1,2})\b")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MONTHS = {
     beginning: number
@@ -33,8 +34,11 @@ _MONTHS = {
 }
 """How the names of months begin in the languages that Takeout writes most."""
 _LONGEST_BEGINNING = max(map(len, _MONTHS))
-_EASTERN = re.compile(r"(?P<year>\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
-_AFTERNOON = ("午後", "下午", "오후")
+_EASTERN = re.compile(r"((?:19|20)\d{2})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
+_HALF = re.compile(r"[午上下오][前後午전후]")
+_AFTERNOON = frozenset({"午後", "下午", "오후"})
+"""What stands before a clock of twelve hours in the East."""
+_DAY = re.compile(r"\b\d{1,2}\b(?![:.]\d)")
 _HOURS = {
     **dict.fromkeys(("UTC", "GMT", "WET", "Z"), 0),
     **dict.fromkeys(("BST", "WEST", "CET", "MEZ", "IST"), 1),
@@ -54,44 +58,48 @@ _OFFSET = re.compile(r"(?:UTC|GMT)([+-]\d{1,2})(?::?(\d{2}))?")
 
 
 def read_time(text: str) -> tuple[str | None, bool]:
-    """Return a time as it stands on a page, and whether it floats because of its zone's word."""
-    clock, year = _CLOCK.search(text), _year(text)
-    day = _day(text)
-    if clock is None or year is None or day is None:
+    """Return a time as it stands there, and whether it floats because of its zone's word."""
+    clock = _CLOCK.search(text)
+    if clock is None:
+        return None, False
+    day, zone = _day_and_zone(text[: clock.start()], text[clock.end() :])
+    if day is None:
         return None, False
     hour = int(clock[1])
     if clock[4]:
         hour = hour % 12 + (12 if clock[4] in "Pp" else 0)
-    elif any(word in text for word in _AFTERNOON):
-        hour = hour % 12 + 12
+    elif half := _HALF.search(text):
+        hour = hour % 12 + (12 if half[0] in _AFTERNOON else 0)
     try:
-        moment = datetime(year, *day, hour, int(clock[2]), int(clock[3]))  # noqa: DTZ001
+        moment = datetime.combine(day, time(hour, int(clock[2]), int(clock[3])))
     except ValueError:
         return None, False
-    zone = _zone(text[clock.end() :])
     if zone is None:
         return moment.isoformat(), True
     return moment.replace(tzinfo=zone).astimezone(UTC).isoformat().replace("+00:00", "Z"), False
 
 
-def _year(text: str) -> int | None:
-    match = _EASTERN.search(text) or _YEAR.search(text)
-    return int(match[1] if match.re is _EASTERN else match[0]) if match else None
-
-
-def _day(text: str) -> tuple[int, int] | None:
-    """Return the month and the day."""
-    if match := _EASTERN.search(text):
-        return int(match[2]), int(match[3])
-    if match := _YEAR_FIRST.search(text):
-        return int(match[1]), int(match[2])
-    if match := _DAY_FIRST.search(text):
-        return int(match[2]), int(match[1])
-    before = text[: _clock_start(text)]
-    # The last one: in "martes, 3 de noviembre" the day of the week begins as a month does.
-    months = [month for word in _WORD.findall(before) if (month := _month(word))]
-    days = re.findall(r"\b\d{1,2}\b(?![:.]\d)", before)
-    return (months[-1], int(days[0])) if months and days else None
+# A chat has many messages of one day, and of a day everything but the clock is the same.
+@lru_cache(maxsize=256)
+def _day_and_zone(before: str, after: str) -> tuple[date | None, timezone | None]:
+    """Return the day and the zone that the words before and behind a clock tell."""
+    around = f"{before} {after}"
+    if match := _EASTERN.search(around) or _YEAR_FIRST.search(around):
+        year, month, day = (int(part) for part in match.groups())
+    elif match := _DAY_FIRST.search(around):
+        day, month, year = (int(part) for part in match.groups())
+    else:
+        found = _YEAR.search(around)
+        # The last one: in "martes, 3 de noviembre" the day of the week begins as a month does.
+        months = [named for word in _WORD.findall(before) if (named := _month(word))]
+        days = _DAY.findall(before)
+        if found is None or not months or not days:
+            return None, None
+        year, month, day = int(found[0]), months[-1], int(days[0])
+    try:
+        return date(year, month, day), _zone(after)
+    except ValueError:
+        return None, None
 
 
 def _month(word: str) -> int | None:
@@ -101,11 +109,6 @@ def _month(word: str) -> int | None:
         if number is not None:
             return number
     return None
-
-
-def _clock_start(text: str) -> int:
-    clock = _CLOCK.search(text)
-    return clock.start() if clock else len(text)
 
 
 def _zone(text: str) -> timezone | None:

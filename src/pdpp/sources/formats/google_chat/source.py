@@ -188,7 +188,7 @@ class _ChatReader:
         quoted = value.get("quoted_message_metadata")
         quoted = quoted if isinstance(quoted, dict) else {}
         links = links_of(value.get("annotations"))
-        edited, _ = read_time(str(value.get("updated_date") or ""))
+        edited = value.get("updated_date")
         return {
             "thread_id": safe_key(self._chat.key, str(topic)) if topic else None,
             "reply_to": _message_key(quoted.get("message_id")),
@@ -198,7 +198,7 @@ class _ChatReader:
             "link": links[0] if links else None,
             "reactions": reactions_of(value.get("reactions")) or None,
             "automatic": True if creator.get("user_type") == "Bot" else None,
-            "edited_at": edited,
+            "edited_at": read_time(str(edited))[0] if edited else None,
         }
 
     def _name(self, person: object) -> str:
