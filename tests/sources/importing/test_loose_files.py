@@ -115,6 +115,9 @@ def test_documents_and_photos_of_a_mixed_folder_are_an_export_each(tmp_path: Pat
     unread = {entry.name for entry in people.tree.entries}
     assert {"people.vcf", "logo.png", "setup.exe"} <= unread
     assert not unread & {*taken(discovery, "documents"), *taken(discovery, "photos")}
+    assert not any("Ana" in name for name in unread), (
+        "what a chat attaches is told of the chat alone"
+    )
 
 
 @pytest.mark.parametrize("form", ["folder", "zip"])
@@ -167,6 +170,18 @@ def test_notes_keep_the_files_they_show_and_a_vault_all_of_its_files(tmp_path: P
     assert taken(discovery, "documents") == ["deep/er/lease.pdf"]
     write(tmp_path, deep___dot_obsidian__app_dot_json="{}", deep__b_dot_md="Hi")
     assert taken(look(tmp_path), "documents") == []
+
+
+def test_what_the_tools_of_an_agent_answered_stays_with_the_session(tmp_path: Path) -> None:
+    sample = next(s for s in SAMPLES.values() if s.source == "claude_code")
+    [log] = [name for name in sample.files if name.endswith(".jsonl")]
+    sample.folder(tmp_path / "projects")
+    answer = tmp_path / "projects" / log.removesuffix(".jsonl") / "tool-results" / "page.pdf"
+    answer.parent.mkdir(parents=True)
+    answer.write_bytes(papers.pdf("What a tool fetched"))
+    assert keys(look(tmp_path / "projects")) == ["claude_code"]
+    write(tmp_path, lease_dot_pdf=papers.pdf("The lease"))
+    assert taken(look(tmp_path), "documents") == ["lease.pdf"]
 
 
 def test_an_archive_among_the_files_of_an_export_stays_with_it(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Claims: which source reads which files of a piece of a path."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.importing.recognition import RecognisedExport
@@ -24,6 +24,8 @@ class Claim:
 
     claimed: FoundExport
     names: frozenset[str]
+    attachments: set[str] = field(default_factory=set, compare=False)
+    """Documents and pictures that belong to the export, once somebody has asked."""
 
     @property
     def is_certain(self) -> bool:

@@ -58,18 +58,23 @@ def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSourc
         # An archive in the folder of an export may be an attachment of it.
         around = tree if site.tree.kind == "folder" else site.tree
         for claim in site.kept:
+            own = _own(claim, around, plain=around is tree, alone=len(site.kept) == 1)
+            claim.attachments.update(e.name for e in own if e.suffix in endings)
             owned |= claim.names
-            names = _belongings(claim, alone=len(site.kept) == 1)
-            if names:
-                # A service may put a chat into one archive and its pictures into the next.
-                plain = around is tree
-                inner = names if plain else {_inside(name) for name in names}
-                owned.update(
-                    entry.name
-                    for entry in around.entries
-                    if _is_in(entry.name if plain else _inside(entry.name), inner)
-                )
+            owned.update(entry.name for entry in own)
     return tree.without(owned)
+
+
+def _own(claim: Claim, around: Tree, *, plain: bool, alone: bool) -> list[FileEntry]:
+    """Return the files that belong to an export, of those around it."""
+    names = _belongings(claim, alone=alone)
+    if not names:
+        return []
+    if plain:
+        return [entry for entry in around.entries if _is_in(entry.name, names)]
+    # A service may put a chat into one archive and its pictures into the next.
+    inner = {_inside(name) for name in names}
+    return [entry for entry in around.entries if _is_in(_inside(entry.name), inner)]
 
 
 def _belongings(claim: Claim, *, alone: bool) -> Set[str]:

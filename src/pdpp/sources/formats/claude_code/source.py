@@ -38,7 +38,6 @@ class ClaudeCode(Source):
     """A folder of session logs, or one of them."""
 
     connector_key = "claude_code"
-    lies_among_others = True
     label = "Claude Code logs"
     in_place = True
 
@@ -60,6 +59,10 @@ class ClaudeCode(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log."""
         return [GrowingPart(entry, _ClaudeCodeLog(entry).read) for entry in logs_of(tree)]
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the folder of each session, where the agent keeps what its tools answered."""
+        return [entry.name.removesuffix(entry.suffix) for entry in logs_of(tree)]
 
 
 def _versions(entry: FileEntry) -> set[str]:
