@@ -156,6 +156,24 @@ def test_a_chat_beside_other_downloads_keeps_what_it_names_and_nothing_else(
     assert taken(discovery, "photos") == []
 
 
+def test_conversations_beside_other_downloads_keep_the_files_that_an_id_names(
+    tmp_path: Path,
+) -> None:
+    for source in ("chatgpt", "claude_ai"):
+        sample = next(s for s in SAMPLES.values() if s.source == source)
+        folder = sample.folder(tmp_path / source)
+        write(folder, lease_dot_pdf=papers.pdf("The lease"), Trip__a_dot_jpg=photo("trip"))
+        (folder / "dalle-generations").mkdir()
+        (folder / "dalle-generations" / "boat.jpg").write_bytes(photo("a made one"))
+        (folder / "file-9x-plan.pdf").write_bytes(papers.pdf("An upload"))
+        discovery = look(folder)
+        own = [] if source == "chatgpt" else ["dalle-generations/boat.jpg"]
+        assert taken(discovery, "photos") == ["Trip/a.jpg", *own]
+        own = [] if source == "chatgpt" else ["file-9x-plan.pdf"]
+        assert taken(discovery, "documents") == [*own, "lease.pdf"]
+        assert source in keys(discovery)
+
+
 def test_notes_keep_the_files_they_show_and_a_vault_all_of_its_files(tmp_path: Path) -> None:
     files: dict[str, bytes | str] = {
         "notes__a_dot_md": "See ![the map](../maps/quay%20map.jpg) and ![[plan.pdf]]",

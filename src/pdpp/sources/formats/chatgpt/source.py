@@ -1,5 +1,6 @@
 """ChatGPT exports: conversations that are trees, of which one branch is the visible one."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -32,6 +33,8 @@ _TEXTS = ("text", "content", "result", "user_profile", "user_instructions")
 _PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
 _PAGE_TEXTS = ("title", "url", "snippet", "summary")
 _UNTITLED = "(no title)"
+_FOLDER = re.compile(r"dalle-generations|user-\w+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""What folders of pictures and sounds are called."""
 
 
 class ChatGpt(Source):
@@ -82,6 +85,18 @@ class ChatGpt(Source):
         for entry in tree.named("export_manifest.json"):
             if "logical_files" in read_manifest(entry):
                 yield ExportPart(entry, partial(_check_parts, tree, entry))
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folder of the conversations, and files that are called by an id anywhere.
+
+        At the top of a folder of many things only these are of it.
+        """
+        owned = set(super().belongings(tree, recognition))
+        if tree.kind == "zip":
+            return owned
+        tops = {entry.name.partition("/")[0] for entry in tree.entries}
+        owned |= {entry.name for entry in tree.entries if entry.base.startswith("file")}
+        return (owned - {""}) | {top for top in tops if _FOLDER.fullmatch(top)}
 
 
 def _check_parts(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
