@@ -16,6 +16,7 @@ from pdpp.app import make_app
 from pdpp.jobs.embedding import embed_some
 from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
 from pdpp.store.tables.search import meaning
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
@@ -173,6 +174,23 @@ def test_what_another_worker_keeps_out_at_the_last_moment_gets_no_vector(
     # Served from now on: a server writes by itself, and what it wrote would come first.
     with running(make_app(store, UNLIMITED, encoder=IdleEncoder())) as server:
         assert scores(server, grant(store)).get("cat", 0) < 0.9, "its diary says what is asked"
+
+
+def test_a_stream_that_is_kept_out_stays_out_when_its_account_becomes_part_of_another(
+    store: Store,
+) -> None:
+    store.connect("d", "notes", "More notes")
+    put(store, "d", "notes", {"id": "late", "body": ASKED})
+    embed(store)
+    store.meaning.turn(NOTES, on=False)
+    while store.move_some("c", "d").more:
+        assert ("d", "notes") in store.meaning.off()
+    embed(store)
+    assert store.meaning.progress() == (0, 0), "also what was there before goes"
+    assert store.count(owner_reaches(store.catalogue())[0]) == len(RECORDS) + 1
+    store.meaning.turn(("d", "notes"), on=True)
+    embed(store)
+    assert store.meaning.progress() == (len(RECORDS) + 1,) * 2
 
 
 # Pages

@@ -21,6 +21,7 @@ from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import last_visible
+from pdpp.store.tables.search import meaning
 from pdpp.store.tables.write.fieldsets import FieldSets
 from pdpp.store.tables.write.prepared import PreparedBatch
 from pdpp.store.tables.write.writer import BatchWriter, is_older
@@ -61,6 +62,8 @@ def move_some(
     for number, stream in stored:
         target = connections.any_feed(db, catalogue, target_id, stream)
         source = connections.any_feed(db, catalogue, source_id, stream)
+        feed = number if target is None else target.id
+        meaning.keep_out_too(db, (source_id, stream), target_id, feed)
         if target is None or source is None:
             db.execute("UPDATE feed SET connection_id = ? WHERE id = ?", (target_id, number))
             continue

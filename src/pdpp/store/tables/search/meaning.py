@@ -199,6 +199,17 @@ def follow_declaration(db: TableConnection, feed: IndexedFeed, before: Stream | 
         db.execute(f"DELETE FROM meaning WHERE feed = ? AND place NOT IN ({kept})", (feed.id,))
 
 
+def keep_out_too(db: TableConnection, address: tuple[str, str], target_id: str, feed: int) -> None:
+    """Keep a stream of a connection out of it, and its feed, where that of another one is."""
+    db.execute(
+        "INSERT OR IGNORE INTO meaning_off SELECT owner, ?, stream FROM meaning_off"
+        " WHERE owner = ? AND connection_id = ? AND stream = ?",
+        (target_id, OWNER, *address),
+    )
+    if db.changes():
+        forget_feed(db, feed)
+
+
 def forget_feed(db: TableConnection, feed: int) -> None:
     """Delete all vectors of a feed."""
     db.execute("DELETE FROM meaning WHERE feed = ?", (feed,))
