@@ -133,6 +133,16 @@ def test_a_month_and_then_two_months_are_the_two_months(tmp_path: Path) -> None:
     check_overlap(first, put(tmp_path, sgml(RENT, PAY, COFFEE), "two.ofx"), tmp_path)
 
 
+def test_an_older_statement_leaves_the_newer_balance(tmp_path: Path) -> None:
+    january = sgml(COFFEE).replace(b"1845.60<DTASOF>20260228", b"90.00<DTASOF>20260131")
+    home = Home(tmp_path / "home")
+    for content, name in ((sgml(PAY), "february.ofx"), (january, "january.ofx")):
+        home.bring(put(tmp_path, content, name))
+    (account,) = [data for (stream, _), data in home.records().items() if stream == "accounts"]
+    assert (account["balance_on"], account["ledger_balance_text"]) == ("2026-02-28", "1845.60")
+    assert len(home.records()) == 3
+
+
 def test_a_name_that_a_bank_gave_twice_keeps_both_transactions(tmp_path: Path) -> None:
     other = movement("2026-001", "20260131", "-9.00", "Bakery")
     found = findings(SOURCE, put(tmp_path, sgml(COFFEE, other, other, COFFEE)))

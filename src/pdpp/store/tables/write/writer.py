@@ -37,7 +37,7 @@ _Edit = tuple[str | bytes, int]
 """A field, or what stands in its place, and a version."""
 
 
-_CHANGED_AT = ("updated_at", "edited_at", "modified_on")
+_CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
 """What importers call the time at which a record was last changed where it comes from."""
 
 
