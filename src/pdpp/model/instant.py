@@ -15,7 +15,7 @@ DAY = 86_400 * SECOND
 
 _LONGEST = len("2026-01-31T08:00:00.123456789+01:00")
 _USUAL_LENGTH = len("2026-01-31T08:00:00Z")
-_THOUSANDTHS_LENGTH = len("2026-01-31T08:00:00.123Z")
+_FRACTION_LENGTHS = frozenset(map(len, ("2026-01-31T08:00:00.123Z", "2026-01-31T08:00:00.123456Z")))
 _USUAL_MARKS = "--T::"
 """Every third character from the fifth on, before the seconds."""
 _MARKS = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "Z"))
@@ -44,11 +44,11 @@ def parse(text: str) -> int | None:
     """
     # A few comparisons instead of a pattern: every record that comes in is dated here.
     size = len(text)
-    usual = size == _USUAL_LENGTH or (size == _THOUSANDTHS_LENGTH and text[19] == ".")
+    usual = size == _USUAL_LENGTH or (size in _FRACTION_LENGTHS and text[19] == ".")
     if usual and text[-1] == "Z" and text[4:17:3] == _USUAL_MARKS:
         try:
             passed = _read(text[:-1]) - _BARE_EPOCH
-        except (TypeError, ValueError):  # The first where a zone stands in place of thousandths.
+        except (TypeError, ValueError):  # The first where a zone stands in place of a fraction.
             return None
         return (passed.days * 86_400 + passed.seconds) * SECOND + passed.microseconds
     if size > _LONGEST:

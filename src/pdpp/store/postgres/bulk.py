@@ -1,10 +1,11 @@
 """Bulk: the new records of a batch and their cells, written in a few statements."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+from pdpp.store.cell import CellValue
 from pdpp.store.postgres.values import BYTEA, INT8, TEXT, array_of
-from pdpp.store.postgres.variant import encode
+from pdpp.store.postgres.variant import EXACT, TEXT_KIND, encode, encoded_numbers
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.write.new_records import NewRecords
 
@@ -36,18 +37,45 @@ _KINDS = (INT8, TEXT, INT8, INT8, INT8, INT8, TEXT, TEXT, BYTEA)
 
 
 def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
-    """Add records, and from them their cells."""
-    cells = [array_literal([encode(value) for value in values]) for values in new.cells]
+    """Add records, and from them their cells, while the caller makes their words ready."""
+    cells = cell_literals(new.cells)
     columns = zip(new.columns(cells), _KINDS, strict=True)
     arrays = [array_of(column, kind) for column, kind in columns]
-    db.run(_RECORDS, (OWNER, new.feed, new.version, *arrays))
+    statements: list[tuple[str, Sequence[Any]]] = [
+        (_RECORDS, (OWNER, new.feed, new.version, *arrays))
+    ]
     if new.places:
         span = (min(new.ids), max(new.ids))
-        db.run(_CELLS, (OWNER, new.feed, *span, list(new.places)))
+        statements.append((_CELLS, (OWNER, new.feed, *span, list(new.places))))
+    db.run_meanwhile(statements)
+
+
+def cell_literals(rows: Sequence[Sequence[CellValue]]) -> list[str]:
+    """Return the cells of each of some records of a feed as PostgreSQL reads an array of bytes."""
+    columns = [_literals(column) for column in zip(*rows, strict=True)]
+    if not columns:
+        return ["{}"] * len(rows)
+    return [f"{{{','.join(row)}}}" for row in zip(*columns, strict=True)]
+
+
+def _literals(column: Sequence[CellValue]) -> list[str]:
+    """Return the values of one field as items of arrays: mostly all of them are of one kind."""
+    kinds = set(map(type, column))
+    if kinds == {str}:
+        head = f'"\\\\x{TEXT_KIND.hex()}'
+        return [f'{head}{value.encode().hex()}"' for value in cast(Sequence[str], column)]
+    if kinds == {int}:
+        numbers = cast(Sequence[int], column)
+        if min(numbers) >= 0 and max(numbers) <= EXACT:
+            return [f'"\\\\x{value.hex()}"' for value in encoded_numbers(numbers)]
+    return [_item(encode(value)) for value in column]
 
 
 def array_literal(values: Sequence[bytes | None]) -> str:
     """Return cells as PostgreSQL reads an array of bytes."""
     # An array of arrays would have to be of one length; a text for each record is unfolded there.
-    items = ["NULL" if value is None else f'"\\\\x{value.hex()}"' for value in values]
-    return "{" + ",".join(items) + "}"
+    return "{" + ",".join(map(_item, values)) + "}"
+
+
+def _item(value: bytes | None) -> str:
+    return "NULL" if value is None else f'"\\\\x{value.hex()}"'

@@ -118,8 +118,7 @@ class PostgresConnection:
 
     def roll_back(self) -> None:
         """End a transaction that failed; a connection that was cut has ended it already."""
-        if not self.raw.closed:
-            self.raw.rollback()
+        self._session.roll_back()
 
     def send(self, text: str) -> None:
         """Send a statement, and do not wait for what comes of it."""
@@ -178,6 +177,13 @@ class PostgresConnection:
         """Ask a statement that is in the words of PostgreSQL already."""
         return self.ask(Statement(text, None, None, None, numbered=False), values)
 
+    def run_meanwhile(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        """Have statements of PostgreSQL's own words done while the caller does something else.
+
+        Where one fails, the next statement or the end of the transaction raises it.
+        """
+        self._session.send(statements, self.owner)
+
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Ask one statement for all of some rows of values."""
         asked = statement(sql)
@@ -207,12 +213,13 @@ class PostgresConnection:
         for row in rows:
             self._session.ask(text, row, self.owner)
 
-    def has_written(self, rows: int) -> bool:
-        """Tell whether so many rows were written since the answer was yes the last time."""
-        if self._session.written < rows:
-            return False
-        self._session.written = 0
-        return True
+    def take_grown(self, rows: int) -> list[str]:
+        """Return the tables that rows were added to, where so many rows were written since."""
+        session = self._session
+        if session.written < rows:
+            return []
+        grown, session.written, session.grown = sorted(session.grown), 0, set()
+        return grown
 
     def changes(self) -> int:
         """Return how many rows the last statement changed."""

@@ -13,5 +13,5 @@ _ROWS = 1_000
 
 def count_grown(db: PostgresConnection) -> None:
     """Count the tables that are several times as large as when they were counted last."""
-    if db.has_written(_ROWS):
-        db.run("SELECT count_grown()")
+    if grown := db.take_grown(_ROWS):
+        db.run("SELECT count_grown($1)", (grown,))

@@ -21,7 +21,11 @@ class Migration(NamedTuple):
     statements: Sequence[str]
 
 
-MIGRATIONS: Sequence[Migration] = (Migration(2, schema.COUNTING),)
+MIGRATIONS: Sequence[Migration] = (
+    Migration(2, schema.COUNTING),
+    # The second version had a function that looked at all tables.
+    Migration(3, ("DROP FUNCTION IF EXISTS count_grown()", *schema.COUNTING)),
+)
 """All steps in order, from the version of the first release to ``schema.VERSION``."""
 
 

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from pdpp.store.postgres.counting import counting
 from pdpp.store.postgres.variant import INDEXED_BYTES
 from pdpp.store.tables.receipts.tables import TABLES as RECEIPT_TABLES
 from pdpp.store.tables.schema import TABLES
 
 SCHEMA = "pdpp"
 ROLE = "pdpp_worker"
-VERSION = 2
+VERSION = 3
 PARTITIONS = 4
 LOCK = 0x50445050
 """The advisory lock under which the schema is made and migrated."""
@@ -222,30 +223,7 @@ _FUNCTIONS_FIRST = (
     """,
 )
 
-GROWTH = 4
-"""How many times as large a table has to become before it is counted anew."""
-
-COUNTING = (
-    # As whoever owns the tables, because a worker may not count them. Nobody waits for a table that
-    # is being counted or cleaned up: that ends with what is wanted here.
-    f"""
-    CREATE FUNCTION count_grown() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    DECLARE grown name;
-    BEGIN
-      FOR grown IN
-        SELECT c.relname FROM pg_class c
-        WHERE c.relnamespace = '{SCHEMA}'::regnamespace AND c.relkind = 'r'
-          AND pg_relation_size(c.oid) >= {GROWTH} * greatest(c.relpages, 1)
-                                         * current_setting('block_size')::bigint
-      LOOP
-        EXECUTE format('ANALYZE (SKIP_LOCKED) {SCHEMA}.%I', grown);
-      END LOOP;
-    END $$
-    """,
-    "REVOKE ALL ON FUNCTION count_grown() FROM PUBLIC",
-    f"GRANT EXECUTE ON FUNCTION count_grown() TO {ROLE}",
-)
+COUNTING = counting(SCHEMA, ROLE)
 
 _FUNCTIONS = (
     # The two forms of a cell that is too long for an index, as ``variant.index_key`` makes them.

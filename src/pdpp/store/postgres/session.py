@@ -4,9 +4,11 @@ The driver's cursors look at every value and result in Python. Here only rows ar
 driver, in its compiled part.
 """
 
+import re
 import select
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import psycopg
@@ -17,6 +19,7 @@ from pdpp.store.postgres.values import NOTHING, TEXTS, dumped, with_texts
 
 _PREPARED = 1_024
 """How many statements a session keeps prepared; what was used least lately goes first."""
+_INSERTION = re.compile(r'\s*INSERT INTO "?(\w+)')
 _BINARY, _TEXT = pq.Format.BINARY, pq.Format.TEXT
 
 _Key = tuple[str, tuple[int, ...]]
@@ -75,8 +78,14 @@ class Session:
         """The columns that a statement gives, and which of them are texts."""
         self._number = 0
         self._is_ending = False
+        self._unheard: list[bytes] = []
+        """The statements that were sent, and of which nobody has heard yet what came of them."""
+        self._inserting: dict[bytes, str] = {}
+        """The tables that statements add rows to."""
         self.written = 0
         """How many rows were written, as far as somebody still has to know."""
+        self.grown: set[str] = set()
+        """The tables that rows were added to, as far as somebody still has to know."""
         self.beginning: Beginning | None = None
         """What is sent with the next statement.
 
@@ -93,17 +102,25 @@ class Session:
     def ask(self, text: str, values: Sequence[Any], owner: int | None) -> Result:
         """Ask a statement with its values, prepared when it is first asked."""
         self._finish()
-        data, types = dumped(values, owner)
-        name = self._prepared(text, types)
-        formats = [_TEXT if value is NOTHING else _BINARY for value in data]
-        begin, bound = self.beginning, (name, data, formats)
+        begin, bound = self.beginning, self._bound(text, values, owner)
         if begin is None:
             result = self._pg.exec_prepared(*bound, _BINARY)
         elif begin.question is None or begin.is_asked:
             result = self._ask_beginning_with(begin, bound)
         else:
             result = self._ask_alone(begin, begin.question, bound)
-        return self._taken(name, result)
+        return self._taken(bound[0], result)
+
+    def send(self, statements: Sequence[tuple[str, Sequence[Any]]], owner: int | None) -> None:
+        """Send statements inside a transaction, and do not wait for what comes of them.
+
+        The database works on them while the caller does something else. Where one fails, the next
+        statement or the end of the transaction raises it.
+        """
+        self._finish()
+        bound = [self._bound(text, values, owner) for text, values in statements]
+        self._send_all(bound)
+        self._unheard = [name for name, _, _ in bound]
 
     def _ask_alone(self, begin: Beginning, question: StateCheck, asked: _Bound) -> pq.abc.PGresult:
         """Send a statement without a transaction, and after it the question if all is as it was.
@@ -135,12 +152,17 @@ class Session:
             question.take(self._taken(sent[-1][0], begun[-1]).rows[0][0])
         return result
 
-    def _bound(self, text: str, values: Sequence[Any] = ()) -> _Bound:
-        data, types = dumped(values, None)
-        return self._prepared(text, types), data, [_BINARY] * len(data)
+    def _bound(self, text: str, values: Sequence[Any] = (), owner: int | None = None) -> _Bound:
+        data, types = dumped(values, owner)
+        formats = [_TEXT if value is NOTHING else _BINARY for value in data]
+        return self._prepared(text, types), data, formats
 
     def _pipelined(self, sent: Sequence[_Bound]) -> list[pq.abc.PGresult]:
         """Send prepared statements in one go; return the result of each."""
+        self._send_all(sent)
+        return self._all_received()
+
+    def _send_all(self, sent: Sequence[_Bound]) -> None:
         pg = self._pg
         pg.enter_pipeline_mode()
         for name, data, formats in sent:
@@ -148,10 +170,12 @@ class Session:
         pg.pipeline_sync()
         if pg.flush():
             self._raw.wait(generators.send(pg))
+
+    def _all_received(self) -> list[pq.abc.PGresult]:
         results = []
         while (result := self._received()).status != pq.ExecStatus.PIPELINE_SYNC:
             results.append(result)
-        pg.exit_pipeline_mode()
+        self._pg.exit_pipeline_mode()
         return results
 
     def _received(self) -> pq.abc.PGresult:
@@ -173,6 +197,8 @@ class Session:
 
     def _taken(self, name: bytes, result: pq.abc.PGresult) -> Result:
         """Return what a result has."""
+        if name in self._inserting:
+            self.grown.add(self._inserting[name])
         if result.status != pq.ExecStatus.TUPLES_OK:
             self._check(result)
             size = result.command_tuples or 0
@@ -207,11 +233,14 @@ class Session:
         while len(self._names) >= _PREPARED:
             _, old = self._names.popitem(last=False)
             self._columns.pop(old, None)
+            self._inserting.pop(old, None)
             self.control(f"DEALLOCATE {old.decode()}")
         self._number += 1
         name = b"pdpp_%d" % self._number
         self._check(self._pg.prepare(name, text.encode(), types))
         self._names[key] = name
+        if (insertion := _INSERTION.match(text)) is not None:
+            self._inserting[name] = insertion[1]
         return name
 
     def control(self, text: str) -> bytes | None:
@@ -249,8 +278,19 @@ class Session:
         """Tell whether there is a transaction to end."""
         return self._pg.transaction_status != pq.TransactionStatus.IDLE
 
+    def roll_back(self) -> None:
+        """End a transaction that failed; a connection that was cut has ended it already."""
+        with suppress(psycopg.Error):  # whatever else failed in it
+            self._finish()
+        if not self._raw.closed:
+            self._raw.rollback()
+
     def _finish(self) -> None:
-        """Take what came of the end of the transaction before."""
+        """Take what came of what was sent before, or of the end of the transaction before."""
+        if self._unheard:
+            names, self._unheard = self._unheard, []
+            for name, result in zip(names, self._all_received(), strict=True):
+                self._taken(name, result)
         if self._is_ending:
             self._is_ending = False
             self._raw.wait(psycopg.generators.fetch_many(self._pg))

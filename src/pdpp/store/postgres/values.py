@@ -132,18 +132,39 @@ def array_of(values: Sequence[Any], type_: int) -> Packed:
     """Return values of a kind as an array; None stays what it is."""
     if not values:
         return Packed(NOTHING, 0)
-    if type_ == INT8 and None not in values:
+    if None in values:
+        items = _with_nothing(values, type_)
+    elif type_ == INT8:
         return _numbers(values)
-    parts = [_head(len(values), type_)]
+    else:
+        # Thousands of values, and hardly a step of the interpreter for each.
+        data = _texts(values) if type_ == TEXT else values
+        items = [b""] * (2 * len(data))
+        items[::2] = map(_length.pack, map(len, data))
+        items[1::2] = data
+    packed = b"".join((_head(len(values), type_), *items))
+    return Packed(packed, next(of for of, item in _ITEM.items() if item == type_))
+
+
+def _texts(values: Sequence[str]) -> list[bytes]:
+    every = "".join(values)
+    if "\0" in every or _ESCAPE in every:
+        values = [escaped(value) for value in values]
+    return [value.encode() for value in values]
+
+
+def _with_nothing(values: Sequence[Any], type_: int) -> list[bytes]:
+    """Return the items of an array, some of which are None."""
+    items: list[bytes] = []
     for value in values:
         if value is None:
-            parts.append(_NULL)
+            items.append(_NULL)
         elif type_ == INT8:
-            parts.append(_INT8_LENGTH + _int8.pack(value))
+            items.append(_INT8_LENGTH + _int8.pack(value))
         else:
             data = escaped(value).encode() if type_ == TEXT else value
-            parts += (_length.pack(len(data)), data)
-    return Packed(b"".join(parts), next(of for of, item in _ITEM.items() if item == type_))
+            items += (_length.pack(len(data)), data)
+    return items
 
 
 def _head(count: int, type_: int) -> bytes:

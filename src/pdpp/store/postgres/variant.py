@@ -13,6 +13,7 @@ Whole numbers and fractions of the same value are the same bytes, as they are eq
 """
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 INDEXED_BYTES = 2_000
@@ -22,7 +23,9 @@ _LONGER = b"\0"
 It then stands after the value that ends there, and before every other that is greater.
 """
 
-_NUMBER, _TEXT, _BLOB = b"\x01", b"\x02", b"\x03"
+_NUMBER, TEXT_KIND, _BLOB = b"\x01", b"\x02", b"\x03"
+EXACT = 1 << 53
+"""Up to here a double is every whole number."""
 _SIGN = 1 << 63
 _ALL = (1 << 64) - 1
 _MIDDLE = 1 << 15
@@ -36,7 +39,7 @@ _number = struct.Struct(">cQH")
 def encode(value: Any) -> bytes | None:
     """Return the bytes that stand for a value; None stays what it is."""
     if type(value) is str:
-        return _TEXT + value.encode()
+        return TEXT_KIND + value.encode()
     if value is None:
         return None
     if isinstance(value, bytes | bytearray | memoryview):
@@ -46,6 +49,13 @@ def encode(value: Any) -> bytes | None:
     turned = bits ^ _ALL if bits & _SIGN else bits | _SIGN
     rest = value - int(nearest) if isinstance(value, int) else 0
     return _number.pack(_NUMBER, turned, _MIDDLE + rest)
+
+
+def encoded_numbers(values: Sequence[int]) -> list[bytes]:
+    """Return the bytes that stand for whole numbers from 0 to ``EXACT``, all of them at once."""
+    count = len(values)
+    doubles = struct.unpack(f">{count}Q", struct.pack(f">{count}d", *values))
+    return [_number.pack(_NUMBER, bits | _SIGN, _MIDDLE) for bits in doubles]
 
 
 def index_key(value: Any) -> bytes | None:
@@ -71,7 +81,7 @@ def decode(stored: bytes | None) -> Any:
     if stored is None:
         return None
     kind = stored[:1]
-    if kind == _TEXT:
+    if kind == TEXT_KIND:
         return str(stored[1:], "utf-8")
     if kind == _BLOB:
         return bytes(stored[1:])

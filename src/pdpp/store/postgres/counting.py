@@ -1,0 +1,41 @@
+"""Counting: what makes the function in the database that counts tables which have grown.
+
+``growth.py`` says when it is called, and why.
+"""
+
+GROWTH = 4
+"""How many times as large a table has to become before it is counted anew."""
+
+_EXACTNESS = 20
+"""How exactly it is counted, in the measure of ``default_statistics_target``: by 6,000 rows. By
+30,000, which is usual, it takes five times as long, for as long as the writer holds its turn. The
+database counts as usual when it comes to it by itself."""
+
+
+def counting(schema: str, role: str) -> tuple[str, ...]:
+    """Return the statements that make the function."""
+    return (
+        # As whoever owns the tables, because a worker may not count them. Nobody waits for a table
+        # that is being counted or cleaned up: that ends with what is wanted here.
+        f"""
+        CREATE OR REPLACE FUNCTION count_grown(written text[]) RETURNS void
+        LANGUAGE plpgsql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp SET default_statistics_target = {_EXACTNESS} AS $$
+        DECLARE grown name;
+        BEGIN
+          FOR grown IN
+            SELECT c.relname FROM unnest(written) AS w(name)
+              CROSS JOIN LATERAL (SELECT to_regclass(format('{schema}.%I', w.name))) AS t(oid)
+              LEFT JOIN pg_inherits i ON i.inhparent = t.oid
+              JOIN pg_class c ON c.oid = coalesce(i.inhrelid, t.oid)
+            WHERE c.relkind = 'r'
+              AND pg_relation_size(c.oid) >= {GROWTH} * greatest(c.relpages, 1)
+                                             * current_setting('block_size')::bigint
+          LOOP
+            EXECUTE format('ANALYZE (SKIP_LOCKED) {schema}.%I', grown);
+          END LOOP;
+        END $$
+        """,
+        "REVOKE ALL ON FUNCTION count_grown(text[]) FROM PUBLIC",
+        f"GRANT EXECUTE ON FUNCTION count_grown(text[]) TO {role}",
+    )
