@@ -30,6 +30,10 @@ class _WholeNumber(NumericBinaryLoader):
         return int(super().load(data))
 
 
+class CommitUnknown(psycopg.OperationalError):
+    """The connection was cut before the database said whether it committed."""
+
+
 class Rows:
     """The rows that a statement gave."""
 
@@ -93,8 +97,12 @@ class PostgresConnection:
 
     def commit(self) -> None:
         """Commit; raise where a statement had failed, because nothing was kept then."""
+        try:
+            done = self._session.control("COMMIT")
+        except psycopg.OperationalError as problem:
+            raise CommitUnknown(str(problem)) from problem
         # The database takes the word for the end of a failed transaction without an error.
-        if self._session.control("COMMIT") != b"COMMIT":
+        if done != b"COMMIT":
             raise psycopg.errors.InFailedSqlTransaction("a statement of the transaction failed")
 
     def begin(self, beginning: Beginning) -> None:

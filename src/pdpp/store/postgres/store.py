@@ -19,7 +19,7 @@ from pdpp.store.port import Deadline
 from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.postgres.bucket import Bucket
-from pdpp.store.postgres.connection import PostgresConnection
+from pdpp.store.postgres.connection import CommitUnknown, PostgresConnection
 from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.fleet import PostgresFleet
 from pdpp.store.postgres.jobs import PostgresJobs
@@ -140,6 +140,12 @@ class PostgresStore(TableStore):
                 "The database of this server has no room on its disk, and nothing of this request "
                 "was kept. Send the same again once its owner has made room.",
                 headers={"Retry-After": "60"},
+            )
+        if isinstance(problem, CommitUnknown):
+            return Overloaded(
+                "The way to the database was cut before it said whether this request was kept. "
+                "Send the same again: what is there already is not written twice.",
+                headers={"Retry-After": "10"},
             )
         if isinstance(problem, psycopg.OperationalError):
             return Overloaded(
