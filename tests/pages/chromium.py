@@ -59,6 +59,7 @@ def find_chromium() -> Chromium:
     folder = PACKAGES / ".chromium"
     if not folder.is_dir():
         _unpack(packed, folder)
+    _name_fonts(folder)
     environment = {
         **os.environ,
         "LD_LIBRARY_PATH": str(folder / "lib"),
@@ -117,6 +118,15 @@ def axe_script() -> str:
     return path.read_text()
 
 
+def _name_fonts(folder: Path) -> None:
+    """Say where the fonts are, again where the checkout was moved: the browser ends without any."""
+    path, text = folder / "fonts.conf", _FONTS.format(folder=folder)
+    if not path.exists() or path.read_text() != text:
+        new = folder / f"fonts.{os.getpid()}"
+        new.write_text(text)
+        new.replace(path)
+
+
 def _unpack(packed: Path, folder: Path) -> None:
     """Unpack beside the target and move it there whole: two test processes may do so at once."""
     names = ["chromium", "al2023.tar", "fonts.tar"]
@@ -129,7 +139,6 @@ def _unpack(packed: Path, folder: Path) -> None:
             with tarfile.open(archive) as tar:
                 tar.extractall(made, filter="data")
             archive.unlink()
-        (made / "fonts.conf").write_text(_FONTS.format(folder=folder))
         (made / "chromium").chmod(0o755)
         try:
             made.rename(folder)
