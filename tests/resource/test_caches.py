@@ -28,6 +28,7 @@ MADE_ONCE = {
     "pages/template.py:script_source": "one for each file of the package",
     "service/origin.py:_networks": "the proxies of the settings",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
+    "sources/formats/takeout_time.py:_day_and_zone": "days in the words of an export, bounded",
     "store/intake.py:_validator": "one for each declared schema",
     "store/postgres/dialect.py:statement": "one for each statement of the code, bounded",
     "store/postgres/schema.py:tables": "the declared tables",

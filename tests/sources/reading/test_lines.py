@@ -33,6 +33,17 @@ def test_a_line_that_is_too_long_is_passed_over_and_the_next_one_read() -> None:
     assert (second.number, second.text, second.too_long) == (2, b"next", False)
 
 
+def test_a_mark_at_the_beginning_is_no_part_of_a_line_however_long_it_is() -> None:
+    mark = b"\xef\xbb\xbf"
+    for size in (1, 50):
+        [line] = lines(io.BytesIO(mark + b"x" * size), 10)
+        assert set(line.text) == set(b"x")
+    # A stream that is read on from its middle has none.
+    stream = io.BytesIO(b"ab" + mark + b"x")
+    stream.seek(2)
+    assert [line.text for line in lines(stream, 10, offset=2)] == [mark + b"x"]
+
+
 def test_a_long_last_line_without_an_end_is_told_as_such() -> None:
     [line] = lines(io.BytesIO(b"x" * 50), 10)
     assert (line.too_long, line.whole, line.end) == (True, False, 50)

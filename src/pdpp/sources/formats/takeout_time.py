@@ -56,13 +56,18 @@ _AMBIGUOUS = frozenset({"IST", "BST", "CST"})
 """Words that mean several zones: a time with one of them floats."""
 _OFFSET = re.compile(r"(?:UTC|GMT)([+-]\d{1,2})(?::?(\d{2}))?")
 
+_LONGEST = 200
+"""Characters of a time in words, with room to spare."""
+
 
 def read_time(text: str) -> tuple[str | None, bool]:
     """Return a time as it stands there, and whether it floats because of its zone's word."""
     clock = _CLOCK.search(text)
     if clock is None:
         return None, False
-    day, zone = _day_and_zone(text[: clock.start()], text[clock.end() :])
+    # A text that is no time may be as long as a file, and is not worth remembering.
+    read = _day_and_zone if len(text) <= _LONGEST else _day_and_zone.__wrapped__
+    day, zone = read(text[: clock.start()], text[clock.end() :])
     if day is None:
         return None, False
     hour = int(clock[1])

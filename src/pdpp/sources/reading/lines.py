@@ -25,7 +25,7 @@ class ByteLine(NamedTuple):
 
 def lines(stream: BinaryIO, longest: int = LONGEST, *, offset: int = 0) -> Iterator[ByteLine]:
     """Yield every line of a stream that stands at an offset, however long the stream is."""
-    number = 0
+    number, begins = 0, offset == 0
     stream = _with_line_feeds(stream)
     # One byte for the line feed and one to see that there is more than may be.
     while text := stream.readline(longest + 2):
@@ -36,7 +36,7 @@ def lines(stream: BinaryIO, longest: int = LONGEST, *, offset: int = 0) -> Itera
         if too_long:
             skipped, whole = _skip(stream)
             offset += skipped
-        if number == 1 and offset == len(text):
+        if number == 1 and begins:
             text = text.removeprefix(_MARK)
         yield ByteLine(number, text.removesuffix(b"\n"), offset, whole, too_long)
 
