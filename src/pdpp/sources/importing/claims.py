@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pdpp.model.errors import DamagedFile, ImportRefused
-from pdpp.sources.importing.recognition import RecognisedExport
-from pdpp.sources.reading.guard import SURPRISES
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.reading.tree import Tree, common_folder
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
@@ -59,12 +58,7 @@ def _claims(
     tree: Tree, choices: OwnerChoices, source: Source, refusals: list[str]
 ) -> Iterator[Claim]:
     for part in _subtrees(tree, source):
-        try:
-            recognition = source.recognise(part, choices)
-        except DamagedFile as problem:
-            recognition = ExportRefusal(problem.message)
-        except SURPRISES:
-            continue
+        recognition = ask_source(source, part, choices)
         if isinstance(recognition, ExportRefusal):
             refusals.append(recognition.message)
         elif isinstance(recognition, Recognition):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport
 from pdpp.sources.importing.files import passed_over_reason
-from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import FileSource, OwnerChoices, Recognition, Source
@@ -136,7 +136,7 @@ def _joined(
     names = {entry.name for entry in picked}
     names |= {entry.name for _, claim in whole for entry in claim.claimed.tree.entries}
     joined = tree.these_only(names)
-    recognition = source.recognise(joined, replace(choices, chosen=True))
+    recognition = ask_source(source, joined, replace(choices, chosen=True))
     if not isinstance(recognition, Recognition):
         return None
     for site, claim in whole:

@@ -57,18 +57,28 @@ def recognise_as(tree: Tree, choices: OwnerChoices, source: Source) -> Recognise
     raise ImportRefused(f"{tree.path.name} does not look like {source.label}: it is {tree.sight()}")
 
 
+def ask_source(
+    source: Source, tree: Tree, choices: OwnerChoices
+) -> Recognition | ExportRefusal | None:
+    """Return what a source says of an export: damage is refused, what it stumbles over is not its.
+
+    One source that fails keeps no other from being asked.
+    """
+    try:
+        return source.recognise(tree, choices)
+    except DamagedFile as problem:
+        return ExportRefusal(problem.message)
+    except SURPRISES:
+        return None
+
+
 def _ask(
     tree: Tree, choices: OwnerChoices, sources: Iterable[Source]
 ) -> tuple[list[RecognisedExport], list[str]]:
     exports: list[RecognisedExport] = []
     refusals: list[str] = []
     for source in sources:
-        try:
-            recognition = source.recognise(tree, choices)
-        except DamagedFile as problem:
-            recognition = ExportRefusal(problem.message)
-        except SURPRISES:
-            continue
+        recognition = ask_source(source, tree, choices)
         if isinstance(recognition, Recognition):
             exports.append(RecognisedExport(source, recognition))
         elif isinstance(recognition, ExportRefusal) and recognition.message not in refusals:
