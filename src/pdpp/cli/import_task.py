@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,13 +24,21 @@ from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.importing.report import COMPLETE, INTERRUPTED, ImportReport, tell
+from pdpp.sources.importing.report import (
+    COMPLETE,
+    INTERRUPTED,
+    MOST_EXAMPLES,
+    ImportReport,
+    tell,
+)
 from pdpp.sources.importing.task import (
     ImportCallbacks,
     ImportTask,
 )
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.importing.writer import short_turns
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
@@ -79,13 +87,24 @@ def overview(prepared: PreparedImports) -> list[str]:
         rows.append(
             (name, task.export.source.label, task.export.recognition.version, account, state)
         )
-    for refused in prepared.refused:
-        damaged, _, problem = refused.example.partition(": ")
-        rows.append(
-            (damaged, "", "", "", f"{refused.reason}: {problem}" if problem else refused.reason)
-        )
+    rows += [(name, "", "", "", reason) for name, reason in _refused_rows(prepared.refused)]
     lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
     return [*lines, *(visible(f"Not known: {words}", lines=False) for words in prepared.unknown)]
+
+
+def _refused_rows(refused: Sequence[Skipped]) -> Iterator[tuple[str, str]]:
+    """Yield what is refused with the reason: a few for each reason, and how many more there are."""
+    by_reason: dict[str, list[str]] = {}
+    for skip in refused:
+        by_reason.setdefault(skip.reason, []).append(skip.example)
+    for reason, examples in by_reason.items():
+        # Every archive that cannot be read may have been an export; of links there are thousands.
+        shown = len(examples) if reason == UNREADABLE_ARCHIVE else MOST_EXAMPLES
+        for example in examples[:shown]:
+            name, _, problem = example.partition(": ")
+            yield name, f"{reason}: {problem}" if problem else reason
+        if examples[shown:]:
+            yield f"… and {len(examples) - shown:,} more", reason
 
 
 def bring(prepared: PreparedImport, options: ImportOptions) -> str:

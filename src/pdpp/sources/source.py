@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from functools import partial
 from importlib.resources import files
 from types import MappingProxyType
@@ -66,9 +67,13 @@ class Recognition:
 
 @dataclass(frozen=True, slots=True)
 class ExportRefusal:
-    """An export that a source knows and cannot take, with what to try instead."""
+    """An export that a source knows and cannot take, with what to try instead.
+
+    ``damaged`` says that a file could not be read: the source may take the export without it.
+    """
 
     message: str
+    damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,13 @@ class Source(ABC):
     in_place: bool = False
     """Whether it is read where a program keeps it, so that the same path is the same account."""
 
+    owner_files: tuple[str, ...] = ()
+    """Names of the files that say whose an export is: folders that have one each may be exports of
+    different people."""
+
+    own_folders: tuple[str, ...] = ()
+    """Names of the folders that the service writes beside the files it is read from."""
+
     passed_over: Mapping[str, str] = MappingProxyType({})
     """Files of the export that are left out on purpose: patterns of names, each with the reason.
 
@@ -184,11 +196,27 @@ class Source(ABC):
         """Return the folders and files that belong to the export with its parts; "" is all of it.
 
         What lies in none of them may be a document or a photo by itself. Unless a source knows
-        better, an archive is one export, and in a folder each part has the files below it.
+        better, an archive is one export, and in a folder each part has the files below it. At the
+        very top, where somebody's other downloads may lie, only the service's folders are its own.
         """
         if self.lies_among_others:
             return ()
-        return ("",) if tree.kind == "zip" else folders_of(self.parts(tree, recognition))
+        if tree.kind == "zip":
+            return ("",)
+        folders = folders_of(self.parts(tree, recognition))
+        return (folders - {""}) | self.at_top(tree) if "" in folders else folders
+
+    def at_top(self, tree: Tree) -> set[str]:
+        """Return the service's own folders at the top of a tree, and what it leaves out there."""
+        tops = {entry.name.partition("/")[0]: entry for entry in tree.entries}
+        return {
+            top
+            for top, entry in tops.items()
+            if any(
+                fnmatchcase(top, pattern)
+                for pattern in (self.own_folders if "/" in entry.name else self.passed_over)
+            )
+        }
 
 
 class FileSource(Source):
@@ -201,6 +229,9 @@ class FileSource(Source):
     lies_among_others = True
     endings: frozenset[str]
     """The endings that names of such files may have."""
+
+    unpicked: tuple[str, ...] = ()
+    """What one and what several such files are that are not picked out, though they could be."""
 
     @abstractmethod
     def pick(self, tree: Tree) -> list[FileEntry]:

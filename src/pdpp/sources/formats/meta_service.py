@@ -66,6 +66,14 @@ class MetaArchive(Source):
     files: Mapping[str, tuple[str, str, ValueReader]]
     """Patterns of names, each with the path of its values, what one is, and what reads it."""
 
+    own_folders = (
+        *("your_facebook_activity", "your_activity_across_facebook", "your_instagram_activity"),
+        *("personal_information", "profile_information", "connections", "friends*", "followers*"),
+        *("preferences", "security_and_login_information", "logged_information"),
+        *("ads_information", "apps_and_websites*", "messages", "posts", "photos_and_videos"),
+        *("media", "content", "files", "stories", "story_*", "comments*", "likes*", "saved*"),
+        *("groups", "events", "pages", "reels*", "threads", "your_*", "other_*"),
+    )
     passed_over = MappingProxyType(
         {
             "*.html": "a page that shows what the JSON files hold",
@@ -94,14 +102,16 @@ class MetaArchive(Source):
         if tree.kind != "folder":
             return ("",)
         tops = {entry.name[: match.start()] for entry, match in _tops(tree)}
-        if "" in tops or not tops:
-            return ("",)
-        return sorted(top for top in tops if _service(tree.under(top)) == self.service)
+        # Each service is asked of each: the rest, such as encrypted chats, is what lies in none.
+        return sorted({*tops, ""})
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Look for chats, and for the files that only this service writes."""
-        chosen = choices.chosen and bool(self._listed(tree) or has_chats(tree))
-        if not chosen and _service(tree) != self.service:
+        service, own = _service(tree), bool(self._listed(tree) or has_chats(tree))
+        inner = any(tree.top == entry.name[: match.start()] != "" for entry, match in _tops(tree))
+        # Of several archives in a folder the owner means those that are of this service.
+        chosen = choices.chosen and own and not (inner and service)
+        if not chosen and service != self.service:
             return self._refusal(tree)
         chats = chats_of(tree)
         if not chats and not self._listed(tree):
@@ -127,6 +137,8 @@ class MetaArchive(Source):
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return all of an archive: pictures lie in other folders than what refers to them."""
+        if tree.kind == "folder" and any(not match.start() for _, match in _tops(tree)):
+            return self.at_top(tree)
         if tree.kind == "zip" or any(_tops(tree)):
             return ("",)
         return (common_folder(part.entry.name for part in self.parts(tree, recognition)),)

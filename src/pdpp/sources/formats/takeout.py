@@ -9,6 +9,7 @@ from pdpp.sources.source import Confidence, Recognition
 
 _ADDRESS = re.compile(rb"[A-Za-z0-9.+_-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 _OVERVIEW = "archive_browser.html"
+TAKEOUT_OWNER = (_OVERVIEW,)
 TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the looks of a page"}
 
 

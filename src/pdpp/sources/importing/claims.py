@@ -1,10 +1,12 @@
 """Claims: which source reads which files of a piece of a path."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
 
-from pdpp.model.errors import ImportRefused
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.importing.owners import owned_parts
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
+from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import Tree, common_folder
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
@@ -23,8 +25,8 @@ class Claim:
 
     claimed: FoundExport
     names: frozenset[str]
-    attachments: set[str] = field(default_factory=set, compare=False)
-    """Documents and pictures that belong to the export, once somebody has asked."""
+    belongings: set[str] = field(default_factory=set, compare=False)
+    """The files that belong to the export with those it reads, once somebody has asked."""
 
     @property
     def is_certain(self) -> bool:
@@ -46,53 +48,135 @@ class ClaimedPiece:
 
 
 def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> ClaimedPiece:
-    """Ask every source about one piece, and settle who reads which file."""
+    """Ask every source about one piece, and settle who reads which file.
+
+    A file that cannot be read at all costs none of the others: the sources that stumbled over it
+    are asked again without it. What they then take is not complete.
+    """
     claims: list[Claim] = []
-    refusals: list[str] = []
-    for source in sources:
-        claims += _claims(tree, choices, source, refusals)
-    return ClaimedPiece(tree, _settle(tree, claims), refusals)
+    refusals: list[ExportRefusal] = []
+    damaged: dict[str, Skipped] = {}
+    for source in sources if tree.entries else ():
+        found = list(_claims(tree, choices, source))
+        if any(isinstance(claim, ExportRefusal) and claim.damaged for claim in found):
+            damaged = damaged or _unreadable(tree)
+            if 0 < len(damaged) < len(tree.entries):
+                rest = tree.without(damaged.keys())
+                rest = replace(rest, refused=(*tree.refused, *damaged.values()))
+                found = list(_claims(rest, choices, source))
+        claims += [claim for claim in found if isinstance(claim, Claim)]
+        refusals += [refusal for refusal in found if isinstance(refusal, ExportRefusal)]
+    words = [skip.example for skip in damaged.values()]
+    words += [refusal.message for refusal in refusals]
+    return ClaimedPiece(tree, _settle(tree, _apart(claims, choices), words), words)
 
 
-def _claims(
-    tree: Tree, choices: OwnerChoices, source: Source, refusals: list[str]
-) -> Iterator[Claim]:
-    for part in _subtrees(tree, source):
-        recognition = ask_source(source, part, choices)
-        if isinstance(recognition, ExportRefusal):
-            refusals.append(recognition.message)
-        elif isinstance(recognition, Recognition):
-            names = frozenset(piece.entry.name for piece in source.parts(part, recognition))
-            export = RecognisedExport(source, recognition)
-            yield Claim(FoundExport(part, export), names)
+def _unreadable(tree: Tree) -> dict[str, Skipped]:
+    """Return the files whose beginning cannot be read, each with the reason."""
+    damaged: dict[str, Skipped] = {}
+    for entry in tree.entries:
+        try:
+            entry.head()
+        except DamagedFile as problem:
+            damaged[entry.name] = Skipped("a file that cannot be read", problem.message, cut=True)
+    return damaged
+
+
+def _claims(tree: Tree, choices: OwnerChoices, source: Source) -> Iterator[Claim | ExportRefusal]:
+    try:
+        for root in _subtrees(tree, source):
+            for part, recognition in owned_parts(root, choices, source):
+                if isinstance(recognition, ExportRefusal):
+                    yield recognition
+                elif isinstance(recognition, Recognition):
+                    yield _claim(part, source, recognition)
+    except DamagedFile as problem:
+        yield ExportRefusal(problem.message, damaged=True)
+
+
+def _claim(tree: Tree, source: Source, recognition: Recognition) -> Claim:
+    names = frozenset(part.entry.name for part in source.parts(tree, recognition))
+    return Claim(FoundExport(tree, RecognisedExport(source, recognition)), names)
 
 
 def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
-    for root in source.roots(tree):
+    roots = list(source.roots(tree))
+    for root in roots:
         alone = tree.get(root) if root else None
         if alone is not None:
             yield Tree(tree.path / root, "file", (alone,), (), tree.meter)
+        elif root:
+            yield tree.under(root)
         else:
-            yield tree if not root else tree.under(root)
+            # Beside exports in folders of their own the top is what lies in none of them.
+            inner = [f"{other}/" for other in roots if other]
+            yield tree.without(
+                {entry.name for entry in tree.entries if entry.name.startswith(tuple(inner))}
+            )
 
 
-def _settle(tree: Tree, claims: list[Claim]) -> list[Claim]:
-    """Return the claims that stand: no two for one file, and certain ones before likely ones."""
+def _apart(claims: list[Claim], choices: OwnerChoices) -> list[Claim]:
+    """Return the claims without the files that another claim has a better right to.
+
+    The logs of two agents or the notes of two programs may lie in one folder of downloads, and a
+    source that knows its files by their ending claims those of the other too.
+    """
+    holders: dict[str, list[Claim]] = {}
+    for claim in claims:
+        for name in claim.names:
+            holders.setdefault(name, []).append(claim)
+    lost: dict[int, set[str]] = {}
+    for name, rivals in holders.items():
+        if len(rivals) > 1:
+            rights = [_right(claim, name, choices) for claim in rivals]
+            if rights.count(max(rights)) == 1:
+                for claim, right in zip(rivals, rights, strict=True):
+                    if right < max(rights):
+                        lost.setdefault(id(claim), set()).add(name)
+    return [
+        left for claim in claims if (left := _without(claim, lost.get(id(claim), set()), choices))
+    ]
+
+
+def _right(claim: Claim, name: str, choices: OwnerChoices) -> tuple[bool, int]:
+    """Return how good the right to a file is: of all that is claimed, then of the file alone."""
+    tree, source = claim.claimed.tree, claim.claimed.export.source
+    alone = Tree(tree.path / name, "file", tuple(tree.these([name])), (), tree.meter)
+    seen = ask_source(source, alone, choices)
+    if not isinstance(seen, Recognition):
+        return claim.is_certain, 0
+    return claim.is_certain, 2 if seen.confidence is Confidence.CERTAIN else 1
+
+
+def _without(claim: Claim, names: Set[str], choices: OwnerChoices) -> Claim | None:
+    """Return a claim to what is left of its files, if its source still knows them."""
+    if not names:
+        return claim
+    tree, source = claim.claimed.tree.without(names), claim.claimed.export.source
+    seen = ask_source(source, tree, choices) if tree.entries else None
+    return _claim(tree, source, seen) if isinstance(seen, Recognition) else None
+
+
+def _settle(tree: Tree, claims: list[Claim], refusals: list[str]) -> list[Claim]:
+    """Return the claims that stand: no two for one file, and certain ones before likely ones.
+
+    Files that two sources claim alike are left for the owner to decide; the others come in.
+    """
     certain = [claim for claim in claims if claim.is_certain]
-    likely = [claim for claim in claims if not claim.is_certain]
+    likely = [
+        claim
+        for claim in claims
+        if not claim.is_certain
+        and not any(claim.names & other.names or _covers(tree, other, claim) for other in certain)
+    ]
     kept: list[Claim] = []
-    for claim in certain:
-        rivals = [other for other in certain if other is not claim and other.names & claim.names]
-        if rivals:
-            raise ImportRefused(_ambiguous(tree, [claim, *rivals]))
-        kept.append(claim)
-    for claim in likely:
-        if any(claim.names & other.names or _covers(tree, other, claim) for other in certain):
-            continue
-        rivals = [other for other in likely if other is not claim and other.names & claim.names]
-        if rivals:
-            raise ImportRefused(_ambiguous(tree, [claim, *rivals]))
-        kept.append(claim)
+    for equals in (certain, likely):
+        for claim in equals:
+            rivals = [other for other in equals if other is not claim and other.names & claim.names]
+            if not rivals:
+                kept.append(claim)
+            elif (words := _ambiguous(tree, [claim, *rivals])) not in refusals:
+                refusals.append(words)
     return kept
 
 
@@ -105,6 +189,8 @@ def _covers(tree: Tree, certain: Claim, likely: Claim) -> bool:
 
 
 def _ambiguous(tree: Tree, claims: list[Claim]) -> str:
-    sources = dict.fromkeys(claim.claimed.export.source for claim in claims)
-    labels = ", ".join(f"{source.label} (--as {source.connector_key})" for source in sources)
-    return f"{tree.path.name} looks like more than one thing: {labels}; say which with --as"
+    sources = {claim.claimed.export.source.label: claim.claimed.export.source for claim in claims}
+    labels = ", ".join(f"{name} (--as {sources[name].connector_key})" for name in sorted(sources))
+    names = {tree.path / name for claim in claims for name in claim.names}
+    what = names.pop() if len(names) == 1 else tree.path
+    return f"{what.name} looks like more than one thing: {labels}; say which with --as"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pdpp.evidence.amount import counted
@@ -57,10 +57,11 @@ def discover(
         tree = _without_damaged(tree, discovery)
     sites = [look_at(site, choices, sources) for site in _sites(tree)]
     gathered = gather(tree, sites, choices, sources, loose=loose)
-    taken = {entry.name for found in gathered for entry in found.tree.entries}
+    taken = {entry.name for found in gathered.exports for entry in found.tree.entries}
     for site in sites:
         _tell(site, taken, choices, sources, discovery)
-    discovery.exports += gathered
+    discovery.exports += gathered.exports
+    discovery.unknown += gathered.passed_by
     return discovery
 
 
@@ -97,12 +98,17 @@ def _sites(tree: Tree) -> Iterator[Tree]:
             groups.setdefault("", []).append(entry)
         elif archive is not None:
             groups.setdefault(_group(archive), []).append(entry)
-    for group, entries in groups.items():
+    refused: dict[str, list[Skipped]] = {}
+    for skip in tree.refused:
+        inside = next((name for name in opened if skip.example.startswith(f"{name}/")), None)
+        refused.setdefault(_group(inside) if inside else "", []).append(skip)
+    for group in groups | dict.fromkeys(refused):
+        entries = tuple(groups.get(group, ()))
         archives = {_archive_of(tree, entry) for entry in entries}
         alone = group and len(archives) == 1
         path = tree.path / str(archives.pop()) if alone else tree.path / group
-        refused = tree.refused if not group else ()
-        yield Tree(path, "zip" if group else "folder", tuple(entries), refused, tree.meter)
+        kind = "zip" if group else "folder"
+        yield Tree(path, kind, entries, tuple(refused.get(group, ())), tree.meter)
 
 
 def _archive_of(tree: Tree, entry: FileEntry) -> str | None:
@@ -158,34 +164,37 @@ def _tell(
     """Add the exports of one piece without the files that were taken out of it, and the rest."""
     tree, kept = site.tree.without(taken), site.kept
     picked = len(tree.entries) < len(site.tree.entries)
-    if len(kept) > 1 or (picked and not kept):
-        # In the report of each export it would be told several times.
+    whole = len(kept) == 1 and kept[0].claimed.tree is site.tree
+    if not whole and (kept or picked or not tree.entries):
+        # In the report of each export it would be told several times, and in none of them at all.
         discovery.refused += tree.refused
     left = {entry.name: entry for entry in tree.entries}
     for claim in kept:
         others = [other for other in kept if other is not claim]
         export = _own_files(claim, others, taken)
-        if len(kept) > 1:
-            own = export.tree
-            export = FoundExport(
-                Tree(own.path, own.kind, own.entries, (), own.meter), export.export
-            )
-        discovery.exports.append(export)
+        discovery.exports.append(export if whole else _unrefused(export))
         for entry in export.tree.entries:
             left.pop(entry.name, None)
-    if len(kept) > 1 or (picked and not kept):
+    refusals = list(dict.fromkeys(site.refusals))
+    if kept or picked:
         hints = hint_words(tree, choices, sources) if left and not kept else ""
         discovery.unknown += _left_over(tree, left.values(), kept, hints)
-    elif not kept:
-        words = "; ".join(dict.fromkeys(site.refusals)) or unknown_words(tree, choices, sources)
+        discovery.unknown += [f"in {tree.path.name}: {words}" for words in refusals]
+    elif tree.entries:
+        words = "; ".join(refusals) or unknown_words(tree, choices, sources)
         discovery.unknown.append(words)
+
+
+def _unrefused(found: FoundExport) -> FoundExport:
+    """Return an export whose report tells only of its own files."""
+    return replace(found, tree=replace(found.tree, refused=found.tree.missing))
 
 
 def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> FoundExport:
     """Return an export with its files, without those that other exports read or that are loose."""
     taken = frozenset().union(*(other.names for other in others))
     if claim.claimed.export.source.lies_among_others:
-        taken |= frozenset().union(*(other.attachments for other in others)) - claim.names
+        taken |= frozenset().union(*(other.belongings for other in others)) - claim.names
     tree, export = claim.claimed.tree.without(picked), claim.claimed.export
     if not taken:
         return FoundExport(tree, export)
@@ -193,7 +202,8 @@ def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> Found
     entries = tuple(
         entry
         for entry in tree.entries
-        if entry.name not in taken and _is_near(entry, claim.names, folders)
+        if entry.name not in taken
+        and (entry.name in claim.belongings or _is_near(entry, claim.names, folders))
     )
     return FoundExport(Tree(tree.path, tree.kind, entries, tree.refused, tree.meter), export)
 

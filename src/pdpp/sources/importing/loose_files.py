@@ -5,18 +5,29 @@ by itself.
 """
 
 import re
+import shlex
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from typing import NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport
 from pdpp.sources.importing.files import passed_over_reason
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
+from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.reading.guard import SURPRISES
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
 from pdpp.sources.source import FileSource, OwnerChoices, Recognition, Source
 
 _ARCHIVE = re.compile(r"\A(?:.*?\.(?:zip|tgz|tar|tar\.gz)/)", re.IGNORECASE | re.DOTALL)
+
+
+class GatheredFiles(NamedTuple):
+    """The exports that loose files make, and words for those that only the owner can tell."""
+
+    exports: list[FoundExport]
+    passed_by: list[str]
 
 
 def gather(
@@ -26,7 +37,7 @@ def gather(
     sources: Sequence[Source],
     *,
     loose: bool,
-) -> list[FoundExport]:
+) -> GatheredFiles:
     """Make one export of all files of each source of files, of all pieces of a path.
 
     What lies there zipped and unzipped then comes once. A piece that holds nothing else stays an
@@ -34,7 +45,8 @@ def gather(
     are put together.
     """
     asked = [source for source in sources if isinstance(source, FileSource)]
-    free = _free(tree, sites, asked) if loose else tree.these_only(())
+    free = _free(tree, sites, asked)
+    free = free if loose else tree.these_only(())
     gathered: list[FoundExport] = []
     for source in asked:
         picked = _picked(free, source)
@@ -42,13 +54,52 @@ def gather(
         if found is not None:
             gathered.append(found)
             free = free.without({entry.name for entry in found.tree.entries})
-    return gathered
+    return GatheredFiles(gathered, _passed_by(free, sites, asked))
+
+
+def _passed_by(
+    free: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSource]
+) -> list[str]:
+    """Say of files beside exports that only the owner can say what they are, and how.
+
+    Where no export lies beside them, whoever tells of all that is left tells of them.
+    """
+    beside = {entry.name for site in sites if site.kept for entry in site.tree.entries}
+    told: list[str] = []
+    for source in sources:
+        left = [
+            entry
+            for entry in free.entries
+            if entry.suffix in source.endings and entry.name in beside and not is_hidden(entry)
+        ]
+        if left and source.unpicked:
+            names = ", ".join(entry.name for entry in left[:MOST_EXAMPLES])
+            more = " and more" if len(left) > MOST_EXAMPLES else ""
+            place = str(
+                free.path
+                / _outside(
+                    left[0].name if len(left) == 1 else common_folder(entry.name for entry in left)
+                )
+            )
+            command = shlex.join(["pdpp", "import", place, "--as", source.connector_key])
+            files = counted(len(left), *source.unpicked)
+            told.append(
+                f"{free.path.name} also holds {files}: {names}{more}. Import with: {command}"
+            )
+    return told
+
+
+def _outside(folder: str) -> str:
+    """Return a folder, or the archive that it lies in: only that has a path of its own."""
+    archive = _ARCHIVE.match(f"{folder}/")
+    return archive.group().removesuffix("/") if archive else folder
 
 
 def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSource]) -> Tree:
     """Return the files that belong to no export."""
     endings = frozenset().union(*(source.endings for source in sources))
-    if not any(entry.suffix in endings for entry in tree.entries):
+    alone = all(len(site.kept) < 2 for site in sites)
+    if alone and not any(entry.suffix in endings for entry in tree.entries):
         return tree.these_only(())
     owned: set[str] = set()
     for site in sites:
@@ -59,7 +110,7 @@ def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSourc
         around = tree if site.tree.kind == "folder" else site.tree
         for claim in site.kept:
             own = _own(claim, around, plain=around is tree, alone=len(site.kept) == 1)
-            claim.attachments.update(e.name for e in own if e.suffix in endings)
+            claim.belongings.update(entry.name for entry in own)
             owned |= claim.names
             owned.update(entry.name for entry in own)
     return tree.without(owned)

@@ -67,7 +67,7 @@ def ask_source(
     try:
         return source.recognise(tree, choices)
     except DamagedFile as problem:
-        return ExportRefusal(problem.message)
+        return ExportRefusal(problem.message, damaged=True)
     except SURPRISES:
         return None
 

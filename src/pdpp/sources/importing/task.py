@@ -169,6 +169,7 @@ class ImportTask:
         for refused in self.tree.refused:
             self.report.counts["read"] += 1
             self.report.skip(refused.reason, refused.example)
+            self.report.cut |= refused.cut
 
     def read_parts(
         self,

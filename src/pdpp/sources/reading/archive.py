@@ -3,6 +3,8 @@
 import stat
 import struct
 import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, cast
 
@@ -20,6 +22,7 @@ _BIG_END_MARK = b"PK\x06\x06"
 _LONGEST_COMMENT = 1 << 16
 _UNKNOWN_COUNT, _UNKNOWN_SIZE = 0xFFFF, 0xFFFFFFFF
 _ENCRYPTED = 0x1
+_SAYS_UTF8 = 0x800
 _UNIX = 3
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _WAY_OUT = "unpack it yourself and import the folder, if you trust it"
@@ -64,17 +67,32 @@ def _entries(
 ) -> tuple[list[FileEntry], list[Skipped]]:
     entries: dict[str, FileEntry] = {}
     refused: list[Skipped] = []
-    for info in archive.infolist():
-        if info.is_dir():
+    for name, info in _names(archive.infolist()):
+        if name.endswith("/"):
             continue
-        reason = _problem(info, limits)
-        if info.filename in entries:
+        reason = _problem(name, info, limits)
+        if name in entries:
             reason = "a name used twice"
         if reason is not None:
-            refused.append(Skipped(reason, info.filename[:200]))
+            refused.append(Skipped(reason, name[:200]))
         else:
-            entries[info.filename] = _entry(archive, info, meter)
+            entries[name] = _entry(archive, name, info, meter)
     return [entries[name] for name in sorted(entries)], refused
+
+
+def _names(infos: list[zipfile.ZipInfo]) -> Iterator[tuple[str, zipfile.ZipInfo]]:
+    """Yield the entries of a zip with the names that they have once somebody unpacks it.
+
+    Some programs of Windows write backslashes between folders. Those of macOS write UTF-8 and do
+    not say so; what is UTF-8 by chance in the old letters of DOS is no name that anybody gave.
+    """
+    slashes = any("/" in info.filename for info in infos)
+    for info in infos:
+        name = info.filename
+        if not info.flag_bits & _SAYS_UTF8 and not name.isascii():
+            with suppress(UnicodeError):
+                name = name.encode("cp437").decode()
+        yield (name if slashes else name.replace("\\", "/")), info
 
 
 def _check_total(name: str, entries: list[FileEntry], size: int, limits: TreeLimits) -> None:
@@ -129,13 +147,13 @@ def _big_directory(before: bytes) -> tuple[int, int] | None:
     return count, size
 
 
-def _problem(info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
+def _problem(name: str, info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
     """Return why an entry must not be read, or None."""
     # The upper half of the attributes is the mode of Unix, if the archive was made there.
     kind = stat.S_IFMT(info.external_attr >> 16) if info.create_system == _UNIX else 0
     if kind not in (0, stat.S_IFREG):
         return "a link to another place" if kind == stat.S_IFLNK else "neither a file nor a folder"
-    if problem := name_problem(info.filename, limits):
+    if problem := name_problem(name, limits):
         return problem
     if info.flag_bits & _ENCRYPTED:
         return "encrypted"
@@ -162,9 +180,11 @@ def name_problem(name: str, limits: TreeLimits) -> str | None:
     return None
 
 
-def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: ReadMeter) -> FileEntry:
+def _entry(
+    archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo, meter: ReadMeter
+) -> FileEntry:
     stamp = f"{info.CRC:08x}-{info.file_size:x}"
-    return FileEntry(info.filename, info.file_size, stamp, lambda: _open(archive, info), meter)
+    return FileEntry(name, info.file_size, stamp, lambda: _open(archive, info), meter)
 
 
 def _open(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, NamedTuple, cast
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries, name_problem
@@ -49,10 +50,13 @@ def open_tar(path: Path, limits: TreeLimits) -> Tree:
 
 
 def is_archive(entry: FileEntry) -> bool:
-    """Tell whether a file is an archive that can be opened."""
+    """Tell whether a file is an archive that can be opened; one that cannot be read at all is."""
     if entry.base.lower().endswith(TAR_SUFFIXES):
         return True
-    return entry.suffix == ".zip" and entry.head(4) in ZIP_BEGINNINGS
+    try:
+        return entry.suffix == ".zip" and entry.head(4) in ZIP_BEGINNINGS
+    except DamagedFile:
+        return True
 
 
 def expand(tree: Tree, limits: TreeLimits, depth: int = DEEPEST) -> Tree:
@@ -74,8 +78,11 @@ def _open(entry: FileEntry, limits: TreeLimits, depth: int, expanded: Expanded) 
     """Add what one archive holds; one that cannot be read costs none of the others."""
     try:
         inner = _inner(entry, limits)
-    except (DamagedFile, ImportRefused) as problem:
+    except (DamagedFile, ImportRefused, OSError) as problem:
         expanded.refused.append(Skipped(UNREADABLE_ARCHIVE, f"{entry.name}: {problem}"))
+        return
+    if inner.refused and not inner.entries:
+        expanded.refused.append(Skipped(UNREADABLE_ARCHIVE, _refusal(entry, inner.refused)))
         return
     expanded.entries.extend(inner.entries)
     expanded.refused.extend(inner.refused)
@@ -83,6 +90,12 @@ def _open(entry: FileEntry, limits: TreeLimits, depth: int, expanded: Expanded) 
         for child in inner.entries:
             if is_archive(child):
                 _open(child, limits, depth - 1, expanded)
+
+
+def _refusal(entry: FileEntry, refused: list[Skipped]) -> str:
+    """Say once why nothing of an archive may be read, such as of one with a password."""
+    reasons = ", ".join(dict.fromkeys(skip.reason for skip in refused))
+    return f"{entry.name}: none of its {counted(len(refused), 'file')} can be read ({reasons})"
 
 
 def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:

@@ -209,7 +209,12 @@ class Tree:
         """Return the part of a tree that lies in a folder; names stay as they are."""
         prefix = f"{folder}/"
         entries = tuple(entry for entry in self.entries if entry.name.startswith(prefix))
-        return Tree(self.path / folder, self.kind, entries, (), self.meter)
+        return Tree(self.path / folder, self.kind, entries, self.missing, self.meter)
+
+    @property
+    def missing(self) -> tuple[Skipped, ...]:
+        """Return what an export may lack because it cannot be read."""
+        return tuple(refused for refused in self.refused if refused.cut)
 
     def without(self, names: Set[str]) -> "Tree":
         """Return a tree without some of its files."""

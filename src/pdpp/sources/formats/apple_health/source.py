@@ -28,6 +28,12 @@ class AppleHealth(Source):
     """The zip that the Health app makes of everything it knows."""
 
     connector_key = "apple_health"
+    own_folders = (
+        "workout-routes",
+        "electrocardiograms",
+        "clinical-records",
+        "*_export",
+    )
     label = "Apple Health export"
     passed_over = MappingProxyType(
         {

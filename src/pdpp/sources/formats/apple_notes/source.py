@@ -37,6 +37,13 @@ class AppleNotes(Source):
     """``NoteStore.sqlite``, copied out of the folder group.com.apple.notes."""
 
     connector_key = "apple_notes"
+    own_folders = (
+        "Accounts",
+        "Media",
+        "Previews",
+        "FallbackImages",
+        "FallbackPDFs",
+    )
     in_place = True
     label = "Apple Notes"
     passed_over = MappingProxyType(

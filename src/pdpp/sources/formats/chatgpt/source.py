@@ -41,6 +41,7 @@ class ChatGpt(Source):
     """The zip that OpenAI sends, or what was taken out of it."""
 
     connector_key = "chatgpt"
+    owner_files = ("user.json",)
     label = "ChatGPT export"
     passed_over = MappingProxyType(
         {
@@ -66,7 +67,7 @@ class ChatGpt(Source):
         entries = [entry for entry in candidates(tree, *_FILES) if _is_ours(entry)]
         if not entries:
             return None
-        account = _account(tree)
+        account = _account(tree, entries)
         files = "one file" if len(entries) == 1 else f"{len(entries)} files"
         return Recognition(
             Confidence.CERTAIN,
@@ -112,9 +113,14 @@ def _is_ours(entry: FileEntry) -> bool:
     return _TREES[0] in paths and len(paths) > 1
 
 
-def _account(tree: Tree) -> str:
-    """Return the address that the export belongs to."""
-    for entry in tree.named("user.json"):
+def _account(tree: Tree, conversations: Iterable[FileEntry]) -> str:
+    """Return the address that the export belongs to.
+
+    Other services have a file of this name too; the one beside the conversations is theirs.
+    """
+    beside = {entry.name.rpartition("/")[0] for entry in conversations}
+    users = tree.named("user.json")
+    for entry in sorted(users, key=lambda user: user.name.rpartition("/")[0] not in beside):
         try:
             user = read_json(entry.head())
         except NotJson:

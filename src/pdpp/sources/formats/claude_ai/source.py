@@ -55,6 +55,7 @@ class ClaudeAi(Source):
     """What Anthropic sends: zips, or what was taken out of them."""
 
     connector_key = "claude_ai"
+    owner_files = ("users.json",)
     lies_among_others = True
     label = "Claude.ai export"
     passed_over = MappingProxyType(

@@ -29,6 +29,17 @@ class Discord(Source):
     """``package.zip``, which Discord mails a link to."""
 
     connector_key = "discord"
+    own_folders = (
+        "[Aa]ccount",
+        "[Mm]essages",
+        "[Ss]ervers",
+        "[Aa]ctivity",
+        "[Pp]rograms",
+        "[Aa]ctivities*",
+        "[Aa]ds",
+        "[Ss]upport*",
+    )
+    owner_files = ("user.json",)
     label = "Discord"
     passed_over = MappingProxyType(
         {

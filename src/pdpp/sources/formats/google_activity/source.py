@@ -8,6 +8,7 @@ from typing import Any
 from pdpp.sources.formats.google_activity.pages import ActivityCell, cells, is_activity_page
 from pdpp.sources.formats.takeout import (
     TAKEOUT_FILES,
+    TAKEOUT_OWNER,
     json_files,
     looks_like,
     takeout_recognition,
@@ -30,6 +31,7 @@ class GoogleActivity(Source):
     """The histories of Google's services in a Takeout."""
 
     connector_key = "google_activity"
+    owner_files = TAKEOUT_OWNER
     lies_among_others = True
     label = "Google activity"
     passed_over = MappingProxyType(TAKEOUT_FILES)

@@ -16,7 +16,7 @@ from pdpp.sources.formats.google_chat.message import (
     objects_of,
     reactions_of,
 )
-from pdpp.sources.formats.takeout import TAKEOUT_FILES, takeout_recognition
+from pdpp.sources.formats.takeout import TAKEOUT_FILES, TAKEOUT_OWNER, takeout_recognition
 from pdpp.sources.formats.takeout_time import read_time
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, safe_key
@@ -39,6 +39,7 @@ class GoogleChat(Source):
     """The folder ``Google Chat`` of a Takeout, or a chat in it."""
 
     connector_key = "google_chat"
+    owner_files = (*TAKEOUT_OWNER, _OWNER)
     label = "Google Chat"
     passed_over = MappingProxyType(
         {

@@ -7,7 +7,7 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.takeout import TAKEOUT_FILES, takeout_recognition
+from pdpp.sources.formats.takeout import TAKEOUT_FILES, TAKEOUT_OWNER, takeout_recognition
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
@@ -27,6 +27,7 @@ class GoogleKeep(Source):
     """The folder ``Keep`` of a Takeout."""
 
     connector_key = "google_keep"
+    owner_files = TAKEOUT_OWNER
     label = "Google Keep"
     passed_over = MappingProxyType(
         {
@@ -46,12 +47,18 @@ class GoogleKeep(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return one part for each note."""
+        files = _NoteFiles(tree)
         for entry in _notes(tree):
-            yield ExportPart(entry, partial(_read, tree, entry))
+            yield ExportPart(entry, partial(_read, files, entry))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
-        """Return the folders of the notes: in a Takeout lie many things beside them."""
-        return folders_of(self.parts(tree, recognition))
+        """Return the folders of the notes: in a Takeout lie many things beside them.
+
+        The files of a note may have come in another part of the Takeout, in a folder of that name.
+        """
+        names = {folder.rpartition("/")[2] for folder in folders_of(self.parts(tree, recognition))}
+        folders = {entry.name.rpartition("/")[0] for entry in tree.entries}
+        return [folder for folder in folders if folder.rpartition("/")[2] in names]
 
 
 def _notes(tree: Tree) -> list[FileEntry]:
@@ -69,17 +76,35 @@ def _is_note(entry: FileEntry) -> bool:
     return json_paths(entry, _PATHS) >= _PATHS
 
 
-def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+class _NoteFiles:
+    """The files of notes; one may have come in another part of the Takeout than its note."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._by_place: dict[str, FileEntry] = {}
+        for entry in tree.entries:
+            self._by_place.setdefault(_place(entry, entry.base), entry)
+
+    def find(self, note: FileEntry, name: str) -> FileEntry | None:
+        """Return the file of a name beside a note, else in a folder that is called the same."""
+        return self._tree.beside(note, name) or self._by_place.get(_place(note, name))
+
+
+def _place(beside: FileEntry, name: str) -> str:
+    return "/".join([*beside.name.split("/")[-2:-1], name])
+
+
+def _read(files: _NoteFiles, entry: FileEntry) -> Iterator[Finding]:
     with entry.open() as stream:
         content = stream.read(_LARGEST).removeprefix(b"\xef\xbb\xbf")
     try:
         value = read_json(content)
     except NotJson:
         raise DamagedFile("it is not JSON") from None
-    yield from account(_note(tree, entry, value), entry.name, "note")
+    yield from account(_note(files, entry, value), entry.name, "note")
 
 
-def _note(tree: Tree, entry: FileEntry, value: Mapping[str, Any]) -> Iterator[Finding]:
+def _note(files: _NoteFiles, entry: FileEntry, value: Mapping[str, Any]) -> Iterator[Finding]:
     edited = epoch_text(int(value[_EDITED]) / 1e6)
     if edited is None:
         yield Unknown("a note without a time", entry.name)
@@ -110,7 +135,7 @@ def _note(tree: Tree, entry: FileEntry, value: Mapping[str, Any]) -> Iterator[Fi
     }
     yield Item("notes", key, present(data))
     for number, attachment in enumerate(value.get("attachments") or (), 1):
-        yield _attachment(tree, entry, attachment, key, edited, f"{entry.name} file {number}")
+        yield _attachment(files, entry, attachment, key, edited, f"{entry.name} file {number}")
 
 
 def _ticked(listed: object) -> str:
@@ -121,14 +146,19 @@ def _ticked(listed: object) -> str:
 
 
 def _attachment(
-    tree: Tree, entry: FileEntry, value: Mapping[str, Any], note: str, edited: str, where: str
+    files: _NoteFiles,
+    entry: FileEntry,
+    value: Mapping[str, Any],
+    note: str,
+    edited: str,
+    where: str,
 ) -> Finding:
     """Return a file of a note; Takeout names some with another ending than they have."""
     name = str(value.get("filePath") or "")
     stem = name.rpartition(".")[0]
     others = (f"{stem}.jpg", f"{stem}.jpeg", f"{stem}.png")
     entries = (
-        tree.beside(entry, candidate) for candidate in (name, *others) if candidate.strip(".")
+        files.find(entry, candidate) for candidate in (name, *others) if candidate.strip(".")
     )
     file = next((candidate for candidate in entries if candidate is not None), None)
     if file is None:

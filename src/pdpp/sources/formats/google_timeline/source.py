@@ -9,6 +9,7 @@ from typing import Any
 from pdpp.model import instant
 from pdpp.sources.formats.takeout import (
     TAKEOUT_FILES,
+    TAKEOUT_OWNER,
     json_files,
     looks_like,
     takeout_recognition,
@@ -48,6 +49,7 @@ class GoogleTimeline(Source):
     """Files of Google Maps' timeline, exported on the phone or from Takeout."""
 
     connector_key = "google_timeline"
+    owner_files = TAKEOUT_OWNER
     lies_among_others = True
     label = "Google Timeline"
     passed_over = MappingProxyType(

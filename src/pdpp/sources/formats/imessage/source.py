@@ -1,6 +1,7 @@
 """iMessage: the chat database of a Mac or of an iPhone's backup, with SMS and RCS in it."""
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -40,11 +41,20 @@ _COLUMNS = (
     "thread_originator_guid",
 )
 
+_HASHED = re.compile(r"(?:\A|/)[0-9a-f]{2}\Z")
+"""The folders of a backup, called by the beginning of their files' names."""
+
 
 class IMessage(Source):
     """``chat.db`` of a Mac, or ``sms.db`` of an iPhone's backup, with the attachments beside it."""
 
     connector_key = "imessage"
+    own_folders = (
+        "Attachments",
+        "StickerCache",
+        "NickNameCache",
+        "[0-9a-f][0-9a-f]",
+    )
     in_place = True
     label = "iMessage"
     passed_over = MappingProxyType(
@@ -63,6 +73,14 @@ class IMessage(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each database."""
         return part_of_each(tree.these(recognition.detail["entries"]), partial(_read, tree))
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folder of each database; that of a backup has others beside it."""
+        owned = set(super().belongings(tree, recognition))
+        backups = {folder.rpartition("/")[0] for folder in owned if _HASHED.search(folder)}
+        folders = {entry.name.rpartition("/")[0] for entry in tree.entries}
+        beside = {f for f in folders if _HASHED.search(f) and f.rpartition("/")[0] in backups}
+        return owned | beside
 
 
 @dataclass(slots=True)

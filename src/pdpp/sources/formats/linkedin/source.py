@@ -162,6 +162,14 @@ class LinkedIn(Source):
     """The zip that LinkedIn hands out, the quick one or the whole one."""
 
     connector_key = "linkedin"
+    own_folders = (
+        "Jobs",
+        "Articles",
+        "Verifications",
+        "Rich*Media",
+        "Media*",
+    )
+    owner_files = ("Profile.csv",)
     label = "LinkedIn"
     passed_over = MappingProxyType(
         {

@@ -14,7 +14,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree, is_hidden
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _LARGEST = 8 << 20
@@ -24,6 +24,7 @@ _WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]
 _PICTURE = re.compile(r"!\[[^\[\]\n]*\]\(<?([^()\s<>]{1,500})>?(?:\s+\"[^\"\n]*\")?\)")
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+_ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz)\Z", re.IGNORECASE)
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
 _CREATED = ("created", "date", "created_at", "created at", "date created")
 _UPDATED = ("updated", "modified", "updated_at", "last modified", "date modified")
@@ -47,6 +48,10 @@ class Markdown(Source):
     settings = MappingProxyType(
         {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}
     )
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return each vault by itself, and the notes that lie in none of them."""
+        return sorted({*_vaults(tree), ""})
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for notes; a vault of Obsidian shows itself by its settings."""
@@ -75,15 +80,13 @@ class Markdown(Source):
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the vaults, and of other folders the files that a note shows."""
         folder = _NoteFolder(tree, recognition.detail["time_zone"])
-        marks = (entry.name.split("/") for entry in tree.entries)
-        vaults = {"/".join(at[: at.index(".obsidian")]) for at in marks if ".obsidian" in at}
         shown = (
             file.name
             for note in _notes(tree)
             for name in _references(split_front(_text(note) or "").rest).files
             if (file := folder.find(note, name))
         )
-        return [*vaults, *shown]
+        return [*_vaults(tree), *shown]
 
 
 def _notes(tree: Tree) -> list[FileEntry]:
@@ -94,11 +97,39 @@ def _notes(tree: Tree) -> list[FileEntry]:
     ]
 
 
+def _vaults(tree: Tree) -> set[str]:
+    """Return the folders that are vaults of Obsidian and lie in no other."""
+    marks = (entry.name.split("/") for entry in tree.entries)
+    vaults = {"/".join(at[: at.index(".obsidian")]) for at in marks if ".obsidian" in at}
+    if "" in vaults:
+        return {""}
+    return {at for at in vaults if not any(at.startswith(f"{other}/") for other in vaults)}
+
+
+def _top(tree: Tree) -> str:
+    """Return what stands before the names that notes have in their own folder.
+
+    A note is known by its place there: it is the same note wherever the vault lies, and whether it
+    comes as a folder or as an archive of one.
+    """
+    vaults = _vaults(tree)
+    if len(vaults) == 1:
+        top = vaults.pop()
+        inside = all(note.name.startswith(f"{top}/") for note in _notes(tree))
+        return f"{top}/" if top and inside else ""
+    if vaults or tree.kind != "zip":
+        return ""
+    steps = common_folder(entry.name for entry in tree.entries if not is_hidden(entry)).split("/")
+    archive = next((at for at, step in enumerate(steps, 1) if _ARCHIVE.search(step)), 0)
+    return "".join(f"{step}/" for step in steps[: archive + 1] if step)
+
+
 class _NoteFolder:
     """The files of a folder, found as notes name them."""
 
     def __init__(self, tree: Tree, zone: str | None) -> None:
         self.tree = tree
+        self._top = _top(tree)
         self.zone = zone_named(zone)
         self._by_base: dict[str, FileEntry] = {}
         for entry in tree.entries:
@@ -107,8 +138,12 @@ class _NoteFolder:
 
     def find(self, note: FileEntry, name: str) -> FileEntry | None:
         """Return the file that a note shows: beside it, from the top, or anywhere by its name."""
-        beside = self.tree.beside(note, name)
-        return beside or self.tree.get(name) or self._by_base.get(name.rpartition("/")[2].lower())
+        beside = self.tree.beside(note, name) or self.tree.get(self._top + name)
+        return beside or self._by_base.get(name.rpartition("/")[2].lower())
+
+    def name_of(self, entry: FileEntry) -> str:
+        """Return the name of a file in the folder of notes."""
+        return entry.name.removeprefix(self._top)
 
 
 class _References(NamedTuple):
@@ -141,7 +176,8 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
     visible_text = _references(front.rest)
-    key = safe_key(digest_key(entry.name))
+    place = folder.name_of(entry)
+    key = safe_key(digest_key(place))
     stem = entry.base.rpartition(".")[0]
     day = _DAY.match(stem)
     written_dates = [front.values.get(name) for name in _CREATED]
@@ -151,8 +187,8 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
         "id": key,
         "title": _title(front.values, front.rest, stem),
         "body": front.rest.strip(),
-        "path": entry.name,
-        "folder": entry.name.rpartition("/")[0],
+        "path": place,
+        "folder": place.rpartition("/")[0],
         "tags": _unique([*_listed(front.values, "tags", "tag"), *visible_text.tags]),
         "aliases": _listed(front.values, "aliases", "alias"),
         "links": visible_text.links,
@@ -219,12 +255,13 @@ def _attachment(folder: _NoteFolder, note: FileEntry, key: str, name: str) -> It
         yield Skipped("a file that a note shows and the folder lacks", note.name)
         return
     media_type = entry.media_type
-    own = safe_key(key, digest_key(entry.name)[:12])
+    place = folder.name_of(entry)
+    own = safe_key(key, digest_key(place)[:12])
     data = {
         "id": own,
         "note_id": key,
         "name": entry.base,
-        "path": entry.name,
+        "path": place,
         "media_type": media_type,
     }
     yield Item("attachments", own, data, (Attachment("file", entry.open, media_type),))

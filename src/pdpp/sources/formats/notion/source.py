@@ -29,6 +29,7 @@ _MOST_FILES = 500
 _MOST_ROWS = 20_000
 _TAGS = ("tags", "tag", "labels")
 _TEXT_KINDS = (".md", ".html", ".csv")
+_PAGES = MappingProxyType({".html": html_page, ".md": markdown_page})
 
 
 class Notion(Source):
@@ -68,6 +69,23 @@ class Notion(Source):
                 reader = _read_table if match["kind"] == "csv" else _read_page
                 yield ExportPart(entry, partial(reader, export, entry))
 
+    def at_top(self, tree: Tree) -> set[str]:
+        """Return the folders that are called as pages, and the files that pages show."""
+        return super().at_top(tree) | set(_owned_at_top(tree))
+
+
+def _owned_at_top(tree: Tree) -> Iterator[str]:
+    """Yield the folders of the pages at the top of a tree, and the files there that they show."""
+    pages = [
+        (e, match) for e in tree.entries if (match := _NAMED.match(e.name)) and "/" not in e.name
+    ]
+    for entry, match in pages:
+        yield from (match["title"], f"{match['title']} {match['id']}")
+        if match["kind"] != "csv" and (content := _content(entry)) is not None:
+            page = _PAGES[entry.suffix](content, match["title"])
+            files = (tree.beside(entry, link) for link in page.links[:_MOST_FILES])
+            yield from (file.name for file in files if file is not None)
+
 
 def _id(entry: FileEntry) -> str | None:
     match = _NAMED.match(entry.base)
@@ -101,7 +119,7 @@ def _read_page(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
         return
     match = _NAMED.match(entry.base)
     name = match["title"] if match else entry.base
-    page = html_page(content, name) if entry.suffix == ".html" else markdown_page(content, name)
+    page = _PAGES[entry.suffix](content, name)
     yield from account(_page(export, entry, page), entry.name, "page")
 
 

@@ -85,6 +85,13 @@ class OpenCode(Source):
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(_read_database, tree, entry))
 
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the folders of messages and what they are made of, beside those of sessions."""
+        sessions = recognition.detail["documents"]
+        tops = {f"/{name}".rpartition("/session/")[0] for name in sessions}
+        kinds = ("session", "message", "part")
+        return [f"{top}/{kind}".lstrip("/") for top in tops for kind in kinds]
+
 
 def _directories(tree: Tree, databases: list[str], documents: list[str]) -> Iterator[object]:
     """Yield the folders that some sessions worked in."""

@@ -30,6 +30,7 @@ class Photos(FileSource):
     connector_key = "photos"
     collects = True
     endings = _PICTURES
+    unpicked = ("picture without a camera's time", "pictures without a camera's time")
     label = "Photos in a folder"
     settings = MappingProxyType(
         {

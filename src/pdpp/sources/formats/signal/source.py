@@ -39,6 +39,7 @@ class Signal(Source):
     """The folder or zip with ``main.jsonl``, ``metadata.json`` and ``files``."""
 
     connector_key = "signal"
+    own_folders = ("files",)
     label = "Signal"
     passed_over = MappingProxyType({"metadata.json": "the version of the export"})
 

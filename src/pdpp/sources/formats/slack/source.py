@@ -29,6 +29,7 @@ _DOCUMENTS = {
     "lists.json": "list",
     "huddle_transcripts.json": "huddle transcript",
 }
+_PEOPLE = ("users.json", "org_users.json")
 _ABOUT_FILE = re.compile(r"FC:(?P<file>[A-Z0-9]+)(?::(?P<title>.*))?\Z")
 """How conversations about a canvas or a list are called."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
@@ -41,6 +42,7 @@ class Slack(Source):
     """The zip that a workspace's owner exports."""
 
     connector_key = "slack"
+    owner_files = _PEOPLE
     passed_over = MappingProxyType(
         {
             "integration_logs.json": "which integrations were installed",
@@ -51,14 +53,11 @@ class Slack(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for people, conversations and days of messages."""
-        people = tree.named("users.json", "org_users.json")
-        lists = tree.named(*_LISTS)
+        people, lists = _people(tree), tree.named(*_LISTS)
         if not people or not lists:
             return None
         head = people[0].head()
-        if b'"team_id"' not in head and b'"profile"' not in head:
-            return None
-        days = [entry for entry in tree.entries if _DAY.match(entry.base)]
+        days = _days(tree, people)
         team = re.search(rb'"team_id"\s*:\s*"([A-Z0-9]{2,20})"', head)
         name = tree.path.stem
         return Recognition(
@@ -70,8 +69,7 @@ class Slack(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return the people, the conversations, canvases and lists, then every day of each."""
-        people = tree.named("users.json", "org_users.json")
-        lists = tree.named(*_LISTS)
+        people, lists = _people(tree), tree.named(*_LISTS)
         book = _book(people, lists)
         for entry in people:
             yield ExportPart(entry, partial(_read, entry, _person))
@@ -81,11 +79,29 @@ class Slack(Source):
         for entry in tree.named(*_DOCUMENTS):
             kind = _DOCUMENTS[entry.base]
             yield ExportPart(entry, partial(_read, entry, partial(_document, book, kind)))
-        for entry in tree.entries:
-            if _DAY.match(entry.base) and "/" in entry.name:
-                folder = entry.name.split("/")[-2]
-                room = book.rooms.get(folder, _Room(folder, folder))
-                yield ExportPart(entry, partial(_read, entry, partial(_message, book, room)))
+        for entry in _days(tree, people):
+            folder = entry.name.split("/")[-2]
+            room = book.rooms.get(folder, _Room(folder, folder))
+            yield ExportPart(entry, partial(_read, entry, partial(_message, book, room)))
+
+
+def _people(tree: Tree) -> list[FileEntry]:
+    """Return the lists of people; other services have a file of that name too."""
+    return [
+        entry
+        for entry in tree.named(*_PEOPLE)
+        if b'"team_id"' in (head := entry.head()) or b'"profile"' in head
+    ]
+
+
+def _days(tree: Tree, people: list[FileEntry]) -> list[FileEntry]:
+    """Return the days of messages: each lies in the folder of a room, beside the people."""
+    tops = [entry.name.split("/")[:-1] for entry in people]
+    return [
+        entry
+        for entry in tree.entries
+        if _DAY.match(entry.base) and "/" in entry.name and entry.name.split("/")[:-2] in tops
+    ]
 
 
 class _Room(NamedTuple):

@@ -54,6 +54,7 @@ class Spotify(Source):
     """The zips that Spotify mails: one of the extended history, one of the account data."""
 
     connector_key = "spotify"
+    owner_files = ("Userdata*.json",)
     label = "Spotify export"
     passed_over = MappingProxyType(
         {

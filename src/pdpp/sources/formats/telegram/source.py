@@ -53,6 +53,22 @@ class Telegram(Source):
     """``result.json`` of a whole account or of one chat, with the files beside it."""
 
     connector_key = "telegram"
+    own_folders = (
+        "chats",
+        "photos",
+        "files",
+        "video_files",
+        "voice_messages",
+        "round_video_messages",
+        "stickers",
+        "contacts",
+        "profile_pictures",
+        "stories",
+        "lists",
+        "images",
+        "css",
+        "js",
+    )
     collects = True
     passed_over = MappingProxyType(
         {

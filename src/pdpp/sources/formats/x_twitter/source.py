@@ -41,6 +41,12 @@ class XTwitter(Source):
     """The zip that X hands out."""
 
     connector_key = "x_twitter"
+    own_folders = (
+        "data",
+        "assets",
+        "*_media",
+    )
+    owner_files = ("account.js",)
     label = "X (Twitter)"
     passed_over = MappingProxyType(
         {

@@ -1,0 +1,413 @@
+"""Folders of downloads as people have them: everything is found, once, and in the right account."""
+
+import json
+import shlex
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.shell import pdpp_here
+from tests.sources.formats import test_contacts_vcard as vcard
+from tests.sources.importing.test_discovery import MBOX, keys, look
+from tests.sources.importing.test_loose_files import CHAT, DRAWING, photo, reports, taken
+from tests.sources.kit import Home, zipped
+from tests.sources.samples import documents as papers
+from tests.sources.samples import every_sample
+from tests.sources.samples.google import KEEP, NOTE
+from tests.sources.samples.sample import FormatSample, json_bytes
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.importing.discovery import Discovery
+from pdpp.sources.item import START, Item
+from pdpp.sources.reading import tree
+from pdpp.sources.registry import load
+from pdpp.sources.source import FileSource
+
+SAMPLES = {
+    name: sample
+    for name, sample in every_sample().items()
+    if not isinstance(load(sample.source), FileSource)
+}
+FIRST = {sample.source: sample for sample in reversed(SAMPLES.values())}
+PEOPLE = vcard.book(vcard.plain("Ana"))
+
+
+def held(discovery: Discovery, source: str) -> list[tuple[str, str, int]]:
+    """Return the records that the exports of a source bring in, with the number of their files."""
+    items: list[tuple[str, str, int]] = []
+    for found in discovery.exports:
+        export = found.export
+        if export.source.connector_key == source:
+            for part in export.source.parts(found.tree, export.recognition):
+                try:
+                    read = [item for item in part.findings(START) if isinstance(item, Item)]
+                except DamagedFile:
+                    read = []
+                items += [(item.stream, item.key, len(item.attachments)) for item in read]
+    return sorted(items)
+
+
+# At the very top
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_an_export_unpacked_at_the_top_hides_nothing_that_lies_beside_it(
+    name: str, tmp_path: Path
+) -> None:
+    sample: FormatSample = SAMPLES[name]
+    sample.folder(tmp_path)
+    places = {
+        "lease.pdf": papers.pdf("The lease"),
+        "Invoices/one.pdf": papers.pdf("One"),
+        "Trip/a.jpg": photo("trip"),
+        "holiday.jpg": photo("holiday"),
+    }
+    for place, content in places.items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_bytes(content)
+    zipped(tmp_path / "people (1).zip", {"people.vcf": PEOPLE})
+    discovery = look(tmp_path)
+    assert sample.source in keys(discovery)
+    assert "contacts_vcard" in keys(discovery)
+    assert taken(discovery, "documents") == ["Invoices/one.pdf", "lease.pdf"]
+    assert taken(discovery, "photos") == ["Trip/a.jpg", "holiday.jpg"]
+
+
+@pytest.mark.parametrize("form", ["folder", "top"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_an_export_brings_in_the_same_beside_another(name: str, form: str, tmp_path: Path) -> None:
+    sample, source = SAMPLES[name], SAMPLES[name].source
+    sample.folder(tmp_path / "alone" / "here" if form == "folder" else tmp_path / "alone")
+    alone = held(look(tmp_path / "alone"), source)
+    assert alone
+    for other in ("signal", "claude_code", "codex", "facebook", "instagram", "opencode"):
+        if other != source:
+            folder = tmp_path / f"beside {other}"
+            sample.folder(folder / "here" if form == "folder" else folder)
+            FIRST[other].folder(folder / "there")
+            discovery = look(folder)
+            assert {source, other} <= set(keys(discovery)), (other, discovery.unknown)
+            if source != "whatsapp":  # It knows a chat by its folder.
+                assert held(discovery, source) == alone, other
+
+
+def test_encrypted_chats_come_in_beside_the_archive_of_the_same_service(tmp_path: Path) -> None:
+    chats = SAMPLES["facebook: chats encrypted from end to end"]
+    alone = held(look(chats.folder(tmp_path / "chats")), "facebook")
+    FIRST["facebook"].folder(tmp_path / "both" / "facebook-nora")
+    FIRST["instagram"].folder(tmp_path / "both" / "instagram-nora")
+    archive = held(look(tmp_path / "both"), "facebook")
+    chats.folder(tmp_path / "both" / "chats")
+    discovery = look(tmp_path / "both")
+    assert keys(discovery) == ["facebook", "facebook", "instagram"]
+    assert held(discovery, "facebook") == sorted([*alone, *archive])
+    assert discovery.unknown == []
+
+
+def test_notes_of_two_programs_in_one_folder_go_each_to_their_own(tmp_path: Path) -> None:
+    FIRST["markdown"].folder(tmp_path / "a")
+    FIRST["notion"].folder(tmp_path / "b")
+    discovery = look(tmp_path)
+    assert keys(discovery) == ["markdown", "notion"]
+    assert not any("more than one thing" in words for words in discovery.left_out)
+    assert held(discovery, "notion") == held(look(tmp_path / "b"), "notion")
+
+
+# Several people
+
+
+def account(sample: FormatSample, **changes: str) -> dict[str, bytes]:
+    """Return the files of an export as if they were of somebody else."""
+    files = dict(sample.files)
+    for old, new in changes.items():
+        files = {name: held.replace(old.encode(), new.encode()) for name, held in files.items()}
+    return files
+
+
+TWO_PEOPLE = {
+    "chatgpt": ("nora@lind.example", "bo@reis.example"),
+    "claude_ai": ("acc-1", "acc-2"),
+    "discord": ("4242", "4343"),
+    "slack": ("T9", "T8"),
+}
+
+
+@pytest.mark.parametrize("source", TWO_PEOPLE)
+def test_unpacked_exports_of_two_people_are_two_accounts_as_the_zips_are(
+    source: str, tmp_path: Path
+) -> None:
+    sample, (old, new) = FIRST[source], TWO_PEOPLE[source]
+    assert any(old.encode() in content for content in sample.files.values())
+    other = account(sample, **{old: new})
+    sample.folder(tmp_path / "plain" / "exports" / "mine")
+    sample.folder(tmp_path / "plain" / "exports" / "yours", other)
+    zipped(tmp_path / "zips" / "mine.zip", sample.files)
+    zipped(tmp_path / "zips" / "yours.zip", other)
+
+    def identities(path: Path) -> list[str]:
+        found = look(path).exports
+        return sorted(f.export.recognition.identity for f in found)
+
+    assert len(identities(tmp_path / "zips")) == 2
+    assert identities(tmp_path / "plain") == identities(tmp_path / "zips")
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "zips")
+    before = home.records()
+    again = home.bring(tmp_path / "plain")
+    assert [report["counts"]["new"] for report in again["imports"]] == [0, 0]
+    assert home.records() == before
+
+
+def test_an_export_at_the_top_and_another_persons_in_a_folder_are_two(tmp_path: Path) -> None:
+    sample, (old, new) = FIRST["chatgpt"], TWO_PEOPLE["chatgpt"]
+    sample.folder(tmp_path)
+    sample.folder(tmp_path / "yours", account(sample, **{old: new}))
+    found = look(tmp_path).exports
+    assert sorted(f.export.recognition.identity for f in found) == sorted([old, new])
+
+
+def test_months_of_one_account_unpacked_beside_each_other_stay_one_export(tmp_path: Path) -> None:
+    sample = FIRST["chatgpt"]
+    for month in ("July", "August (1)"):
+        sample.folder(tmp_path / month)
+    assert keys(look(tmp_path)) == ["chatgpt"]
+
+
+def test_the_user_of_another_service_is_not_the_owner_of_conversations(tmp_path: Path) -> None:
+    FIRST["discord"].folder(tmp_path / "a")
+    FIRST["chatgpt"].folder(tmp_path / "b" / "c" / "d")
+    FIRST["claude_ai"].folder(tmp_path / "e")
+    FIRST["slack"].folder(tmp_path / "f" / "g")
+    found = {f.export.source.connector_key: f.export.recognition for f in look(tmp_path).exports}
+    for source in ("discord", "chatgpt", "claude_ai", "slack"):
+        [alone] = look(FIRST[source].folder(tmp_path / "alone" / source)).exports
+        assert found[source].identity == alone.export.recognition.identity
+
+
+# Takeouts in parts
+
+
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_a_file_of_a_note_that_came_in_another_part_of_the_takeout_is_kept(
+    form: str, tmp_path: Path
+) -> None:
+    note = {**NOTE, "attachments": [{"filePath": "pic.jpg", "mimetype": "image/jpeg"}]}
+    parts: dict[str, dict[str, bytes]] = {
+        "001": {f"{KEEP}/Boat.json": json_bytes(note), "Takeout/Mail/All mail.mbox": MBOX},
+        "002": {f"{KEEP}/pic.jpg": photo("a note's")},
+    }
+    for number, files in parts.items():
+        zipped(tmp_path / "in" / f"takeout-20260101T000000Z-{number}.zip", files)
+    if form == "folder":
+        for path in list((tmp_path / "in").iterdir()):
+            with zipfile.ZipFile(path) as archive:
+                archive.extractall(path.with_suffix(""))
+            path.unlink()
+    discovery = look(tmp_path / "in")
+    assert keys(discovery) == ["google_keep", "mail"]
+    home = Home(tmp_path / "home")
+    report = reports(home, tmp_path / "in")["google_keep"]
+    assert report["skipped"] == []
+    assert report["files"]["unknown"] == []
+    assert [stream for stream, _ in home.records()].count("attachments") == 1
+
+
+# Notes
+
+
+@pytest.mark.parametrize("settings", [".obsidian/app.json", "plan.txt"])
+def test_a_note_is_the_same_note_zipped_unzipped_and_inside_a_folder(
+    settings: str, tmp_path: Path
+) -> None:
+    notes = {
+        "Moon.md": b"# Moon\n![[mole.png]]",
+        "harbour/Tides.md": b"High.",
+        "pics/mole.png": DRAWING,
+        settings: b"{}",
+    }
+    downloads = tmp_path / "Downloads"
+    sample = FIRST["markdown"]
+    sample.folder(tmp_path / "Sea", notes)
+    inner = {f"Sea/{name}": content for name, content in notes.items()}
+    zipped(downloads / "Sea (1).zip", {**inner, "__MACOSX/Sea/._Moon.md": b"\x00"})
+    (downloads / "people.vcf").write_bytes(PEOPLE)
+    home = Home(tmp_path / "home")
+    first = home.bring(tmp_path / "Sea")
+    before = home.records()
+    assert {stream for stream, _ in before} == {"notes", "attachments"}
+    assert home.bring(downloads / "Sea (1).zip")["counts"]["new"] == 0
+    again = reports(home, downloads)["markdown"]
+    assert (again["counts"]["new"], again["counts"]["changed"]) == (0, 0)
+    assert again["connection"] == first["connection"]
+    if settings.startswith("."):
+        sample.folder(downloads / "old" / "Sea", notes)
+        (downloads / "readme.md").write_text("Other")
+        found = look(downloads).exports
+        assert [f.export.source.connector_key for f in found].count("markdown") == 3
+        home.bring(downloads)
+    new = home.records().keys() - before.keys() - {k for k in home.records() if k[0] == "contacts"}
+    assert len([key for key in new if key[0] == "notes"]) == settings.startswith(".")
+
+
+# Pictures
+
+
+def test_pictures_without_a_cameras_time_are_told_with_the_command_that_takes_them(
+    tmp_path: Path,
+) -> None:
+    places = {
+        "Downloads/people.vcf": PEOPLE,
+        "Downloads/My screens/a.png": DRAWING,
+        "Downloads/My screens/b.png": DRAWING + b"b",
+        "Downloads/holiday.jpg": photo("holiday"),
+        "Downloads/chat/_chat.txt": CHAT.encode(),
+        "Downloads/chat/00000035-PHOTO-2026-09-19-09-52-11.jpg": DRAWING + b"c",
+    }
+    for place, content in places.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_bytes(content)
+    ended = pdpp_here("import", tmp_path / "Downloads", "--yes", data=tmp_path / "home")
+    [line] = [line for line in ended.err.splitlines() if "camera's time" in line]
+    words, _, command = line.partition(". Import with: ")
+    assert words == (
+        "Not known: Downloads also holds 2 pictures without a camera's time: "
+        "My screens/a.png, My screens/b.png"
+    )
+    assert shlex.split(command)[0] == "pdpp"
+    told = pdpp_here(*shlex.split(command)[1:], "--yes", "--json", data=tmp_path / "home")
+    assert json.loads(told.out)["counts"]["new"] == 2
+
+
+def test_many_links_are_a_few_lines_of_the_table(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(40):
+        (tmp_path / "in" / f"link {number:02}").symlink_to(tmp_path)
+    (tmp_path / "in" / "people.vcf").write_bytes(PEOPLE)
+    (tmp_path / "in" / "All mail.mbox").write_bytes(MBOX)
+    ended = pdpp_here("import", tmp_path / "in", "--yes", data=tmp_path / "home")
+    rows = [line for line in ended.err.splitlines() if "a link to another place" in line]
+    assert len(rows) == 4
+    assert rows[-1].startswith("… and 37 more")
+
+
+# What cannot be read, and what is left
+
+
+def test_an_archive_with_a_password_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "secret.zip", {f"{number}.json": b"{}" for number in range(50)})
+    _encrypt(path)
+    zipped(tmp_path / "people.zip", {"people.vcf": PEOPLE})
+    discovery = look(tmp_path)
+    assert keys(discovery) == ["contacts_vcard"]
+    [words] = discovery.left_out
+    assert words.startswith("secret.zip: none of its 50 files can be read (encrypted)")
+
+
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_a_file_that_cannot_be_read_costs_none_of_the_others(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = FIRST["chatgpt"]
+    broken = {"shared_conversations.json": b'{"a": "' + bytes(range(256)) * 9 + b'"}'}
+    path = zipped(tmp_path / "in" / "export.zip", {**broken, **sample.files})
+    content = path.read_bytes()
+    if form == "zip":
+        path.write_bytes(content[:60] + bytes(60) + content[120:])
+    else:
+        path.unlink()
+        sample.folder(tmp_path / "in", {**broken, **sample.files, "people.vcf": PEOPLE})
+        _lock(tmp_path / "in" / "shared_conversations.json", monkeypatch)
+    discovery = look(tmp_path / "in")
+    assert "chatgpt" in keys(discovery)
+    alone = held(look(sample.folder(tmp_path / "alone")), "chatgpt")
+    assert held(discovery, "chatgpt") == alone
+    told = [words for words in discovery.unknown if "shared_conversations.json" in words]
+    assert len(told) == 1
+    assert "cannot be read" in told[0]
+    report = reports(Home(tmp_path / "home"), tmp_path / "in")["chatgpt"]
+    assert report["status"] == "incomplete", "a mirror deletes nothing after it"
+    assert "a file that cannot be read" in [case["reason"] for case in report["skipped"]]
+
+
+def test_an_archive_that_nobody_may_open_is_told_and_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "people.vcf").write_bytes(PEOPLE)
+    _lock(zipped(tmp_path / "mine.zip", {"people.vcf": PEOPLE}), monkeypatch)
+    discovery = look(tmp_path)
+    assert keys(discovery) == ["contacts_vcard"]
+    [words] = discovery.left_out
+    assert words.startswith("mine.zip: ")
+
+
+def _lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a file one that may not be opened, also for a user who may open all files."""
+    opened = tree._open_file
+
+    def open_file(place: Path) -> Any:
+        if place == path.resolve():
+            raise PermissionError(13, "Permission denied", str(place))
+        return opened(place)
+
+    monkeypatch.setattr(tree, "_open_file", open_file)
+
+
+def test_what_may_not_be_read_in_an_archive_is_told_with_that_archive(tmp_path: Path) -> None:
+    zipped(tmp_path / "a.zip", {"people.vcf": PEOPLE, "../outside.txt": b"x"})
+    zipped(tmp_path / "b.zip", {"Takeout/Mail/All mail.mbox": MBOX})
+    refused = {
+        found.export.source.connector_key: [skip.example for skip in found.tree.refused]
+        for found in look(tmp_path).exports
+    }
+    assert refused == {"contacts_vcard": ["a.zip/../outside.txt"], "mail": []}
+
+
+def test_what_lies_outside_the_folder_of_the_only_export_is_told(tmp_path: Path) -> None:
+    FIRST["facebook"].folder(tmp_path / "facebook-nora")
+    (tmp_path / "savegame.xyz").write_bytes(b"\x00\x01")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    discovery = look(tmp_path)
+    assert keys(discovery) == ["facebook"]
+    told = " ".join(discovery.left_out)
+    assert "savegame.xyz" in told
+    assert "loop (a link to another place)" in told
+
+
+def test_an_export_that_cannot_be_read_is_told_beside_one_that_can(tmp_path: Path) -> None:
+    (tmp_path / "people.vcf").write_bytes(PEOPLE)
+    (tmp_path / "signal-2026-01-01.backup").write_bytes(b"\x00\x01")
+    [words] = look(tmp_path).unknown
+    assert "an encrypted backup of Signal" in words
+
+
+def test_archives_of_windows_and_of_macs_have_the_names_they_unpack_to(tmp_path: Path) -> None:
+    files: dict[str, bytes] = {"Takeout\\Mail\\All mail.mbox": MBOX, "Takeout\\Mail\\": b""}
+    zipped(tmp_path / "windows.zip", files)
+    [mail] = look(tmp_path / "windows.zip").exports
+    assert [entry.name for entry in mail.tree.entries] == ["Takeout/Mail/All mail.mbox"]
+    path = zipped(tmp_path / "mac.zip", {"Müller/Müller.vcf": PEOPLE})
+    _clear_flags(path)
+    [people] = look(path).exports
+    assert [entry.name for entry in people.tree.entries] == ["Müller/Müller.vcf"]
+
+
+def _flags(path: Path) -> Any:
+    """Yield the content of a zip and each place in it where the flags of an entry stand."""
+    content = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = content.find(mark)
+        while place >= 0:
+            yield content, place + at
+            place = content.find(mark, place + 1)
+    path.write_bytes(content)
+
+
+def _encrypt(path: Path) -> None:
+    for content, place in _flags(path):
+        content[place] |= 1
+
+
+def _clear_flags(path: Path) -> None:
+    for content, place in _flags(path):
+        content[place + 1] &= ~0x08
