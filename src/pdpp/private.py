@@ -51,6 +51,21 @@ def locked_folder(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def hold_folder(folder: str | Path) -> int | None:
+    """Return the lock of a folder, which ends with the process; raise where another has it."""
+    if os.name == "nt":  # pragma: no cover - there folders cannot be locked
+        return None
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 @contextmanager
 def locked_file(path: Path, wait: Callable[[], None]) -> Iterator[None]:
     """Hold the lock of a file; call ``wait`` again and again while somebody else holds it.

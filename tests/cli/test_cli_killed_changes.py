@@ -73,6 +73,18 @@ def test_a_removal_that_is_killed_is_finished_by_the_house(two: Path) -> None:
     store.close()
 
 
+def test_a_removal_that_is_killed_is_finished_by_the_same_command(two: Path) -> None:
+    store = open_store(two)
+    store.remove_connection("cin_old")  # where a killed one is at the latest when it is hidden
+    assert pdpp("connection", "remove", "cin_old", "--dry-run", data=two).code == 1
+    assert store.delete_removed(), "a look deletes nothing"
+    assert "there is no account" in pdpp("connection", "remove", "cin_old", data=two).failed()
+    assert not store.delete_removed()
+    assert counts(store) == {"cin_diary": 400}
+    assert store.check() == []
+    store.close()
+
+
 def test_two_merges_of_the_same_accounts_at_once_are_one(two: Path) -> None:
     stores = [open_store(two) for _ in range(2)]
     problems: list[Exception] = []

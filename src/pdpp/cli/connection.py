@@ -180,9 +180,12 @@ def remove(account: str, yes: bool, dry_run: bool, data: Path, as_json: bool) ->
     """Delete an account with all its records and files, and take it out of every grant.
 
     A grant that opens nothing else is revoked. What clients and backups already hold stays there.
-    A server may be running: the account is gone at its next request.
+    A server may be running: the account is gone at its next request. After an interruption, run the
+    same command again: it deletes what an earlier removal left.
     """
     with open_store(data) as store:
+        if not dry_run:
+            delete_removed(store)
         connection = find_account(store.catalogue(), account)
         run_removal(
             store,

@@ -29,6 +29,7 @@ from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
+from pdpp.serving.unfinished import restoring_into
 from pdpp.store.intake import IngestResultJson, write_lines
 from pdpp.store.port import Store
 
@@ -42,11 +43,16 @@ def restore(folder: Path, data: Path, as_json: bool) -> None:
     """Restore what pdpp export --all saved for the owner: sources, accounts, records, files.
 
     Every file is checked against the manifest before anything is written; the same folder twice
-    changes nothing. Grants and tokens are not part of an export: approve clients again, or use
-    pdpp backup.
+    changes nothing. After an interruption, run the same command again: until then nothing else
+    opens a store that had no accounts before. Grants and tokens are not part of an export: approve
+    clients again, or use pdpp backup.
     """
     manifest = _checked(folder)
-    with open_store(data, create=True) as store, Progress("Records:") as progress:
+    with (
+        open_store(data, create=True, restoring=True) as store,
+        restoring_into(store),
+        Progress("Records:") as progress,
+    ):
         known = _adopt_import_secret(store, folder, manifest)
         _declare(store, folder, manifest)
         _keep_blobs(store, folder, manifest)

@@ -1,8 +1,10 @@
 """Backups: everything copied into a new folder, by the program or as a job of the server."""
 
+import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeGuard, runtime_checkable
 
@@ -11,12 +13,14 @@ from pdpp.jobs.context import JobContext
 from pdpp.jobs.kind import JobKind
 from pdpp.model.errors import StoreError
 from pdpp.model.instant import Clock
+from pdpp.private import hold_folder
 from pdpp.sources.importing.state import ImportState
 from pdpp.store.jobs import JobOrder, Json
 from pdpp.store.vault import Vault
 
 BACKUP = "backup"
 _FIRST, _COPY = "first", "copy"
+_UNFINISHED = ".pdpp-backup-"
 
 Tell = Callable[[int, int], None]
 
@@ -62,17 +66,56 @@ def make_backup(store: CopyingStore, data: Path, folder: Path, clock: Clock, tel
         raise StoreError(f"{folder} is not an empty folder; choose a new one for the backup")
     target, began = folder.resolve(), clock()
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-    try:
+    with _unfinished_folder(target.parent) as partial:
         # First what imports remember: it may be behind the records, never ahead of them.
         ImportState(data).copy(partial / _FIRST)
         store.backup(partial / _COPY, tell)
         for file in (partial / _FIRST).glob("*"):
             file.rename(partial / _COPY / file.name)
         _settle(partial / _COPY, target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     note_backup(store.vault, BackupNote(began, str(target)))
+
+
+@contextmanager
+def _unfinished_folder(parent: Path) -> Iterator[Path]:
+    """Make a folder for a copy, and remove it; those of programs that were killed go too."""
+    _sweep(parent)
+    folder, held = _new_folder(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+def _new_folder(parent: Path) -> tuple[Path, int | None]:
+    """Make a folder that this process holds; return its lock, None where there are no locks."""
+    while True:
+        folder, held = Path(tempfile.mkdtemp(dir=parent, prefix=_UNFINISHED)), None
+        try:
+            held = hold_folder(folder)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another program was quicker to take it for one that was left
+        except OSError:  # pragma: no cover - a disk on the network; nobody removes it there
+            return folder, None
+        if folder.is_dir():
+            return folder, held
+        if held is not None:  # pragma: no cover - removed between two lines
+            os.close(held)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the unfinished copies of programs that do not run any more."""
+    if os.name == "nt":  # pragma: no cover - nothing tells whose program still runs
+        return
+    for folder in parent.glob(f"{_UNFINISHED}*"):
+        # One that another program holds, or that is another user's, stays.
+        with suppress(OSError):
+            held = hold_folder(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            if held is not None:
+                os.close(held)
 
 
 def _settle(partial: Path, target: Path) -> None:

@@ -15,8 +15,9 @@ from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import unlock
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
-from pdpp.serving.database import database_has_store, database_of, open_database, refuse_unfinished
+from pdpp.serving.database import database_has_store, database_of, open_database
 from pdpp.serving.temporary_files import temporary_files_in
+from pdpp.serving.unfinished import refuse_unfinished
 from pdpp.store.port import Store
 from pdpp.store.sqlite.conversion import remove_unfinished, settle
 from pdpp.store.sqlite.failures import advice
@@ -157,26 +158,30 @@ def open_store(
     folder: Path,
     *,
     create: bool = False,
+    restoring: bool = False,
     key: DataKey | None = None,
     database: DatabaseAddress | None = None,
 ) -> Iterator[Store]:
     """Open the store of a folder for one command; only where ``create`` says so is it made.
 
-    ``key`` is that of an encrypted store, and ``database`` is the one that holds the
-    records, for a caller who has them already.
+    ``restoring`` opens one, too, into which a restore was interrupted. ``key`` is that of an
+    encrypted store, and ``database`` is the one that holds the records, for a caller who has them
+    already.
     """
     database = database or database_of(folder)
     if database is None:
-        with _open_file(folder, create=create, key=key) as store:
+        with _open_file(folder, create=create, restoring=restoring, key=key) as store:
             yield store
         return
     keep_private(folder)
-    with open_database(database, folder, create=create) as store:
+    with open_database(database, folder, create=create, restoring=restoring) as store:
         yield store
 
 
 @contextmanager
-def _open_file(folder: Path, *, create: bool, key: DataKey | None) -> Iterator[Store]:
+def _open_file(
+    folder: Path, *, create: bool, restoring: bool, key: DataKey | None
+) -> Iterator[Store]:
     """Open the file of a folder as a store."""
     if key is None:
         key = store_key(folder)
@@ -194,7 +199,7 @@ def _open_file(folder: Path, *, create: bool, key: DataKey | None) -> Iterator[S
         raise _failure(folder, problem) from problem
     try:
         remove_unfinished(folder)
-        refuse_unfinished(store)
+        refuse_unfinished(store, restoring=restoring)
         with temporary_files(folder, key):
             yield store
     except apsw.Error as problem:

@@ -10,10 +10,10 @@ from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
+from pdpp.serving.unfinished import refuse_unfinished
 from pdpp.serving.visits import WaitingOwners
 from pdpp.store.fleet import Fleet
 from pdpp.store.port import Store
-from pdpp.store.tables.moving import MOVE_SETTING
 
 if TYPE_CHECKING:
     from pdpp.store.postgres.bucket import Bucket
@@ -43,8 +43,13 @@ def database_has_store(database: DatabaseAddress) -> bool:
 
 
 @contextmanager
-def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> Iterator[Store]:
-    """Open the store in a database for one command; only where ``create`` says so is it made."""
+def open_database(
+    database: DatabaseAddress, folder: Path, *, create: bool, restoring: bool = False
+) -> Iterator[Store]:
+    """Open the store in a database for one command; only where ``create`` says so is it made.
+
+    ``restoring`` opens one, too, into which a restore was interrupted.
+    """
     with explained(database):
         from pdpp.store.postgres.opening import prepare
         from pdpp.store.postgres.owner import has_store
@@ -66,7 +71,7 @@ def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> I
                 bucket=bucket_of(database),
             )
             try:
-                refuse_unfinished(store)
+                refuse_unfinished(store, restoring=restoring)
                 yield store
             finally:
                 store.close()
@@ -151,12 +156,6 @@ def bucket_of(database: DatabaseAddress) -> "Bucket | None":
     from pdpp.store.postgres.bucket import Bucket
 
     return Bucket(database.bucket)
-
-
-def refuse_unfinished(store: Store) -> None:
-    """Refuse a store into which a move has begun and not ended: half of it is not there."""
-    if store.vault.setting(MOVE_SETTING) is not None:
-        raise StoreError("a move into this store was interrupted; run the same pdpp move again")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pdpp.private import locked_folder, make_folder
+from pdpp.private import hold_folder, locked_folder, make_folder
 
 NAME = "temporary"
 _OF_SQLITE = "SQLITE_TMPDIR"
@@ -29,7 +29,7 @@ def temporary_files_in(folder: Path) -> Iterator[None]:
     with locked_folder(place):
         _sweep(place)
         own = tempfile.mkdtemp(dir=place)
-        held = _held(own)
+        held = hold_folder(own)
     before = tempfile.tempdir, os.environ.get(_OF_SQLITE)
     tempfile.tempdir = os.environ[_OF_SQLITE] = own
     try:
@@ -48,23 +48,9 @@ def temporary_files_in(folder: Path) -> Iterator[None]:
 def _sweep(place: Path) -> None:
     """Remove the folders of processes that do not run any more."""
     for entry in place.iterdir():
+        # On Windows there is no lock: files that are open cannot be removed there anyway.
         with suppress(BlockingIOError):
-            held = _held(entry)
+            held = hold_folder(entry)
             shutil.rmtree(entry, ignore_errors=True)
             if held is not None:
                 os.close(held)
-
-
-def _held(folder: str | Path) -> int | None:
-    """Return the lock of a folder, which ends with the process; raise where another has it."""
-    if os.name == "nt":  # pragma: no cover - there open files cannot be removed anyway
-        return None
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise
-    return descriptor

@@ -72,12 +72,14 @@ def remove(yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
     Your own accounts and grants stay. A server may be running: the demo is gone at its next
     request. To see the demo again, start pdpp serve --demo.
     """
-    from pdpp.cli.account_removal import RemovalOptions, run_removal
+    from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
     from pdpp.cli.seeding import demo_accounts
     from pdpp.serving.data_folder import open_store
 
     with open_store(data) as store:
         accounts = demo_accounts(store.catalogue())
+        if not dry_run:
+            delete_removed(store)
         if not accounts:
             show({"status": "absent"}, ["There is no demo in this folder."], as_json=as_json)
             return
