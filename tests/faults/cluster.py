@@ -65,6 +65,10 @@ class Cluster:
             hosts = f"{session.info.host},{self._sockets}"
         return f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write"
 
+    def replica_url(self) -> str:
+        """Return the address of the replica."""
+        return f"postgresql://postgres@/postgres?host={self._sockets}"
+
     def stop_replica(self) -> None:
         self.run("pg_ctl", "-w", "-m", "immediate", "-D", str(self._replica), "stop")
 
@@ -72,9 +76,7 @@ class Cluster:
         """Let the replica get nothing any more, and nobody wait for it."""
         with (
             psycopg.connect(self.primary.get_uri(), autocommit=True) as session,
-            psycopg.connect(
-                f"postgresql://postgres@/postgres?host={self._sockets}", autocommit=True
-            ) as replica,
+            psycopg.connect(self.replica_url(), autocommit=True) as replica,
         ):
             session.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
             session.execute("SELECT pg_reload_conf()")

@@ -17,8 +17,15 @@ from tests.postgres_server import server_url
 from tests.serving import UNLIMITED, all_rows, grant, owner, plant, put, running
 
 from pdpp.app import make_app
+from pdpp.authz.principal import Principal
+from pdpp.authz.token import TokenKind, mint
+from pdpp.model import instant
+from pdpp.model.errors import StoreError
+from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
 from pdpp.store.postgres.opening import worker_connections
 from pdpp.store.postgres.store import PostgresStore
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
 from pdpp.store.scope import owner_reaches
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a server from a wheel")
@@ -190,6 +197,53 @@ def test_nobody_is_told_that_nothing_was_kept_where_it_may_be(tmp_path: Path) ->
         assert mine.post(INGEST, content=body("b0-")).json()["records_accepted"] == 1
         listed = [row["id"] for row in all_rows(mine, READS[0])]
         assert sorted(listed) == ["a0", *(f"b{number}-0" for number in range(4))]
+
+
+def test_a_receipt_whose_commit_was_not_answered_is_written_once(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener, ExitStack() as stack:
+        way = Way(listener)
+        shared = stack.enter_context(closing(worker_connections(way.url)))
+        PostgresStore(server_url(), tmp_path, owner=str(tmp_path)).close()
+        store = PostgresStore(way.url, tmp_path, owner=str(tmp_path), connections=shared)
+        recorder = Recorder(
+            store.receipts, instant.now, ReceiptPolicy(seconds=3_600, waiting_bytes=10)
+        )
+        recorder.start()
+        _, token = mint(TokenKind.OWNER, "owner", 0)
+        for _ in range(2):
+            recorder.take(AnsweredRead(1, Principal(token, ()), "listRecords", "notes", []))
+        with shared.receipts.session() as db:
+            way.cut_answer_to(b"COMMIT", db.raw)
+        recorder.close()  # which tries twice
+        assert store.receipts.verify().problems == ()
+        kept = [one.receipt.operation for one in store.receipts.receipts(ReceiptQuery())]
+        assert kept == [LogEvent.GAP, "listRecords"]
+        store.close()
+
+
+@pytest.mark.parametrize("words", [b"COMMIT", b"INSERT INTO batch"])
+def test_receipts_that_failed_are_written_once_whatever_others_wrote_since(
+    tmp_path: Path, words: bytes
+) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener, ExitStack() as stack:
+        way = Way(listener)
+        shared = stack.enter_context(closing(worker_connections(way.url)))
+        another = PostgresStore(server_url(), tmp_path, owner=str(tmp_path))
+        store = PostgresStore(way.url, tmp_path, owner=str(tmp_path), connections=shared)
+        store.receipts.begin()
+        first, second, third = ([ReceiptBatch([Receipt(at, "read")])] for at in range(3))
+        with shared.receipts.session() as db:
+            way.cut_answer_to(words, db.raw)
+        with pytest.raises(StoreError, match="cannot write receipts"):
+            store.receipts.write(first)
+        another.receipts.write(second)
+        store.receipts.write(first)
+        store.receipts.write(third)
+        assert store.receipts.verify().problems == ()
+        kept = [one.receipt.at for one in store.receipts.receipts(ReceiptQuery())]
+        assert kept == ([2, 1, 0] if words == b"COMMIT" else [2, 0, 1])
+        store.close()
+        another.close()
 
 
 def test_a_session_that_is_cut_shows_nobody_the_rows_of_another_owner(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engine import database_of, let_receipts, open_store, stop_receipts
+from tests.engine import database_of, hold_receipts, let_receipts, open_store, stop_receipts
 from tests.receipts.served import QUICK, good, kept
 from tests.resource.library import library_store
 from tests.serving import DEADLINE, UNENCRYPTED, UNLIMITED, World, grant, living, refused
@@ -367,7 +367,7 @@ def test_what_is_read_while_the_last_is_written_is_written_too(tmp_path: Path) -
     store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=0.01))
     recorder.start()
-    with store.receipts._lock:  # type: ignore[attr-defined]  # writing waits for this
+    with hold_receipts(store):
         recorder.take(reading())
         wait_for(lambda: bool(recorder._full))
         recorder.take(reading())
@@ -377,3 +377,19 @@ def test_what_is_read_while_the_last_is_written_is_written_too(tmp_path: Path) -
     closing.join()
     store.close()
     assert len(kept(tmp_path)) == 2
+
+
+def test_what_failed_is_written_at_the_end_with_what_came_since(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    recorder = Recorder(store.receipts, instant.now)
+    recorder.take(reading(operation="failed"))
+    store.receipts.begin()
+    stop_receipts(store)
+    recorder._write()
+    let_receipts(store)
+    recorder.take(reading(operation="came since"))
+    recorder._ending = True
+    recorder._thread.start()
+    recorder.close()
+    store.close()
+    assert [receipt.operation for receipt in kept(tmp_path)] == ["failed", "came since"]

@@ -61,6 +61,18 @@ class AnsweredRead(NamedTuple):
     """The fields that the question used: to filter, sort, group or add up."""
 
 
+class _Attempt(NamedTuple):
+    """What is written at once: full batches, and one that tells of unrecorded reads.
+
+    What failed is tried again as it was, because the log may hold it: a database that was cut off
+    may have committed before it could say so.
+    """
+
+    batches: Sequence[ReceiptBatch]
+    full: int
+    unrecorded: int
+
+
 class Recorder:
     """Writes receipts in a thread of its own."""
 
@@ -73,6 +85,8 @@ class Recorder:
         self._full: list[ReceiptBatch] = []
         self._waiting = 0
         self._unrecorded = 0
+        self._attempt: _Attempt | None = None
+        """What failed."""
         self._failing = False
         self._ending = False
         self._unanchored = False
@@ -170,7 +184,8 @@ class Recorder:
             self._work.wait()
             self._linger()
             self._write()
-        self._write()  # what came while the last was written
+        while self._write():  # what came while the last was written
+            pass
 
     def _linger(self) -> None:
         """Wait until it is time to write, or until a batch is full that may well be written."""
@@ -181,32 +196,44 @@ class Recorder:
                 if not self._failing:
                     return
 
-    def _write(self) -> None:
-        """Write what waits; where that fails keep it and try again after a while."""
+    def _write(self) -> bool:
+        """Write what waits; where that fails keep it and try again after a while.
+
+        Tell whether more was left to be written after it.
+        """
         with self._lock:
             self._work.clear()
             self._turn()
-            # A copy: what fails to be written stays where it was, and reads go on to fill new
-            # batches.
-            batches, unrecorded = list(self._full), self._unrecorded
-        if not batches and not unrecorded:
-            return
+            attempt = self._attempt or self._next_attempt()
+        if not attempt.batches:
+            return False
         try:
-            self._book.write([*batches, *self._gap(unrecorded)])
+            self._book.write(attempt.batches)
         except StoreError as problem:
+            self._attempt = attempt
             self._tell(failing=True, why=problem.message)
             self._work.set()
-            return
+            return False
+        self._attempt = None
         self._tell(failing=False)
         self._unanchored = True
         with self._lock:
-            del self._full[: len(batches)]
+            del self._full[: attempt.full]
             self._waiting = sum(batch.size for batch in (*self._full, self._batch))
-            self._unrecorded -= unrecorded
+            self._unrecorded -= attempt.unrecorded
+            is_left = bool(self._full or self._unrecorded)
+        if is_left:
+            self._work.set()
         try:
             self._book.trim(self._policy.most_rows, self._policy.most_bytes)
         except StoreError as problem:
             log.error("old receipts could not be dropped: %s", problem.message)
+        return is_left
+
+    def _next_attempt(self) -> _Attempt:
+        # A copy: what fails to be written stays where it was, and reads go on to fill new batches.
+        full, unrecorded = list(self._full), self._unrecorded
+        return _Attempt([*full, *self._gap(unrecorded)], len(full), unrecorded)
 
     def _gap(self, unrecorded: int) -> Iterator[ReceiptBatch]:
         if unrecorded:

@@ -128,7 +128,11 @@ class ReceiptLog(Protocol):
         ...
 
     def write(self, batches: Sequence["ReceiptBatch"]) -> None:
-        """Write batches of receipts, all of them or none."""
+        """Write batches of receipts, all of them or none.
+
+        Whoever is told that it failed gives the same sequence again: where nobody knows whether it
+        was written, it is not written twice.
+        """
         ...
 
     def trim(self, most_rows: int, most_bytes: int) -> None:

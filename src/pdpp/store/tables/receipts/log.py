@@ -55,6 +55,8 @@ class TableReceipts(ABC):
         self._lock = threading.Lock()
         self._session: str | None = None
         self._writer_lock: HeldLock | None = None
+        self._tried: tuple[Sequence[ReceiptBatch], ChainHead] | None = None
+        """What was to be written last, and the end that the log has if it was."""
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[TableConnection]:
@@ -107,15 +109,30 @@ class TableReceipts(ABC):
         ]
 
     def write(self, batches: Sequence[ReceiptBatch]) -> None:
-        """Write batches of receipts, all of them or none."""
-        with self._writing() as db:
-            self._extend(db, batches)
+        """Write batches of receipts, all of them or none.
 
-    def _extend(self, db: TableConnection, batches: Sequence[ReceiptBatch]) -> None:
+        Where this fails the same ones are given again. They may be in the log by then: a database
+        that was cut off may have committed before it could say so.
+        """
+        with self._writing() as db:
+            if not self._is_written(db, batches):
+                self._tried = batches, self._extend(db, batches)
+        self._tried = None
+
+    def _is_written(self, db: TableConnection, batches: Sequence[ReceiptBatch]) -> bool:
+        """Tell whether a try of which it was said that it failed wrote these batches."""
+        if self._tried is None or self._tried[0] is not batches:
+            return False
+        end = self._tried[1]
+        return verification.hash_of(db, end.last) == end.hash
+
+    def _extend(self, db: TableConnection, batches: Sequence[ReceiptBatch]) -> ChainHead:
+        """Write batches; return the ends of the log with them."""
         head = self._checked_head(db)
         for batch in batches:
             head = self._put(db, head, batch) if batch.count else head
         self._end(db, head)
+        return head
 
     def _put(self, db: TableConnection, head: ChainHead, batch: ReceiptBatch) -> ChainHead:
         """Write one batch; return the ends of the log with it."""
