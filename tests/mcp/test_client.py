@@ -32,6 +32,7 @@ from pdpp.model.errors import (
     InvalidRequest,
     NotFound,
     PdppError,
+    StreamNotAllowed,
 )
 from pdpp.model.grant import Package
 from pdpp.wire.answer import UnexpectedAnswer
@@ -187,8 +188,10 @@ def test_a_reading_of_several_grants_goes_the_way_of_one() -> None:
         made.way(None)
     assert told.value.code == "ambiguous_connection"
     with pytest.raises(PdppError) as told:
-        made.require_one_source(None, "other")
+        made.require_one_source(None, "notes")
     assert told.value.detail["total"] == 2
+    with pytest.raises(StreamNotAllowed, match="opens no stream 'other'"):
+        made.require_one_source(None, "other")
 
 
 def test_a_package_of_no_grants_holds_no_blob() -> None:

@@ -24,6 +24,17 @@ QUESTIONS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("fetch", {"id": "messages:absent", "surprise": 1}),
     ("read_record_field", {"id": "nonsense", "field_path": "body"}),
 )
+UNOPENED: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("schema", {"stream": "nowhere"}),
+    ("schema", {"stream": "nowhere", "detail": "full"}),
+    ("schema", {"stream": "nowhere", "connection_id": "cin_home"}),
+    ("query_records", {"stream": "nowhere"}),
+    ("aggregate", {"stream": "nowhere", "metric": "count"}),
+    ("search", {"query": "tiles", "streams": ["nowhere"]}),
+    ("search", {"query": "tiles", "streams": ["nowhere"], "connection_id": "cin_home"}),
+    ("fetch", {"id": "nowhere:1"}),
+    ("read_record_field", {"id": "nowhere:1", "field_path": "body"}),
+)
 LISTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("search", {"query": "kitchen tiles invoice", "limit": 3}),
     ("query_records", {"stream": "transactions", "connection_id": "cin_bank", "limit": 7}),
@@ -67,6 +78,20 @@ def test_the_same_question_is_answered_alike_near_and_far_in_both_eras(
     first, *others = (said(client.call(tool, arguments)) for client in clients)
     for client, other in zip(clients[1:], others, strict=True):
         assert other == first, client.kind
+
+
+@pytest.mark.parametrize(("tool", "arguments"), UNOPENED)
+def test_a_stream_that_nothing_opens_is_refused_in_the_same_words_under_every_token(
+    demo: Estate, demo_token: str, demo_package: str, tool: str, arguments: Mapping[str, Any]
+) -> None:
+    told = []
+    for kind in ("stdio-modern", "http-modern"):
+        for token in (demo_token, demo_package):
+            answer = demo.client(kind, token).refused("grant_stream_not_allowed", tool, arguments)
+            error = {**answer.structured["error"]}
+            error.pop("request_id", None)  # near, a package is refused without a request
+            told.append((error, answer.structured["next"]))
+    assert told == told[:1] * 4
 
 
 def pages(clients: list[Client], tool: str, arguments: Mapping[str, Any]) -> Iterator[Any]:

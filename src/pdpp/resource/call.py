@@ -9,13 +9,13 @@ from pdpp.authz.principal import Principal
 from pdpp.evidence.ambiguity import ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
+from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.meaning.encoder import LazyEncoder
 from pdpp.model.errors import (
     AmbiguousConnection,
     CandidateJson,
     InvalidRequest,
     NotFound,
-    StreamNotAllowed,
 )
 from pdpp.receipts.served import ServedParts
 from pdpp.resource.parameter import Query
@@ -126,16 +126,6 @@ class Call:
     def bound(self, kind: str) -> tuple[str, ...]:
         """Return what a cursor of this call is bound to."""
         return (self.principal.binding, kind, self.path.get("stream", ""), self.query.binding())
-
-
-def refused_stream(stream: str | None, connection_id: str | None) -> StreamNotAllowed:
-    """Return the refusal of a stream, or of any, that is outside the grant or does not exist."""
-    wanted = "no stream" if stream is None else f"no stream {stream!r}"
-    place = f" of connection {connection_id!r}" if connection_id is not None else ""
-    return StreamNotAllowed(
-        f"This token opens {wanted}{place}; GET /v1/streams lists what it opens.",
-        param="stream" if connection_id is None else "connection_id",
-    )
 
 
 def no_record(stream: str, key: str) -> NotFound:

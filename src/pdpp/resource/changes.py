@@ -3,11 +3,12 @@
 from functools import partial
 from typing import NamedTuple
 
+from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.evidence.text import digest
 from pdpp.model.errors import CursorExpired, InvalidRequest
 from pdpp.receipts.served import of_changes
 from pdpp.resource.answers import ListJson, RecordJson, TombstoneJson
-from pdpp.resource.call import Call, chosen_fields, refused_stream
+from pdpp.resource.call import Call, chosen_fields
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
 from pdpp.service.cursor import refused_cursor
 from pdpp.service.runner import leave_loop

@@ -6,11 +6,12 @@ from typing import Any
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.compact import LEGEND, compact_schema
+from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.model import instant
 from pdpp.model.declaration import Field, Relationship
 from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
 from pdpp.resource.answers import COUNT_KINDS, ListJson, StreamJson
-from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
+from pdpp.resource.call import Call, ambiguous, visible_views
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.relation import expandable
 from pdpp.resource.schema_answers import (

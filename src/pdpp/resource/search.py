@@ -15,6 +15,7 @@ from pdpp.evidence.language.marks import Marker
 from pdpp.evidence.language.question import Question, parse_question
 from pdpp.evidence.lean import HEADER, VALUE, lean_search
 from pdpp.evidence.presentation import NAMING, present_name
+from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
@@ -28,7 +29,7 @@ from pdpp.resource.answers import (
     WarningJson,
 )
 from pdpp.resource.calendar import zone
-from pdpp.resource.call import Call, Unwritten, of_connection, records_route, refused_stream
+from pdpp.resource.call import Call, Unwritten, of_connection, records_route
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
 from pdpp.store.numbers import read_data
@@ -178,7 +179,7 @@ def _searched(call: Call) -> tuple[Reach, ...]:
     streams = call.query.items("streams")
     for stream in streams:
         if not call.reaches(stream):
-            raise refused_stream(stream, call.query.text("connection_id"))
+            raise refused_stream(stream, call.query.text("connection_id"), param="streams")
     reaches = call.reaches()
     if not reaches and call.query.text("connection_id") is not None:
         raise refused_stream(None, call.query.text("connection_id"))

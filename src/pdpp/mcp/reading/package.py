@@ -6,10 +6,11 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.merge import ChildAnswers, MergedSearch
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor, is_package_cursor
-from pdpp.mcp.reading.reader import ChildGrant, GrantReader, unknown_stream
+from pdpp.mcp.reading.reader import ChildGrant, GrantReader
 from pdpp.mcp.reading.resource_client import ResourceClient
 from pdpp.mcp.reading.schema_answer import SchemaAnswer
 from pdpp.mcp.reading.schema_merge import merged_schema
@@ -40,7 +41,7 @@ async def search_package(
     asked = _asked(reader, params)
     if not asked and params.get("streams"):
         # To find nothing in streams that nobody opens would look like an answer.
-        raise unknown_stream(params["streams"][0], "streams")
+        raise refused_stream(params["streams"][0], param="streams")
     together = _together(asked, params)
     if together is not None and not is_package_cursor(cursor):
         try:
@@ -206,7 +207,7 @@ async def schema_children(
     """Ask every child for its part of the schema and put the parts together."""
     asked = [c for c in reader.children or () if stream is None or stream in c.streams]
     if stream is not None and not asked:
-        raise unknown_stream(stream)
+        raise refused_stream(stream)
 
     async def ask(child: ChildGrant) -> SchemaAnswer:
         return await reader.compact(stream, child.connection_id)

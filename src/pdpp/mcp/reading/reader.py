@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import Handle
+from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
@@ -21,7 +22,6 @@ from pdpp.model.errors import (
     CandidateJson,
     InvalidRequest,
     PdppError,
-    StreamNotAllowed,
 )
 from pdpp.wire.answer import answer_without
 from pdpp.wire.citation import record_address
@@ -143,7 +143,7 @@ class GrantReader:
             return
         schema = await self.compact(None, params.get("connection_id"))
         for stream in sorted(named - {row.name for row in schema.streams}):
-            raise unknown_stream(stream, "streams")
+            raise refused_stream(stream, param="streams")
 
     async def blob(self, blob_id: str, first: int) -> HttpReply:
         """Return the first bytes of a blob, through the first grant that shows it."""
@@ -171,12 +171,12 @@ class GrantReader:
             )
         raise ambiguous(fitting)
 
-    def require_one_source(self, connection_id: str | None, stream: str | None = None) -> None:
+    def require_one_source(self, connection_id: str | None, stream: str) -> None:
         """Refuse at once, from the token's own facts, where a package leaves the source open."""
         if self.children is None or connection_id is not None or len(self.children) < 2:
             return
-        fitting = [c for c in self.children if stream is None or stream in c.streams]
-        raise ambiguous(fitting or self.children)
+        fitting = [c for c in self.children if stream in c.streams]
+        raise ambiguous(fitting) if fitting else refused_stream(stream)
 
     async def compact(self, stream: str | None, connection_id: str | None) -> SchemaAnswer:
         """Return the compact schema: the server's own, or made here from its full one."""
@@ -189,7 +189,7 @@ class GrantReader:
             answer = await self.get(["schema"], params, connection_id)
         schema = read_compact(_schema_in(answer.body), stream, connection_id)
         if stream is not None and not schema.streams:
-            raise unknown_stream(stream)
+            raise refused_stream(stream)
         return schema
 
     async def full(self, stream: str, connection_id: str | None) -> SchemaAnswer:
@@ -203,7 +203,7 @@ class GrantReader:
             answer = await self.get(["schema"], params, connection_id)
         schema = read_full(_schema_in(answer.body), stream, connection_id)
         if not schema.streams:
-            raise unknown_stream(stream)
+            raise refused_stream(stream)
         choices = schema.choices if connection_id is None else []
         if len(choices) > 1:  # Other servers send the detail of all of them.
             raise _ambiguous_detail(stream, choices)
@@ -264,14 +264,6 @@ def _schema_in(body: Json) -> Json:
     if not any(isinstance(schema.get(name), list) for name in ("connectors", "streams")):
         raise answer_without("schema")
     return schema
-
-
-def unknown_stream(stream: str, param: str = "stream") -> StreamNotAllowed:
-    """Return the refusal of a stream that no connection opens."""
-    return StreamNotAllowed(
-        f"No connection that you may read opens a stream {stream!r}; schema lists them.",
-        param=param,
-    )
 
 
 def _ambiguous_detail(stream: str, choices: Sequence[ConnectionChoice]) -> AmbiguousSchemaDetail:
