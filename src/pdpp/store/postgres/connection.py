@@ -9,9 +9,10 @@ from psycopg.abc import Buffer
 from psycopg.types.numeric import NumericBinaryLoader
 
 from pdpp.store.postgres import bulk
+from pdpp.store.postgres.counting import GROWTH
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
 from pdpp.store.postgres.many import ManyRows, many_rows
-from pdpp.store.postgres.session import Beginning, Column, Result, Session
+from pdpp.store.postgres.session import Beginning, Column, OwnerRows, Result, Session
 from pdpp.store.postgres.values import BYTEA, BYTEA_ARRAY
 from pdpp.store.postgres.variant import INDEXED_BYTES, decode
 from pdpp.store.tables.write.new_records import NewRecords
@@ -19,6 +20,8 @@ from pdpp.store.tables.write.new_records import NewRecords
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
+_MOST_OWNERS = 1_000
+"""Of how many owners, those that wrote last, it is remembered what was counted."""
 _MOST_ROWS = 5_000
 """How many rows one statement takes at most: each array of theirs is in memory here and there."""
 
@@ -127,6 +130,8 @@ class PostgresConnection:
     def roll_back(self) -> None:
         """End a transaction that failed; a connection that was cut has ended it already."""
         self._session.roll_back()
+        if self.owner is not None:
+            self._session.owner_rows.pop(self.owner, None)  # what was counted is gone too
 
     def send(self, text: str) -> None:
         """Send a statement, and do not wait for what comes of it."""
@@ -221,13 +226,26 @@ class PostgresConnection:
         for row in rows:
             self._session.ask(text, row, self.owner)
 
-    def take_grown(self, rows: int) -> list[str]:
-        """Return the tables that rows were added to, where so many rows were written since."""
-        session = self._session
+    def take_grown(self, rows: int) -> tuple[list[str], int | None]:
+        """Return the tables that rows were added to, where so many rows were written since.
+
+        With the owner, where the rows of this owner became several times as many since they were
+        counted.
+        """
+        session, owner = self._session, self.owner
         if session.written < rows:
-            return []
-        grown, session.written, session.grown = sorted(session.grown), 0, set()
-        return grown
+            return [], None
+        grown, written = sorted(session.grown), session.written
+        session.written, session.grown = 0, set()
+        if owner is None:
+            return grown, None
+        before = session.owner_rows.pop(owner, OwnerRows())
+        total = before.written + written
+        is_newcomer = total >= GROWTH * before.counted
+        while len(session.owner_rows) >= _MOST_OWNERS:
+            del session.owner_rows[next(iter(session.owner_rows))]
+        session.owner_rows[owner] = OwnerRows(total, total if is_newcomer else before.counted)
+        return grown, owner if is_newcomer else None
 
     def changes(self) -> int:
         """Return how many rows the last statement changed."""

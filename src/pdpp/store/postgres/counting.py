@@ -18,7 +18,7 @@ def counting(schema: str, role: str) -> tuple[str, ...]:
         # As whoever owns the tables, because a worker may not count them. Nobody waits for a table
         # that is being counted or cleaned up: that ends with what is wanted here.
         f"""
-        CREATE OR REPLACE FUNCTION count_grown(written text[]) RETURNS void
+        CREATE OR REPLACE FUNCTION count_grown(written text[], newcomer bigint) RETURNS void
         LANGUAGE plpgsql SECURITY DEFINER
         SET search_path = pg_catalog, pg_temp SET default_statistics_target = {_EXACTNESS} AS $$
         DECLARE grown name;
@@ -29,13 +29,18 @@ def counting(schema: str, role: str) -> tuple[str, ...]:
               LEFT JOIN pg_inherits i ON i.inhparent = t.oid
               JOIN pg_class c ON c.oid = coalesce(i.inhrelid, t.oid)
             WHERE c.relkind = 'r'
-              AND pg_relation_size(c.oid) >= {GROWTH} * greatest(c.relpages, 1)
-                                             * current_setting('block_size')::bigint
+              AND (pg_relation_size(c.oid) >= {GROWTH} * greatest(c.relpages, 1)
+                                              * current_setting('block_size')::bigint
+                OR newcomer IS NOT NULL AND i.inhparent IS NOT NULL AND satisfies_hash_partition(
+                     t.oid,
+                     (SELECT count(*) FROM pg_inherits own WHERE own.inhparent = t.oid)::int,
+                     substring(c.relname FROM '_p([0-9]+)$')::int,
+                     newcomer))
           LOOP
             EXECUTE format('ANALYZE (SKIP_LOCKED) {schema}.%I', grown);
           END LOOP;
         END $$
         """,
-        "REVOKE ALL ON FUNCTION count_grown(text[]) FROM PUBLIC",
-        f"GRANT EXECUTE ON FUNCTION count_grown(text[]) TO {role}",
+        "REVOKE ALL ON FUNCTION count_grown(text[], bigint) FROM PUBLIC",
+        f"GRANT EXECUTE ON FUNCTION count_grown(text[], bigint) TO {role}",
     )

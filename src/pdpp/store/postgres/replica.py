@@ -5,9 +5,13 @@ A worker asks the primary for that number when it decides who a caller is. So th
 snapshot of the replica shows tells, for this owner, exactly which writes it has: all of them, or
 all up to a moment at which this worker saw the primary's number. No clock of another machine is
 asked, and a replica that was cut off from its primary is not taken for a recent one.
+
+A number that this worker never saw on the primary tells nothing. By how much a write adds is
+chance, so that a replica which went another way, with writes of its own, has other numbers.
 """
 
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict, deque
@@ -64,6 +68,7 @@ class ReplicaReaders:
         self._clock = clock
         self._lock = threading.Lock()
         self._seen: OrderedDict[int, deque[_Seen]] = OrderedDict()
+        self._forgot_at = -math.inf
         self._resting_until = 0.0
         self._use = ReplicaUse()
 
@@ -77,6 +82,8 @@ class ReplicaReaders:
     def see(self, owner: int, changes: int, at: float) -> None:
         """Note the number that an owner's row had on the primary at a moment."""
         with self._lock:
+            if at <= self._forgot_at:
+                return  # of a primary that is none any more
             seen = self._seen.setdefault(owner, deque(maxlen=_MOST_SEEN))
             self._seen.move_to_end(owner)
             if seen and seen[-1].changes >= changes:
@@ -92,6 +99,7 @@ class ReplicaReaders:
         """Forget all numbers: the primary goes on from a moment before some of them."""
         with self._lock:
             self._seen.clear()
+            self._forgot_at = self._clock()
 
     def lag(self, owner: int, changes: int) -> float | None:
         """Return by how many seconds at most a snapshot with a number is behind; None if unknown.
@@ -102,14 +110,12 @@ class ReplicaReaders:
             seen = self._seen.get(owner)
             if not seen:
                 return None
-            if changes > seen[-1].changes:
-                # Of a write that this worker has not heard of, or of a past that is not the
-                # primary's any more: the primary knows.
-                return None
             if changes == seen[-1].changes:
                 return 0.0
-            ats = [known.at for known in seen if known.changes <= changes]
-        return max(self._clock() - ats[-1], _LEAST_LAG) if ats else None
+            # Another number, also one between two of these, may be of a write that the primary
+            # never had.
+            at = next((known.at for known in seen if known.changes == changes), None)
+        return None if at is None else max(self._clock() - at, _LEAST_LAG)
 
     def begin(
         self,

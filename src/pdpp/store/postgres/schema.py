@@ -17,7 +17,7 @@ from pdpp.store.tables.schema import TABLES
 
 SCHEMA = "pdpp"
 ROLE = "pdpp_worker"
-VERSION = 3
+VERSION = 4
 PARTITIONS = 4
 LOCK = 0x50445050
 """The advisory lock under which the schema is made and migrated."""

@@ -66,6 +66,13 @@ class Beginning(NamedTuple):
     """Whether a statement was asked, and the question with it."""
 
 
+class OwnerRows(NamedTuple):
+    """How many rows of an owner were written on a connection, and how many when last counted."""
+
+    written: int = 0
+    counted: int = 0
+
+
 class Session:
     """One connection, on which one statement is asked at a time."""
 
@@ -86,6 +93,8 @@ class Session:
         """How many rows were written, as far as somebody still has to know."""
         self.grown: set[str] = set()
         """The tables that rows were added to, as far as somebody still has to know."""
+        self.owner_rows: dict[int, OwnerRows] = {}
+        """What was written and counted of the owners that wrote here last."""
         self.beginning: Beginning | None = None
         """What is sent with the next statement.
 
