@@ -3,7 +3,6 @@
 import argparse
 import os
 import platform
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +32,7 @@ from bench.measures import (
 from bench.owner_pages import page_rows
 from bench.process import serving
 from bench.receipts import receipt_rows
-from bench.report import Row, table
+from bench.report import Row, table, taken, tell
 from bench.searching import index_rows, question_rows
 from bench.stock import Say, Stock, open_stock
 from bench.tokens import token_rows
@@ -124,21 +123,17 @@ def _conditions(records: int) -> dict[str, str | float]:
     }
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def main() -> None:
     """Run the whole benchmark."""
     chosen = _arguments()
     records: int = chosen.records
     folder: Path = chosen.folder
-    small = open_stock(folder, min(_SMALL, records // 3), fresh=chosen.fresh, say=_say)
-    stock = open_stock(folder, records, fresh=chosen.fresh, say=_say)
+    small = open_stock(folder, min(_SMALL, records // 3), fresh=chosen.fresh, say=tell)
+    stock = open_stock(folder, records, fresh=chosen.fresh, say=tell)
     conditions = _conditions(records)
     with TemporaryDirectory() as made:
         estates = demo_estate(Path(made) / "demo"), letters_estate(Path(made) / "letters")
-        rows = list(_measure(stock, small, estates, chosen, _say))
+        rows = taken(_measure(stock, small, estates, chosen, tell))
     result = {"conditions": conditions, "rows": [row.as_json() for row in rows]}
     target: Path = chosen.json or folder / f"result-{records}.json"
     target.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")

@@ -4,16 +4,11 @@ A store of 10,000,000 records takes half an hour to fill and 15 GB. It stays for
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from bench.measures import growth, taking_turns
-from bench.report import table
+from bench.report import table, taken, tell
 from bench.stock import open_stock
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -25,11 +20,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
     chosen = parser.parse_args()
     small, stock = (
-        open_stock(chosen.folder, size, fresh=False, say=_say)
+        open_stock(chosen.folder, size, fresh=False, say=tell)
         for size in (chosen.small, chosen.records)
     )
     with taking_turns(stock, small, chosen.rounds) as bench:
-        print(table(list(growth(bench))))
+        print(table(taken(growth(bench))))
 
 
 if __name__ == "__main__":

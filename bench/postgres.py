@@ -9,7 +9,6 @@ import argparse
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +23,7 @@ from bench.fleet_ingest import fleet_ingest_rows
 from bench.measures import Bench, growth, ingest_rows, memory_rows, ratio, taking_turns
 from bench.owners import owner_rows
 from bench.postgres_server import running_server
-from bench.report import Row, table
+from bench.report import Row, table, taken, tell
 from bench.stock import Stock, open_stock
 from bench.timing import Target, compare
 from pdpp.store.postgres import bulk, connection, dialect, schema
@@ -76,7 +75,7 @@ def floor_rows(bench: Bench) -> Iterator[Row]:
         yield ratio(name, _GOAL, timings["ours"], timings["floor"], "floor")
 
 
-def _measure(stock: Stock, small: Stock, rounds: int) -> Iterator[Row]:
+def _measure(stock: Stock, small: Stock, rounds: int, url: str, shelf: Path) -> Iterator[Row]:
     for row in ingest_rows(stock):
         yield row if row.unit == "×" else _with_goal(row, _INGEST_GOAL)
     for row in memory_rows(stock, rounds / 2):
@@ -85,6 +84,8 @@ def _measure(stock: Stock, small: Stock, rounds: int) -> Iterator[Row]:
     with taking_turns(stock, small, rounds) as bench:
         yield from floor_rows(bench)
         yield from growth(bench)
+    yield from fleet_ingest_rows(shelf, url, stock.world.records)
+    yield from owner_rows(url, shelf / "owners")
 
 
 def _with_goal(row: Row, goal: float) -> Row:
@@ -103,10 +104,6 @@ def _shelf(folder: Path, fresh: bool) -> Path:
     return shelf
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m bench.postgres", description=__doc__)
@@ -119,16 +116,12 @@ def main() -> None:
     with running_server(shelf) as url:
         sizes = (min(_SMALL, chosen.records // 3), chosen.records)
         small, stock = (
-            open_stock(shelf, size, fresh=False, say=_say, database=url) for size in sizes
+            open_stock(shelf, size, fresh=False, say=tell, database=url) for size in sizes
         )
         with psycopg.connect(url, autocommit=True) as db:
             db.execute("VACUUM ANALYZE")
             version: str = db.info.parameter_status("server_version") or ""
-        rows = [
-            *_measure(stock, small, chosen.rounds),
-            *fleet_ingest_rows(shelf, url, chosen.records),
-            *owner_rows(url, shelf / "owners"),
-        ]
+        rows = taken(_measure(stock, small, chosen.rounds, url, shelf))
     conditions = {
         "records": chosen.records,
         "python": platform.python_version(),

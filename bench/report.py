@@ -47,6 +47,21 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
+def tell(text: str) -> None:
+    """Say how far a run is, beside what it prints in the end."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def taken(rows: Iterable[Row]) -> list[Row]:
+    """Return rows once all are measured; each is told at once, so that a cut run has told some."""
+    listed: list[Row] = []
+    for row in rows:
+        name, result, _, verdict, note = row.cells()
+        tell(f"  {name}: {result}, {verdict} ({note})")
+        listed.append(row)
+    return listed
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return rows as a Markdown table whose columns line up."""
     cells = [_HEADINGS, *(row.cells() for row in rows)]
@@ -72,4 +87,4 @@ def print_alone(
     parser.add_argument("--records", type=int, default=records, help="how many records")
     parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
     chosen = parser.parse_args()
-    sys.stdout.write(table(list(rows_of(chosen.records, chosen.rounds))) + "\n")
+    sys.stdout.write(table(taken(rows_of(chosen.records, chosen.rounds))) + "\n")

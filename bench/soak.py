@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from bench.process import Process, serving
-from bench.report import Row, table
+from bench.report import Row, table, tell
 from bench.soak_callers import Log, call
 from bench.soak_capacity import BOUND_MS, Capacity, Unsustained, measure
 from bench.soak_imports import importing
@@ -138,7 +138,7 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Run the soak; return 1 where the verdict is not a good one."""
     chosen = _arguments()
-    stock = open_stock(chosen.folder, chosen.records, fresh=False, say=_say)
+    stock = open_stock(chosen.folder, chosen.records, fresh=False, say=tell)
     with TemporaryDirectory(dir=chosen.folder) as made:
         data = Path(made) / "data"
         asks = traffic(stock, prepare(stock, data))
@@ -162,7 +162,7 @@ def _capacity(chosen: argparse.Namespace, port: int, asks: Sequence[Ask]) -> Cap
     """Return what the server sustains, unless it was said at which rate to ask."""
     if chosen.rate is not None:
         return None
-    return measure(port, asks, chosen.measure, chosen.bound, _say)
+    return measure(port, asks, chosen.measure, chosen.bound, tell)
 
 
 def _conditions(chosen: argparse.Namespace, found: Capacity | None, rate: float) -> dict[str, Any]:
@@ -198,10 +198,6 @@ def _document(
         ],
         "rows": [row.as_json() for row in rows],
     }
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from bench.estate import TITLED, TRANSCRIPT_ID, UNIQUE, Estate, letters_estate, 
 from bench.imports import every_maker, read_alone
 from bench.journeys import journeys
 from bench.process import serving
-from bench.report import Row, table
+from bench.report import Row, table, taken
 from bench.stock import CHILDREN, Stock, open_stock
 from bench.timing import Timing
 from tests.soak import SOAK
@@ -199,6 +199,16 @@ def test_a_goal_is_a_most_or_a_least() -> None:
 def test_a_table_lines_up() -> None:
     rows = [Row("page", 1.5, "×", 2.5, "n"), Row("ingest", 9000, "/s", 8000, "", at_least=True)]
     assert len({len(line) for line in table(rows).splitlines()}) == 1
+
+
+def test_a_run_that_is_cut_has_told_what_it_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    def rows() -> Iterator[Row]:
+        yield Row("page", 1.5, "×", 2.5, "two servers in turn")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        taken(rows())
+    assert "page: 1.50 ×, met (two servers in turn)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("key", every_maker())
