@@ -4,9 +4,12 @@ import hashlib
 import os
 import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 from pdpp.authz.authority import Authority
 from pdpp.encryption.data_key import DataKey
@@ -177,6 +180,15 @@ def stop_receipts(store: Store) -> None:
         database_of(store.receipts).pragma("max_page_count", 1)
 
 
+def hold_receipts(store: Store) -> AbstractContextManager[object]:
+    """Let whoever writes receipts wait."""
+    if ENGINE == "postgres":
+        held: AbstractContextManager[object] = database_of(store).connections.receipts.session()
+    else:
+        held = store.receipts._lock  # type: ignore[attr-defined]
+    return held
+
+
 def let_receipts(store: Store) -> None:
     """Let receipts be written again."""
     if ENGINE == "postgres":
@@ -254,3 +266,47 @@ def clock_of(store: Store) -> instant.Clock:
     """Return the clock that a store was opened with."""
     clock: instant.Clock = store._clock  # type: ignore[attr-defined]
     return clock
+
+
+class Work:
+    """What an engine did: steps of its virtual machine, or pages that it looked at."""
+
+    def __init__(self) -> None:
+        self.units = 0
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take the account of one statement of the embedded engine that has ended."""
+        self.units += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+
+
+_PAGES = """
+    SELECT coalesce(sum(pg_stat_get_xact_blocks_fetched(oid)), 0)::int FROM pg_class
+    WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'record'::regclass)
+"""
+
+
+@contextmanager
+def counted_work(store: Store) -> Iterator[Work]:
+    """Count what the engine does for the reads of a block: the clock of a machine tells nothing."""
+    work, database = Work(), database_of(store)
+    if ENGINE == "postgres":
+        ended = database._ended
+
+        def count(db: Any) -> None:
+            work.units += db.raw.execute(_PAGES).fetchone()[0]
+            ended(db)
+
+        # Otherwise the account goes on with what the session did before.
+        with database.brief() as db:
+            db.raw.execute("SELECT pg_stat_force_next_flush()")
+        database._ended = count
+        try:
+            yield work
+        finally:
+            del database._ended
+        return
+    database.reader.trace_v2(apsw.SQLITE_TRACE_PROFILE, work.take)
+    try:
+        yield work
+    finally:
+        database.reader.trace_v2(0, None)

@@ -20,6 +20,7 @@ KEY_ID = "KEYOFTHETESTSALONE00"
 KEY_SECRET = "secret-of-the-tests-alone"
 BUCKET = "tests"
 _PROGRAM = Path(sys.executable).with_name("weed")
+_SOCKETS = Path("/tmp")  # noqa: S108 - the server's own choice
 _START_SECONDS = 60
 _TRIES = 3
 
@@ -82,6 +83,10 @@ def _start(folder: Path) -> tuple["subprocess.Popen[bytes]", str]:
     (folder / "keys.json").write_text(json.dumps({"identities": [identity]}))
     ports = _free_ports(8)
     names = ("master", "volume", "filer", "s3")
+    for name, inner in zip(names, ports[1::2], strict=True):
+        # The server leaves its sockets lie, wherever its own files are.
+        left = _SOCKETS / f"seaweedfs-{name}-grpc-{inner}.sock"
+        atexit.register(left.unlink, missing_ok=True)
     listening = [
         option
         for name, port, inner in zip(names, ports[::2], ports[1::2], strict=True)

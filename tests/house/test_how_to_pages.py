@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, DECLARATION, entry, environment, pdpp, serving
+from tests.engine import program_environment
 from tests.house.terminal import ROOT, blocks
 
 from pdpp.configuration.effective import configure
@@ -48,6 +49,7 @@ class Home:
                     "HOME": str(self.folder),
                     "PDPP_DATA": str(self.data),
                     "PATH": os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]]),
+                    **program_environment(self.data),
                 }
             ),
             timeout=DEADLINE_SECONDS,
@@ -79,6 +81,7 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path, made["grant_id"], made["client_token"])
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_backup_is_sound_and_takes_the_place_of_a_broken_folder(home: Home) -> None:
     back_up, restore = blocks(PAGES / "back-up.md")
     assert "All is well in" in home.type(back_up)
@@ -98,6 +101,7 @@ def test_a_revoked_grant_is_refused_and_its_reads_are_told(home: Home) -> None:
         assert served.get("/v1/streams", home.token).status_code == 403
 
 
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
 def test_a_moved_store_serves_the_same_client(home: Home) -> None:
     leave, arrive = blocks(PAGES / "move.md")
     home.type(leave)

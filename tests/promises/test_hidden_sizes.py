@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.engine import ENGINE, database_of, open_store, surrogate_by_key
+from tests.engine import database_of, open_store, surrogate_by_key
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import declaration
 from tests.serving import UNLIMITED, SetClock, approve
@@ -25,7 +25,7 @@ from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
 from pdpp.store.port import Store
 
-pytestmark = pytest.mark.skipif(ENGINE != "sqlite", reason="counts pages of a file")
+pytestmark = pytest.mark.embedded("counts pages of a file")
 
 SHORT, LONG = 20, 400_000
 FACTOR, MORE = 1.3, 12

@@ -1,9 +1,11 @@
 """Work is bounded by what is visible: hidden records do not make an answer cost more.
 
-What is counted is what the engine does, in steps of its virtual machine: the clock of a busy
-machine tells nothing. The bound: at most 1.3 times the steps without hidden records, and a few
-hundred more, whatever their number. Of a search the terms that it goes through and looks up count
-too, because a part of them is in memory.
+What is counted is what the engine does, in steps of its virtual machine or in pages that it looks
+at: the clock of a busy machine tells nothing. The bound: at most 1.3 times the steps without hidden
+records, and a few hundred more, whatever their number; twice the pages and some tens, because a
+tree that is a level higher takes a page more for each lookup, and among 4,000 hidden records there
+are lookups for thousands. Of a search the terms that it goes through and looks up count too,
+because a part of them is in memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +13,8 @@ from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-import apsw
 import pytest
-from tests.engine import database_of, open_store, surrogate_by_key
+from tests.engine import ENGINE, counted_work, open_store, surrogate_by_key
 from tests.promises.caller import Caller, calling
 from tests.promises.hidden_records import (
     ASKED,
@@ -45,20 +46,9 @@ from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.records import predicate
 from pdpp.store.tables.search.visible import Visible
 
-FACTOR, MORE = 1.3, 400
-
-
-class Steps:
-    """Counts what an engine does for one thread."""
-
-    def __init__(self) -> None:
-        self.steps = 0
-
-    def take(self, event: dict[str, object]) -> None:
-        """Take the account of one statement that has ended."""
-        status = event["stmt_status"]
-        assert isinstance(status, dict)
-        self.steps += status["SQLITE_STMTSTATUS_VM_STEP"]
+FACTOR, MORE = (1.3, 400) if ENGINE == "sqlite" else (2.0, 80)
+GROWN = 1.05 if ENGINE == "sqlite" else 1.35
+"""How much more a read may cost among several times as many hidden records."""
 
 
 @contextmanager
@@ -84,17 +74,11 @@ def worlds(
 
 def steps_of(store: Store, caller: Caller, path: str, params: dict[str, str]) -> int:
     """Return what one request costs when it is asked for the second time."""
-    reader: apsw.Connection = database_of(store).reader
-    steps = Steps()
     for _ in range(2):
-        steps.steps = 0
-        reader.trace_v2(apsw.SQLITE_TRACE_PROFILE, steps.take)
-        try:
+        with counted_work(store) as work:
             reply = caller.exchange("GET", path, list(params.items()))
-        finally:
-            reader.trace_v2(0, None)
         assert reply.status == 200, reply
-    return steps.steps
+    return work.units
 
 
 @pytest.mark.parametrize("asked", ASKED)
@@ -158,21 +142,16 @@ def shared_steps(folder: Path, hidden: int) -> dict[str, int]:
 
 def _steps(store: Store, read: Callable[[], object]) -> int:
     """Return what one read costs."""
-    reader: apsw.Connection = database_of(store).reader
-    steps = Steps()
-    reader.trace_v2(apsw.SQLITE_TRACE_PROFILE, steps.take)
-    try:
-        with store.reading():
+    for _ in range(2):
+        with counted_work(store) as work, store.reading():
             assert read()
-    finally:
-        reader.trace_v2(0, None)
-    return steps.steps
+    return work.units
 
 
 def test_more_hidden_records_that_share_something_cost_no_more(tmp_path: Path) -> None:
     some, more = (shared_steps(tmp_path / str(hidden), hidden) for hidden in (1_500, 6_000))
     for what, steps in some.items():
-        assert more[what] <= 1.05 * steps, (what, steps, more[what])
+        assert more[what] <= GROWN * steps, (what, steps, more[what])
 
 
 def scarce_steps(folder: Path, hidden: int) -> dict[str, int]:
@@ -214,7 +193,7 @@ def test_hidden_records_that_come_first_are_not_walked_past(
     monkeypatch.setattr(predicate, "_SELECTIVE", 40)
     some, more = (scarce_steps(tmp_path / str(hidden), hidden) for hidden in (4_000, 8_000))
     for what, steps in some.items():
-        assert more[what] <= 1.05 * steps, (what, steps, more[what])
+        assert more[what] <= GROWN * steps, (what, steps, more[what])
 
 
 def edited_steps(folder: Path, hidden: int) -> int:
@@ -236,7 +215,7 @@ def edited_steps(folder: Path, hidden: int) -> int:
 
 def test_hidden_members_that_changed_are_not_gone_through(tmp_path: Path) -> None:
     some, more = (edited_steps(tmp_path / str(hidden), hidden) for hidden in (100, 2_000))
-    assert more <= 1.05 * some, (some, more)
+    assert more <= GROWN * some, (some, more)
 
 
 class Terms:

@@ -340,6 +340,7 @@ MUTANTS = (
         "gives versions of hidden long values",
         (("pdpp.store.tables.records.projection:Projector._project_short", _short_of_everything),),
         (f"{_SIZES}[one record]",),
+        embedded=True,
     ),
     Mutant(
         NARROWER,
@@ -387,12 +388,14 @@ MUTANTS = (
         "revives with an old backup what was revoked since",
         (("pdpp.store.sqlite.revocations:RevocationFiles.revived", _nothing),),
         ("tests/store/sqlite/test_revocations.py",),
+        embedded=True,
     ),
     Mutant(
         STAYS,
         "trusts a backup on a machine that cannot know what was revoked",
         (("pdpp.store.tables.vault.holding:hold", lambda _: lambda db, now: 0),),
         ("tests/store/sqlite/test_revocations.py",),
+        embedded=True,
     ),
     Mutant(
         STAYS,

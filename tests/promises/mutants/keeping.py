@@ -100,6 +100,10 @@ MUTANTS = (
                 "pdpp.store.tables.store:TableStore.reading",
                 lambda real: lambda store, *_: nullcontext(),
             ),
+            (
+                "pdpp.store.postgres.store:PostgresStore.reading",
+                lambda real: lambda store, *_: nullcontext(),
+            ),
         ),
         (
             "tests/promises/test_concurrency.py"
@@ -165,18 +169,21 @@ MUTANTS = (
         "chains receipts without what they say",
         (("pdpp.store.tables.receipts.chain:link", _without_columns),),
         (f"{_CHAIN}::test_a_change_of_any_value_shows",),
+        embedded=True,
     ),
     Mutant(
         TOLD,
         "takes any seal",
         (("pdpp.store.tables.receipts.chain:is_sealed", lambda real: lambda *_: True),),
         (f"{_CHAIN}::test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed",),
+        embedded=True,
     ),
     Mutant(
         GONE,
         "leaves the bytes of rows that it deletes",
         (("pdpp.store.sqlite.database:SqliteDatabase._connect", _leaving_deleted_rows),),
         ("tests/store/sqlite/test_deletion.py",),
+        embedded=True,
     ),
     Mutant(
         GONE,
@@ -186,5 +193,6 @@ MUTANTS = (
             "tests/store/sqlite/test_scrubbing.py"
             "::test_copies_are_overwritten_after_something_was_deleted",
         ),
+        embedded=True,
     ),
 )

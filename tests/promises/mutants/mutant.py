@@ -19,13 +19,15 @@ class Mutant:
     """A promise, what breaks it, and the tests that hold it.
 
     ``breaks`` names things of the program as ``module:name.name``; each is replaced by what is
-    made of it. A test is a node of pytest, and at least one of them must fail.
+    made of it. A test is a node of pytest, and at least one of them must fail. The tests of an
+    ``embedded`` one are about files of the embedded engine, so that no other engine can catch it.
     """
 
     promise: str
     name: str
     breaks: tuple[tuple[str, Make], ...]
     tests: tuple[str, ...]
+    embedded: bool = False
 
     def apply(self) -> None:
         """Break this process for good."""

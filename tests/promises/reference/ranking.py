@@ -6,7 +6,7 @@ tables. What matches and how well follows from the rows that are given, and from
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date
 from itertools import pairwise
@@ -15,7 +15,7 @@ from typing import Any
 from tests.promises.reference.embedder import nearness
 from tests.promises.reference.world import TEXT, Feed, Row
 
-from pdpp.evidence.analyse import find
+from pdpp.evidence.analyse import Phrase, find
 from pdpp.evidence.language.question import Question, Word, parse_question, word_in_any_language
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
@@ -439,6 +439,13 @@ def _neighbours(at: int, rows: Sequence[Candidate]) -> set[tuple[int, int, int]]
     }
 
 
+def _begins(prefix: str, one: Candidate, held: Iterable[str]) -> bool:
+    """Tell whether a term of a record begins so, or a word as written: "is" stands as "be"."""
+    written = (Phrase((prefix,), True),)
+    as_written = any(find(text, written) for text in one.texts.values())
+    return as_written or any(term.startswith(prefix) for term in held)
+
+
 def _hit(
     one: Candidate, question: Question, repaired: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
@@ -447,8 +454,7 @@ def _hit(
     missing: list[str] = []
     for word in question.words:
         terms = {term for term, _ in word.terms} | set(repaired.get(word.text, ()))
-        begun = word.prefix is not None and any(term.startswith(word.prefix) for term in held)
-        if terms & held or begun:
+        if terms & held or (word.prefix is not None and _begins(word.prefix, one, held)):
             matched.append(word.text)
         elif not word.moment:  # a record of a named day need not spell it out
             missing.append(word.text)
