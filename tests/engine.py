@@ -288,25 +288,33 @@ _PAGES = """
 @contextmanager
 def counted_work(store: Store) -> Iterator[Work]:
     """Count what the engine does for the reads of a block: the clock of a machine tells nothing."""
-    work, database = Work(), database_of(store)
     if ENGINE == "postgres":
-        ended = database._ended
-
-        def count(db: Any) -> None:
-            work.units += db.raw.execute(_PAGES).fetchone()[0]
-            ended(db)
-
-        # Otherwise the account goes on with what the session did before.
-        with database.brief() as db:
-            db.raw.execute("SELECT pg_stat_force_next_flush()")
-        database._ended = count
-        try:
+        with counted_pages(store) as work:
             yield work
-        finally:
-            del database._ended
         return
+    work, database = Work(), database_of(store)
     database.reader.trace_v2(apsw.SQLITE_TRACE_PROFILE, work.take)
     try:
         yield work
     finally:
         database.reader.trace_v2(0, None)
+
+
+@contextmanager
+def counted_pages(store: Store) -> Iterator[Work]:
+    """Count the pages that PostgreSQL looks at for the reads of a block."""
+    work, database = Work(), database_of(store)
+    ended = database._ended
+
+    def count(db: Any) -> None:
+        work.units += db.raw.execute(_PAGES).fetchone()[0]
+        ended(db)
+
+    # Otherwise the account of a session goes on with what it did before.
+    for db in (one for one in database.connections.readers._idle if not one.raw.closed):
+        db.run("SELECT pg_stat_force_next_flush()")
+    database._ended = count
+    try:
+        yield work
+    finally:
+        del database._ended

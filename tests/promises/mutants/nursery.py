@@ -19,7 +19,8 @@ from tests.promises.mutants import plugin
 from tests.promises.mutants.mutant import Mutant
 from tests.promises.mutants.table import MUTANTS, STRAYS
 
-_SECONDS = 120
+_SECONDS = 1_800
+"""How long a mutant may live. This ends one that hangs: on a busy machine others need minutes."""
 _OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=native")
 """A failure is told in few words: to quote its source, the runner would look at every module."""
 _NAME = "MUTANT_NAME"
@@ -39,7 +40,11 @@ def main() -> None:
             child = os.fork()
             if child == 0:
                 _live({**MUTANTS, **STRAYS}[name], own)
-            os.waitpid(child, 0)
+            _, status = os.waitpid(child, 0)
+            if os.WIFSIGNALED(status):
+                ending = signal.Signals(os.WTERMSIG(status)).name
+                with (own / "said").open("a") as said:
+                    said.write(f"the mutant was ended by {ending}, at most {_SECONDS} s old")
         print(flush=True)
 
 

@@ -91,6 +91,31 @@ def world(folder: Path) -> Iterator[World]:
         yield World(store, session, caller)
 
 
+_CROWD = """
+    INSERT INTO pdpp.record (id, owner, feed, key, surrogate, created, emitted, version, time,
+                             field_set, digest, cells, data)
+    SELECT row, 1000000 + owner, 1 + row % {streams}, 'k' || row, row, row, row, row, row, 1, 'd',
+           ARRAY[]::bytea[], '{{}}'::bytea
+    FROM generate_series(1, {owners}) AS owner, generate_series(1, {rows}) AS row
+"""
+
+
+def among_owners_with_short_streams(world: World, hidden: int) -> None:
+    """Come to a database of many others who have a few records in each of their streams."""
+    _among(world, hidden, owners=1_000, rows=30, streams=10)
+
+
+def among_owners_with_one_record(world: World, hidden: int) -> None:
+    """Come to a database of very many others who have next to nothing."""
+    _among(world, hidden, owners=20_000, rows=1, streams=1)
+
+
+def _among(world: World, hidden: int, **crowd: int) -> None:
+    world.session.execute(_CROWD.format(**crowd).encode())
+    world.session.execute("ANALYZE")
+    fill(world.store, hidden)
+
+
 def written_at_once(world: World, hidden: int) -> None:
     """Write everything before anything is asked."""
     fill(world.store, hidden)
@@ -106,7 +131,13 @@ def grown(world: World, hidden: int) -> None:
 
 @pytest.fixture(
     scope="module",
-    params=[(written_at_once, 300), (written_at_once, HIDDEN), (grown, HIDDEN)],
+    params=[
+        (written_at_once, 300),
+        (written_at_once, HIDDEN),
+        (grown, HIDDEN),
+        (among_owners_with_short_streams, HIDDEN),
+        (among_owners_with_one_record, HIDDEN),
+    ],
     ids=lambda param: f"{param[1]} {param[0].__name__}",
 )
 def worlds(

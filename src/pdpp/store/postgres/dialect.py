@@ -44,6 +44,7 @@ _MIXED_VALUE = (
 _COMPARED = re.compile(rf"({_MIXED_VALUE}\s*(?:<>|<=|>=|=|<|>)\s*)\?(?!@)")
 _ROW_COMPARED = re.compile(rf"({_MIXED_VALUE}\s*, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
 
+_NAMED_INDEX = re.compile(r" INDEXED BY \w+")
 _FENCED = re.compile(
     r"CROSS JOIN (\w+) (\w+)\s+ON\b(.*?)(?=\s(?:WHERE|ORDER BY|LEFT JOIN|CROSS JOIN)\b|$)",
     re.DOTALL,
@@ -51,9 +52,9 @@ _FENCED = re.compile(
 _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern), words)
     for pattern, words in (
-        (r" INDEXED BY \w+", ""),
         (r"\b(FROM|INTO|UPDATE|JOIN) grant\b", r'\1 "grant"'),
         (r"IN\s+\(SELECT value FROM json_each\(\?\)\)", "= ANY (?@list)"),
+        (r"json_each\(\?\) AS (\w)\b", r"unnest(?@list::text[]) AS \1(value)"),
         (
             r"ifnull\(json_extract\((\w+), '\$\.(\w+)'\), 0\) = 0",
             r"coalesce(as_json(\1) ->> '\2', 'false') = 'false'",
@@ -137,6 +138,7 @@ def statement(sql: str) -> Statement:
         text = _inserting(text, insert)
         numbered = insert[2] in NUMBERED
         text += " RETURNING id" if numbered else ""
+    text = _NAMED_INDEX.sub("", text)
     # Whatever the sizes of tables are: rows are looked up one by one, in the order of the others.
     text = _FENCED.sub(r"CROSS JOIN LATERAL (SELECT * FROM \1 \2 WHERE\3 OFFSET 0) AS \2", text)
     text = _CELL_PLACE.sub(lambda match: f"r.cells[{int(match[1]) + 1}]", text)

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from pdpp.store.postgres.counting import counting
+from pdpp.store.postgres.counting import believing, counting
 from pdpp.store.postgres.variant import INDEXED_BYTES
 from pdpp.store.tables.receipts.tables import TABLES as RECEIPT_TABLES
 from pdpp.store.tables.schema import TABLES
 
 SCHEMA = "pdpp"
 ROLE = "pdpp_worker"
-VERSION = 4
+VERSION = 5
 PARTITIONS = 4
 LOCK = 0x50445050
 """The advisory lock under which the schema is made and migrated."""
@@ -196,7 +196,15 @@ def _create(table: Table, partitions: int) -> Iterator[str]:
             f'CREATE TABLE "{table.name}_p{number}" PARTITION OF "{table.name}"'
             f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
         )
+    yield from _believed(table, partitions)
     yield from _walled(table.name, "owner")
+
+
+def _believed(table: Table, partitions: int) -> Iterator[str]:
+    """Yield what the planner is told of a table that the records of a stream are in."""
+    parts = [f"{table.name}_p{number}" for number in range(partitions)] or [table.name]
+    for name in parts if "feed" in table.columns else []:
+        yield from believing(name, table.columns)
 
 
 def _walled(table: str, column: str) -> Iterator[str]:
@@ -224,6 +232,8 @@ _FUNCTIONS_FIRST = (
 )
 
 COUNTING = counting(SCHEMA, ROLE)
+
+BELIEVED = tuple(text for table in tables().values() for text in _believed(table, PARTITIONS))
 
 _FUNCTIONS = (
     # The two forms of a cell that is too long for an index, as ``variant.index_key`` makes them.

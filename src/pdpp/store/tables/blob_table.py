@@ -137,7 +137,9 @@ class BlobTable:
         way = VisibleWay(self._db.reader, reach)
         if way.is_shorter(lambda most: self._size(use, most)):
             # Along the visible records, because hidden ones may use the file in any number.
-            source = way.source() + Sql(f"AND EXISTS (SELECT 1 {_USES} AND u.record = r.id)", use)
+            # A value and not ``EXISTS``, for which a planner could read all uses of the file.
+            used = f"AND (SELECT 1 {_USES} AND u.record = r.id) IS NOT NULL"
+            source = way.source() + Sql(used, use)
         else:
             source = Sql(f"blob_use u CROSS JOIN record r ON r.id = u.record WHERE {_USE}", use)
             source += Sql("AND") + records_where(reach)

@@ -8,8 +8,6 @@ that what was cited before the merge is found by its owner.
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from pdpp.model.errors import Conflict
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.numbers import read_data
@@ -19,7 +17,7 @@ from pdpp.store.tables import connections
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import whole_data
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.records.stamps import last_visible
 from pdpp.store.tables.search import meaning
 from pdpp.store.tables.write.fieldsets import FieldSets
@@ -86,15 +84,12 @@ def move_some(
 
 
 def _rows(db: TableReader, feed: int, keys: list[str] | None = None) -> list[_Row]:
-    columns = "key, surrogate, created, emitted, stamps, data"
+    columns = "r.key, r.surrogate, r.created, r.emitted, r.stamps, r.data"
     if keys is None:
-        sql = f"SELECT {columns} FROM record WHERE owner = ? AND feed = ? LIMIT ?"
+        sql = f"SELECT {columns} FROM record r WHERE r.owner = ? AND r.feed = ? LIMIT ?"
         return [_Row(*row) for row in db.execute(sql, (OWNER, feed, _PIECE))]
-    sql = (
-        f"SELECT {columns} FROM record WHERE owner = ? AND feed = ?"
-        " AND key IN (SELECT value FROM json_each(?))"
-    )
-    return [_Row(*row) for row in db.execute(sql, (OWNER, feed, orjson.dumps(keys).decode()))]
+    named = Sql(f"SELECT {columns} FROM") + keyed_rows("record", "r", feed, keys)
+    return [_Row(*row) for row in db.execute(named.text, named.values)]
 
 
 def _move(

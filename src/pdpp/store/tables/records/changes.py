@@ -9,8 +9,6 @@ by their surrogates. A page reads rows of indexes in this order, a few more than
 from collections.abc import Iterator, Sequence
 from heapq import merge
 
-import orjson
-
 from pdpp.model.errors import InvalidCursor
 from pdpp.model.grant import Interval
 from pdpp.store.query import PAGE_BYTES, ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
@@ -20,6 +18,7 @@ from pdpp.store.tables.records.long_values import long_name
 from pdpp.store.tables.records.predicate import (
     OWNER,
     Sql,
+    keyed_rows,
     limits_where,
     records_where,
 )
@@ -238,19 +237,15 @@ def _by_edit(reach: Reach, field: str | bytes) -> Sql:
 
 
 def _by_trace(reach: Reach) -> Sql:
-    index, listed = "", Sql("")
+    # The traces of hidden records are not looked at.
     if reach.keys is not None:
-        index = "INDEXED BY ghost_key"
-        keys = orjson.dumps(sorted(reach.keys)).decode()
-        listed = Sql("AND g.key IN (SELECT value FROM json_each(?))", (keys,))
-    elif reach.time is not None:
-        index = "INDEXED BY ghost_time"  # the traces of hidden records are not looked at
-    return (
-        Sql(f"SELECT g.version, g.surrogate, g.key, g.emitted FROM ghost g {index}")
-        + Sql("WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))
-        + listed
-        + _within(reach.time)
-    )
+        rows = keyed_rows("ghost", "g", reach.feed.id, reach.keys) + Sql("WHERE 1")
+    else:
+        index = "" if reach.time is None else "INDEXED BY ghost_time"
+        feed = (OWNER, reach.feed.id)
+        rows = Sql(f"ghost g {index} WHERE g.owner = ? AND g.feed = ?", feed)
+    traces = Sql("SELECT g.version, g.surrogate, g.key, g.emitted FROM")
+    return traces + rows + _within(reach.time)
 
 
 def _without_a_later_one(reach: Reach, horizon: int) -> Sql:

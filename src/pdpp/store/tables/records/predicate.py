@@ -1,5 +1,6 @@
 """Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -86,14 +87,15 @@ def limits_where(reach: Reach, without: str | None = None) -> Sql:
         sql = reach.once(_keys_where)
     else:
         sql = reach.once(_grant_where)
-    for condition in reach.conditions:
-        if condition.field != without:
-            sql += Sql("AND") + _condition(reach, condition)
-    return sql
+    return sql + _conditions_where(reach, without)
 
 
 def _grant_where(reach: Reach) -> Sql:
     """Return the limits that a grant sets."""
+    return _time_where(reach) + _keys_where(reach)
+
+
+def _time_where(reach: Reach) -> Sql:
     sql = Sql("")
     if reach.time is not None:
         if reach.time.since is not None:
@@ -101,15 +103,45 @@ def _grant_where(reach: Reach) -> Sql:
         if reach.time.until is not None:
             sql += Sql("AND r.time < ?", (reach.time.until,))
         sql += Sql("AND r.time IS NOT NULL")
-    return sql + _keys_where(reach)
+    return sql
 
 
 def _keys_where(reach: Reach) -> Sql:
     if reach.keys is None:
         return Sql("")
-    # One bound value: the statement is the same, and cached, however many keys a grant lists.
-    keys = orjson.dumps(sorted(reach.keys)).decode()
-    return Sql("AND r.key IN (SELECT value FROM json_each(?))", (keys,))
+    return Sql("AND r.key IN (SELECT value FROM json_each(?))", (key_list(reach.keys),))
+
+
+def _conditions_where(reach: Reach, without: str | None = None) -> Sql:
+    sql = Sql("")
+    for condition in reach.conditions:
+        if condition.field != without:
+            sql += Sql("AND") + _condition(reach, condition)
+    return sql
+
+
+def key_list(keys: Iterable[str]) -> str:
+    """Return keys as one value: the statement is the same, and kept, however many there are."""
+    return orjson.dumps(sorted(keys)).decode()
+
+
+def keyed_rows(table: str, alias: str, feed: int, keys: Iterable[str]) -> Sql:
+    """Return what follows ``FROM`` for the rows of a feed that have one of some keys.
+
+    CROSS JOIN fixes the order: each key is looked up. To go through a feed instead, because its
+    rows are believed to be few, would be to go through what a grant hides.
+    """
+    return Sql(
+        f"json_each(?) AS k CROSS JOIN {table} {alias} INDEXED BY {table}_key"
+        f" ON {alias}.owner = ? AND {alias}.feed = ? AND {alias}.key = k.value",
+        (key_list(keys), OWNER, feed),
+    )
+
+
+def along_keys(reach: Reach) -> Sql:
+    """Return what follows ``FROM`` for the record rows ``r`` of a reach by the keys it lists."""
+    rows = keyed_rows("record", "r", reach.feed.id, reach.keys or ())
+    return rows + Sql("WHERE 1") + reach.once(_time_where) + _conditions_where(reach)
 
 
 def value_of(reach: Reach, field: str) -> Sql:
@@ -210,7 +242,7 @@ def count_cells(db: TableReader, rows: Sql, most: int) -> int:
 def narrow_way(db: TableReader, reach: Reach) -> Sql | None:
     """Return what follows ``FROM`` for the record rows ``r`` of a reach, if they are but few."""
     if _by_key(reach):
-        return Sql("record r INDEXED BY record_key WHERE") + records_where(reach)
+        return along_keys(reach)
     span = selective_span(db, reach)
     return None if span is None else along_span(span, reach)
 

@@ -12,6 +12,7 @@ from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records.predicate import (
     CellRange,
     Sql,
+    along_keys,
     along_span,
     count_cells,
     narrow_way,
@@ -69,7 +70,7 @@ class VisibleWay:
     def source(self) -> Sql:
         """Return what follows ``FROM`` for the visible records ``r``."""
         if self._reach.keys is not None:
-            return Sql("record r INDEXED BY record_key WHERE") + records_where(self._reach)
+            return along_keys(self._reach)
         return along_span(_time_span(self._reach), self._reach)
 
     def shows_at_most(self, most: int) -> bool:

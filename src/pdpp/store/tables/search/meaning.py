@@ -13,7 +13,8 @@ from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed, indexed
 from pdpp.store.tables.records.long_values import whole_data
-from pdpp.store.tables.records.predicate import OWNER, records_where
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.visible_way import source
 
 if TYPE_CHECKING:
     from pdpp.store.tables.database import TableDatabase
@@ -86,16 +87,16 @@ class TableMeaning:
 
     def shown(self, reach: Reach) -> frozenset[str]:
         """Return the visible fields of which a visible record has a vector."""
-        where = records_where(reach)
+        rows = source(self._db.reader, reach)
         places = places_of(indexed(reach.feed))
         names = set()
         for name in places.keys() & set(reach.searched_fields()):
             row = next(
                 self._db.reader.execute(
-                    f"SELECT 1 FROM record r WHERE {where.text} AND EXISTS"
+                    f"SELECT 1 {rows.text} AND"
                     " (SELECT 1 FROM meaning m WHERE m.feed = r.feed AND m.record = r.id"
-                    " AND m.place = ?) LIMIT 1",
-                    (*where.values, places[name]),
+                    " AND m.place = ?) IS NOT NULL LIMIT 1",
+                    (*rows.values, places[name]),
                 ),
                 None,
             )

@@ -11,7 +11,6 @@ from datetime import tzinfo
 from typing import Any, NamedTuple
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from pdpp.evidence.language.stems import stems_of
@@ -20,7 +19,7 @@ from pdpp.evidence.language.terms import pieces
 from pdpp.store.ranking.postings import Bools, Impacts, Longs
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.common_postings import CommonPostings
 from pdpp.store.tables.search.entry import NO_TIME
@@ -239,11 +238,9 @@ class _Placing:
 
     def _listed(self, reach: Reach) -> list[tuple[int, int]]:
         """Return the times and numbers of the records that a reach names, in order."""
-        rows: list[Any] = self._db.execute(
-            "SELECT time, id FROM record WHERE owner = ? AND feed = ?"
-            " AND key IN (SELECT value FROM json_each(?))",
-            (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
-        ).fetchall()
+        sql = Sql("SELECT r.time, r.id FROM")
+        sql += keyed_rows("record", "r", reach.feed.id, reach.keys or ())
+        rows: list[Any] = self._db.execute(sql.text, sql.values).fetchall()
         return sorted((NO_TIME if time is None else time, number) for time, number in rows)
 
     def _among(self, listed: Sequence[tuple[int, int]], id: int, first: int, last: int) -> Longs:

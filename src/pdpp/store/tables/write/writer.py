@@ -21,7 +21,7 @@ from pdpp.store.tables.records.long_values import (
     stored_rows,
     whole_data,
 )
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.records.stamps import Stamps
 from pdpp.store.tables.search.entry import Indexed, bare_entry_of
 from pdpp.store.tables.write.fieldsets import FieldSets
@@ -115,11 +115,9 @@ class BatchWriter:
         )
 
     def _stored(self, keys: Iterable[str]) -> dict[str, "_Stored"]:
-        rows = self._db.execute(
-            "SELECT id, key, surrogate, created, stamps, time, cells, data FROM record"
-            " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
-            (OWNER, self._feed.id, orjson.dumps(list(keys)).decode()),
-        )
+        columns = "r.id, r.key, r.surrogate, r.created, r.stamps, r.time, r.cells, r.data"
+        sql = Sql(f"SELECT {columns} FROM") + keyed_rows("record", "r", self._feed.id, keys)
+        rows = self._db.execute(sql.text, sql.values)
         return {row[1]: _Stored(*row) for row in rows}
 
     def _give_back_surrogates(self, stored: Mapping[str, "_Stored"]) -> None:
@@ -129,11 +127,9 @@ class BatchWriter:
         if next(self._db.execute(some, feed), None) is None:
             return
         new = [key for key in self._batch.turn_of_key if key not in stored]
-        rows: list[Any] = self._db.execute(
-            "SELECT DISTINCT key, surrogate FROM ghost INDEXED BY ghost_key"
-            " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
-            (*feed, orjson.dumps(new).decode()),
-        ).fetchall()
+        sql = Sql("SELECT DISTINCT g.key, g.surrogate FROM")
+        sql += keyed_rows("ghost", "g", self._feed.id, new)
+        rows: list[Any] = self._db.execute(sql.text, sql.values).fetchall()
         for key, surrogate in rows:
             self._batch.give_surrogate(self._batch.turn_of_key[key], surrogate)
 
