@@ -4,8 +4,8 @@ What is counted is what the engine does, in steps of its virtual machine or in p
 at: the clock of a busy machine tells nothing. The bound: at most 1.3 times the steps without hidden
 records, and a few hundred more, whatever their number; three times the pages and some tens, because
 a tree of one page has become one of three levels, and each record is looked up in it: to go through
-4,000 hidden records takes thousands. Of a search the terms that it goes through and looks up count too,
-because a part of them is in memory.
+4,000 hidden records takes thousands. Of a search the terms that it goes through and looks up count
+too, because a part of them is in memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
