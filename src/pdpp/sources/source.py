@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -187,6 +187,10 @@ class Source(ABC):
     def roots(self, tree: Tree) -> Iterable[str]:  # noqa: ARG002 - for sources that need it
         """Return the folders and files of a tree that are exports of their own; else the top."""
         return ("",)
+
+    def owner_entries(self, tree: Tree) -> Sequence[FileEntry]:
+        """Return the files by which exports of different people in one folder are told apart."""
+        return tree.named(*self.owner_files) if self.owner_files else []
 
     @abstractmethod
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:

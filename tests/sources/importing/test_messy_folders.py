@@ -114,6 +114,19 @@ def test_notes_of_two_programs_in_one_folder_go_each_to_their_own(tmp_path: Path
     assert held(discovery, "notion") == held(look(tmp_path / "b"), "notion")
 
 
+@pytest.mark.parametrize("agent", ["claude_code", "codex"])
+def test_logs_are_found_behind_many_files_of_lines_that_are_none(
+    agent: str, tmp_path: Path
+) -> None:
+    FIRST[agent].folder(tmp_path / "alone")
+    FIRST[agent].folder(tmp_path / "both" / "work")
+    for number in range(30):
+        (tmp_path / "both" / f"a{number:02}.jsonl").write_text('{"city": "Graz"}\n')
+    discovery = look(tmp_path / "both")
+    assert agent in keys(discovery)
+    assert held(discovery, agent) == held(look(tmp_path / "alone"), agent) != []
+
+
 # Several people
 
 
@@ -157,6 +170,66 @@ def test_unpacked_exports_of_two_people_are_two_accounts_as_the_zips_are(
     again = home.bring(tmp_path / "plain")
     assert [report["counts"]["new"] for report in again["imports"]] == [0, 0]
     assert home.records() == before
+
+
+def mailbox(owner: str) -> bytes:
+    """Return some messages that came to an address."""
+    return b"".join(
+        f"From x@y Mon Jan  1 00:00:0{number} 2024\nDelivered-To: {owner}\nFrom: x@example.org\n"
+        f"To: {owner}\nSubject: One\nMessage-ID: <{number}.{owner}>\n\nHello\n\n".encode()
+        for number in range(4)
+    )
+
+
+@pytest.mark.parametrize(
+    "boxes",
+    [
+        {"anna.mbox": "anna@x.org", "ben@x.org (1).mbox": "ben@x.org"},
+        {"a/Inbox.mbox": "anna@x.org", "b/Inbox.mbox": "ben@x.org"},
+        {"a/INBOX.mbox/mbox": "anna@x.org", "b/INBOX.mbox/mbox": "ben@x.org"},
+        {
+            "Anna/Takeout/Mail/All mail.mbox": "anna@x.org",
+            "Ben/Takeout/Mail/All mail.mbox": "ben@x.org",
+            "Ben/Takeout/Mail/Sent.mbox": "ben@x.org",
+        },
+    ],
+    ids=["files", "folders", "folders of Apple Mail", "takeouts"],
+)
+def test_mailboxes_of_two_people_in_one_folder_are_two_accounts(
+    boxes: dict[str, str], tmp_path: Path
+) -> None:
+    lay(tmp_path, boxes)
+    owners = {
+        found.export.recognition.identity: {boxes[entry.name] for entry in found.tree.entries}
+        for found in look(tmp_path).exports
+    }
+    assert owners == {owner: {owner} for owner in boxes.values()}
+
+
+@pytest.mark.parametrize(
+    "boxes",
+    [
+        {"Takeout/Mail/Inbox.mbox": "anna@x.org", "Takeout/Mail/Shopping.mbox": "shop@x.org"},
+        {"Inbox": "anna@x.org", "Shopping.sbd/Orders": "shop@x.org"},
+        {"INBOX.mbox/mbox": "anna@x.org", "Shopping.mbox/mbox": "shop@x.org"},
+        {"2023/Inbox.mbox": "anna@x.org", "2024/Inbox.mbox": "anna@x.org"},
+    ],
+    ids=["labels", "folders", "folders of Apple Mail", "years"],
+)
+def test_the_sorted_mail_of_one_person_stays_one_account(
+    boxes: dict[str, str], tmp_path: Path
+) -> None:
+    lay(tmp_path, boxes)
+    (found,) = look(tmp_path).exports
+    assert found.export.recognition.identity == "anna@x.org"
+    assert {entry.name for entry in found.tree.entries} == boxes.keys()
+
+
+def lay(folder: Path, boxes: dict[str, str]) -> None:
+    """Write mailboxes, each of an owner."""
+    for name, owner in boxes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(mailbox(owner))
 
 
 def test_an_export_at_the_top_and_another_persons_in_a_folder_are_two(tmp_path: Path) -> None:

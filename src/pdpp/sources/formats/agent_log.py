@@ -16,6 +16,9 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence
 
 _LOOKED_AT = 20
+"""How many files are looked at for what they say of themselves."""
+_MOST_LOOKED_AT = 2_000
+"""How many are looked at where none of the first is a log."""
 _HOME = re.compile(
     r"(?:/(?:var/)?(?:home|Users)/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|\Z)"
 )
@@ -58,15 +61,22 @@ class LogSample(NamedTuple):
 def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
     """Look at the first logs; ``layouts`` is empty where one is not of the kind that is meant."""
     logs = logs_of(tree)
-    recognised = [seen for entry in logs[:_LOOKED_AT] if (seen := layouts(entry))]
+    sample = logs[:_LOOKED_AT]
+    recognised = [seen for entry in sample if (seen := layouts(entry))]
     if not recognised:
-        return None
-    certain = len(recognised) == min(len(logs), _LOOKED_AT)
+        # Lines of other things may come first, in any number.
+        others = logs[_LOOKED_AT:_MOST_LOOKED_AT]
+        found = next(((entry, seen) for entry in others if (seen := layouts(entry))), None)
+        if found is None:
+            return None
+        sample.append(found[0])
+        recognised.append(found[1])
+    certain = len(recognised) == len(sample)
     return LogSample(
         Confidence.CERTAIN if certain else Confidence.LIKELY,
         counted(len(logs), "session"),
         sorted(set().union(*recognised)),
-        home_of(folder for entry in logs[:_LOOKED_AT] for folder in _folders(entry)),
+        home_of(folder for entry in sample for folder in _folders(entry)),
     )
 
 

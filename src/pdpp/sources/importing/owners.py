@@ -18,19 +18,22 @@ def owned_parts(tree: Tree, choices: OwnerChoices, source: Source) -> list[Owned
 
     A tree whose files tell of one owner, or of none, is one part.
     """
-    files = [entry.name for entry in tree.named(*source.owner_files)] if source.owner_files else []
-    folders = list(_folders(files)) if len(files) > 1 else []
+    files = [entry.name for entry in source.owner_entries(tree)]
+    places = list(_places(files)) if len(files) > 1 else []
+    folders = [place for place in places if tree.get(place) is None]
+    # A file at the top is a mailbox, for instance; or it only says whose the folders are.
+    alone = [place for place in places if tree.get(place)] if source.lies_among_others else []
     parts = [
         part
-        for folder in folders
-        for part in owned_parts(tree.under(folder), choices, source)
+        for piece in (*map(tree.under, folders), *(tree.these_only({name}) for name in alone))
+        for part in owned_parts(piece, choices, source)
         if _owner(part)
     ]
     if parts:
         rest = tree.without({entry.name for part, _ in parts for entry in part.entries})
         # To ask about a large folder costs time: not where nothing in it can tell of another owner.
         several = len({_owner(part) for part in parts}) > 1
-        asked = tuple(f"{folder}/" for folder in folders)
+        asked = (*(f"{folder}/" for folder in folders), *alone)
         if rest.entries and (several or not all(name.startswith(asked) for name in files)):
             parts.append((rest, ask_source(source, rest, choices)))
         if len({_owner(part) for part in parts} - {""}) > 1:
@@ -43,9 +46,9 @@ def _owner(part: OwnedPart) -> str:
     return seen.identity if isinstance(seen, Recognition) and seen.owner_known else ""
 
 
-def _folders(files: Sequence[str]) -> Iterator[str]:
-    """Yield the folders in which the ways to some files part."""
+def _places(files: Sequence[str]) -> Iterator[str]:
+    """Yield the folders in which the ways to some files part, and those of them that lie beside."""
     top = common_folder(files)
     start = len(top) + 1 if top else 0
-    heads = dict.fromkeys(name[start:].partition("/")[0] for name in files if "/" in name[start:])
+    heads = dict.fromkeys(name[start:].partition("/")[0] for name in files)
     yield from (f"{top}/{head}".lstrip("/") for head in sorted(heads))

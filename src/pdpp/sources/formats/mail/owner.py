@@ -12,6 +12,9 @@ _FROM_LINE = re.compile(rb"^From \S", re.MULTILINE)
 _DELIVERED = re.compile(rb"^(?:Delivered-To|X-Original-To):\s*<?([^\s<>@]{1,80}@[^\s<>]{3,120})")
 _HEADER = re.compile(rb"^(?:To|From|Cc|Bcc|Sender|Reply-To):(.*(?:\n[ \t].*)*)", re.IGNORECASE)
 _ADDRESS = re.compile(rb"[A-Za-z0-9._%+-]{1,80}@[A-Za-z0-9.-]{3,120}\w")
+_TO = rb"(?im)^(?:Delivered-To|X-Original-To):[ \t]*<?%s(?:@|>?\s*$)"
+_COPY = re.compile(r" ?\(\d+\)\Z")
+_FIRST_BYTES = 65_536
 _FEW = 3
 _SHARE = 0.6
 """An address that stands in so many of the messages, to or from, is the owner's."""
@@ -37,6 +40,17 @@ def owner_of(entries: Iterable[FileEntry]) -> str:
         return ""
     alone = len(best) == 1 or best[1][1] < best[0][1]
     return best[0][0] if alone else ""
+
+
+def is_called_as_owner(entry: FileEntry, name: str) -> bool:
+    """Tell whether the first messages of a mailbox were delivered to whom it is called after."""
+    called = re.escape(without_copy(name).encode())
+    return bool(re.search(_TO % called, entry.head(_FIRST_BYTES)))
+
+
+def without_copy(name: str) -> str:
+    """Return a name without the number that a browser gives to a second copy."""
+    return _COPY.sub("", name)
 
 
 def _count(head: bytes, delivered: Counter[str], involved: Counter[str]) -> None:

@@ -2,13 +2,14 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
-from pdpp.sources.formats.mail.owner import owner_of
+from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of, without_copy
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.guard import account
@@ -24,7 +25,7 @@ _HEADERS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FEW_HEADERS = 3
-_COPY = re.compile(r" ?\(\d+\)\Z")
+
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
 _MAILDIR = ("cur", "new")
@@ -46,7 +47,7 @@ class Mail(Source):
         ):
             return None
         owner = owner_of([*boxes, *singles])
-        account = owner or _COPY.sub("", tree.path.stem)
+        account = owner or without_copy(tree.path.stem)
         kinds = [
             counted(len(entries), one, many)
             for entries, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
@@ -61,6 +62,21 @@ class Mail(Source):
             records=None if boxes else len(singles),
             detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
         )
+
+    def owner_entries(self, tree: Tree) -> Sequence[FileEntry]:
+        """Return the mailboxes that stand for one of several people's.
+
+        Two folders have an inbox each, or a mailbox is called as whom its messages came to. Who
+        sorts mail into folders has boxes of any other name, and may have several addresses.
+        """
+        boxes = _box_candidates(tree)
+        names = Counter(_box_name(entry).casefold() for entry in boxes)
+        return [
+            entry
+            for entry in boxes
+            if (names[_box_name(entry).casefold()] > 1 and is_mbox(entry.head(8_192)))
+            or is_called_as_owner(entry, _box_name(entry))
+        ]
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each mailbox and each message."""
