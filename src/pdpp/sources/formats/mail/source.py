@@ -29,6 +29,7 @@ _FEW_HEADERS = 3
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
 _MAILDIR = ("cur", "new")
+_BOX_SUFFIXES = (".mbox", ".mbx")
 
 
 class Mail(Source):
@@ -75,7 +76,7 @@ class Mail(Source):
             entry
             for entry in boxes
             if (names[_box_name(entry).casefold()] > 1 and is_mbox(entry.head(8_192)))
-            or is_called_as_owner(entry, _box_name(entry))
+            or (entry.suffix in _BOX_SUFFIXES and is_called_as_owner(entry, _box_name(entry)))
         ]
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
