@@ -21,7 +21,8 @@ from tests.serving import grant, owner, seeded_store
 
 from pdpp.mcp.kernel.http import MAX_BYTES
 
-PATIENCE = 10.0
+PATIENCE = 30.0
+"""What a busy machine may take. An answer that never ends takes longer."""
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 SEARCH = {**CALL, "params": {"name": "search", "arguments": {"query": "invoice"}}}
 LINE = b'{"key":"z","data":{"id":"z","name":"New","created_at":"2026-01-01T00:00:00Z"}}\n'

@@ -60,8 +60,9 @@ def check_refusal(answer: httpx.Response, caplog: pytest.LogCaptureFixture, path
     assert str(path) not in error["message"]
     assert answer.headers["retry-after"] == "60"
     told = [record.getMessage() for record in caplog.records if record.name == "pdpp.store"]
-    assert told
-    assert all(line.startswith(f"{path}: ") for line in told)
+    assert any(line.startswith(f"{path}: ") for line in told), told
+    # Receipts are written in the background, and may meet the full disk too.
+    assert all(line.startswith(f"{path.parent}/") for line in told), told
     assert "Traceback" not in caplog.text
 
 

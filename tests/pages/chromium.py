@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 PACKAGES = Path(__file__).with_name("browser") / "node_modules"
 FLAGS = [
@@ -23,6 +23,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+_WAIT_MILLISECONDS = 30_000
+"""How long a page may take to become what a test expects; a busy machine needs some seconds."""
 _INFLATE = """
 import { createReadStream, createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
@@ -81,6 +83,7 @@ def _installed() -> Chromium:
 def browsing(home: Path) -> Iterator[Browser]:
     """Start the browser with a home folder of its own."""
     chromium = find_chromium()
+    expect.set_options(timeout=_WAIT_MILLISECONDS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=chromium.path,
