@@ -147,7 +147,6 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 
 def test_the_reader_sees_what_the_tutorial_says(reader: Reader) -> None:
-    expect.set_options(timeout=20_000)
     for line in commands(TUTORIAL):
         way(WAYS, line)(reader, line)
     assert reader.revoked

@@ -38,7 +38,9 @@ def import_to_removal(owner: Window, base: str, client: Callback, export: Path) 
     expect(page.get_by_text("Markdown notes").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("succeeded")).to_be_visible()
-    page.get_by_role("link", name="See your records").click()
+    # A key that is pressed before the page is whole is lost.
+    with page.expect_navigation():
+        page.get_by_role("link", name="See your records").click()
     # Search, and open the record
     page.keyboard.press("/")
     expect(page.get_by_label("Search your data")).to_be_focused()

@@ -25,8 +25,6 @@ from pdpp.authz.owner import begin_setup
 
 CITED = "/r/cin_home/messages/m-invoice-4471#field=body&chars=5-113"
 
-expect.set_options(timeout=20_000)
-
 
 @pytest.fixture
 def client() -> Iterator[Callback]:

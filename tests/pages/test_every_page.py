@@ -52,8 +52,6 @@ JUDGEMENT = f"""() => axe.run({{resultTypes: ['violations'], runOnly: {_RULES}}}
 _SAME_EVERYWHERE = {"device", "answered", "mistyped", "apology", "settings", "upload", "picker"}
 """Pages that look the same whether there is one account or many."""
 
-expect.set_options(timeout=20_000)
-
 
 @pytest.fixture(scope="module")
 def states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, House]]:

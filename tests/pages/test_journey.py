@@ -14,8 +14,6 @@ from tests.pages.window import window
 from pdpp.authz.owner import begin_setup, private_host
 from pdpp.pages.imports import upload as uploads
 
-expect.set_options(timeout=20_000)
-
 
 @pytest.fixture
 def export(tmp_path: Path) -> Path:
@@ -230,6 +228,7 @@ def test_the_search_is_a_key_away_but_not_while_typing(house: House, browser: Br
         owner.open("/accounts/cin_home").log_in()
         box = owner.page.get_by_label("Search your data")
         heading(owner.page, "Home mail")
+        owner.page.wait_for_load_state()
         owner.page.keyboard.press("Control+k")
         expect(box).to_be_focused()
         name = owner.page.get_by_label("Name", exact=True)

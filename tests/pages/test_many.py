@@ -112,6 +112,7 @@ def test_many_records_are_searched_narrowed_read_and_shared(
     with window(house, browser) as owner:
         page = owner.open("/login").log_in().page
         expect(page.get_by_text(f"{whole.records:,} records in 30 accounts")).to_be_visible()
+        page.wait_for_load_state()
         page.keyboard.press("/")
         page.keyboard.type(world.COMMON)
         page.keyboard.press("Enter")

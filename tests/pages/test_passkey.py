@@ -11,8 +11,6 @@ from tests.pages.window import Window, window
 from pdpp.authz.owner import private_host
 from pdpp.authz.passkey import read_passkeys
 
-expect.set_options(timeout=20_000)
-
 
 @contextmanager
 def device(own: Window) -> Iterator[tuple[CDPSession, str]]:
