@@ -289,7 +289,7 @@ _PAGES = """
 def counted_work(store: Store) -> Iterator[Work]:
     """Count what the engine does for the reads of a block: the clock of a machine tells nothing."""
     if ENGINE == "postgres":
-        with counted_pages(store) as work:
+        with _counted_pages(store) as work:
             yield work
         return
     work, database = Work(), database_of(store)
@@ -301,7 +301,7 @@ def counted_work(store: Store) -> Iterator[Work]:
 
 
 @contextmanager
-def counted_pages(store: Store) -> Iterator[Work]:
+def _counted_pages(store: Store) -> Iterator[Work]:
     """Count the pages that PostgreSQL looks at for the reads of a block."""
     work, database = Work(), database_of(store)
     ended = database._ended

@@ -66,7 +66,7 @@ def test_the_steps_lead_to_the_schema_of_today() -> None:
     assert [step.version for step in MIGRATIONS] == list(range(2, NOW + 1))
 
 
-_BELIEVED = f"""
+_ESTIMATES = f"""
     SELECT attrelid::regclass::text, attname, attoptions, attstattarget FROM pg_attribute
     JOIN pg_class ON pg_class.oid = attrelid
     WHERE relnamespace = '{schema.SCHEMA}'::regnamespace AND attoptions IS NOT NULL
@@ -76,7 +76,7 @@ _BELIEVED = f"""
 
 def test_a_database_of_the_first_version_becomes_what_a_new_one_is(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as raw:
-        new = raw.execute(_BELIEVED.encode()).fetchall()
+        new = raw.execute(_ESTIMATES.encode()).fetchall()
         assert new
         for table, column, _, _ in new:
             change = f"ALTER COLUMN {column} RESET (n_distinct), ALTER COLUMN {column}"
@@ -84,7 +84,7 @@ def test_a_database_of_the_first_version_becomes_what_a_new_one_is(url: str) -> 
         raw.execute(f"DROP FUNCTION {schema.SCHEMA}.count_grown(text[], bigint)".encode())
         raw.execute(f"UPDATE {schema.SCHEMA}.about SET version = 1".encode())
         migrate(url)
-        assert raw.execute(_BELIEVED.encode()).fetchall() == new
+        assert raw.execute(_ESTIMATES.encode()).fetchall() == new
         raw.execute(f"SELECT {schema.SCHEMA}.count_grown(ARRAY['record'], 1)".encode())
     assert about(url)["version"] == NOW
 

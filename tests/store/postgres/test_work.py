@@ -91,12 +91,17 @@ def world(folder: Path) -> Iterator[World]:
         yield World(store, session, caller)
 
 
-_CROWD = """
+_OTHERS = "FROM generate_series(1, {owners}) AS owner, generate_series(1, {rows}) AS row"
+_CROWD = f"""
     INSERT INTO pdpp.record (id, owner, feed, key, surrogate, created, emitted, version, time,
                              field_set, digest, cells, data)
-    SELECT row, 1000000 + owner, 1 + row % {streams}, 'k' || row, row, row, row, row, row, 1, 'd',
-           ARRAY[]::bytea[], '{{}}'::bytea
-    FROM generate_series(1, {owners}) AS owner, generate_series(1, {rows}) AS row
+    SELECT row, 1000000 + owner, 1 + row % {{streams}}, 'k' || row, row, row, row, row, row, 1, 'd',
+           ARRAY[]::bytea[], ''::bytea {_OTHERS};
+    INSERT INTO pdpp.cell (owner, feed, field, value, surrogate, record)
+    SELECT 1000000 + owner, 1 + row % {{streams}}, field, ''::bytea, row, row
+    {_OTHERS}, generate_series(0, 3) AS field;
+    INSERT INTO pdpp.ghost (owner, feed, version, surrogate, key, time, emitted)
+    SELECT 1000000 + owner, 1 + row % {{streams}}, row, row, 'g' || row, row, row {_OTHERS}
 """
 
 

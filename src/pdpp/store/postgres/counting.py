@@ -14,22 +14,23 @@ _EXACTNESS = 20
 database counts as usual when it comes to it by itself."""
 
 
-_SHARES = {"owner": 8, "feed": 4}
-"""How many owners a part of a table is believed to have, and how many streams an owner."""
+_DISTINCT = {"owner": 8, "feed": 4, "key": -1, "surrogate": -1}
+"""How many values a column is believed to have in a part of a table; -1 is another in each row."""
 
 
-def believing(table: str, columns: Iterable[str]) -> Iterator[str]:
-    """Yield what lets the planner believe that an owner, and a stream, has a good part of a table.
+def estimates(table: str, columns: Iterable[str]) -> Iterator[str]:
+    """Yield what lets the planner believe that a stream has many rows and a key or a number few.
 
     It takes a column to tell nothing of another. Among many owners it would believe that a stream
     has less than one row, and that to go through it costs no more than to look a key up: then a
-    read goes through all that a grant hides. What an owner has is reached by an index in any case,
-    so that to believe too much of a small one costs nothing.
+    read goes through all that a grant hides. The same where many owners have the same few keys.
+    What an owner has is reached by an index in any case, so that to believe too much of a small one
+    costs nothing.
     """
     for column in columns:
-        if column in _SHARES:
-            share = f"ALTER COLUMN {column} SET (n_distinct = {_SHARES[column]})"
-            yield f'ALTER TABLE "{table}" {share}, ALTER COLUMN {column} SET STATISTICS 1'
+        if column in _DISTINCT:
+            told = f"ALTER COLUMN {column} SET (n_distinct = {_DISTINCT[column]})"
+            yield f'ALTER TABLE "{table}" {told}, ALTER COLUMN {column} SET STATISTICS 1'
 
 
 def counting(schema: str, role: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ MIGRATIONS: Sequence[Migration] = (
     # The third one did not look at whose rows they are.
     Migration(4, ("DROP FUNCTION IF EXISTS count_grown(text[])", *schema.COUNTING)),
     # The fourth one took an owner among many, and his streams, to have next to no rows.
-    Migration(5, (*schema.BELIEVED, *(f'ANALYZE "{name}"' for name in schema.tables()))),
+    Migration(5, (*schema.ESTIMATES, *(f'ANALYZE "{name}"' for name in schema.tables()))),
 )
 """All steps in order, from the version of the first release to ``schema.VERSION``."""
 

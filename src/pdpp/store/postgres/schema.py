@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from pdpp.store.postgres.counting import believing, counting
+from pdpp.store.postgres.counting import counting, estimates
 from pdpp.store.postgres.variant import INDEXED_BYTES
 from pdpp.store.tables.receipts.tables import TABLES as RECEIPT_TABLES
 from pdpp.store.tables.schema import TABLES
@@ -196,15 +196,15 @@ def _create(table: Table, partitions: int) -> Iterator[str]:
             f'CREATE TABLE "{table.name}_p{number}" PARTITION OF "{table.name}"'
             f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
         )
-    yield from _believed(table, partitions)
+    yield from _estimates(table, partitions)
     yield from _walled(table.name, "owner")
 
 
-def _believed(table: Table, partitions: int) -> Iterator[str]:
+def _estimates(table: Table, partitions: int) -> Iterator[str]:
     """Yield what the planner is told of a table that the records of a stream are in."""
     parts = [f"{table.name}_p{number}" for number in range(partitions)] or [table.name]
     for name in parts if "feed" in table.columns else []:
-        yield from believing(name, table.columns)
+        yield from estimates(name, table.columns)
 
 
 def _walled(table: str, column: str) -> Iterator[str]:
@@ -233,7 +233,7 @@ _FUNCTIONS_FIRST = (
 
 COUNTING = counting(SCHEMA, ROLE)
 
-BELIEVED = tuple(text for table in tables().values() for text in _believed(table, PARTITIONS))
+ESTIMATES = tuple(text for table in tables().values() for text in _estimates(table, PARTITIONS))
 
 _FUNCTIONS = (
     # The two forms of a cell that is too long for an index, as ``variant.index_key`` makes them.

@@ -109,7 +109,7 @@ def _time_where(reach: Reach) -> Sql:
 def _keys_where(reach: Reach) -> Sql:
     if reach.keys is None:
         return Sql("")
-    return Sql("AND r.key IN (SELECT value FROM json_each(?))", (key_list(reach.keys),))
+    return Sql("AND r.key IN (SELECT value FROM json_each(?))", (_key_list(reach.keys),))
 
 
 def _conditions_where(reach: Reach, without: str | None = None) -> Sql:
@@ -120,7 +120,7 @@ def _conditions_where(reach: Reach, without: str | None = None) -> Sql:
     return sql
 
 
-def key_list(keys: Iterable[str]) -> str:
+def _key_list(keys: Iterable[str]) -> str:
     """Return keys as one value: the statement is the same, and kept, however many there are."""
     return orjson.dumps(sorted(keys)).decode()
 
@@ -134,14 +134,18 @@ def keyed_rows(table: str, alias: str, feed: int, keys: Iterable[str]) -> Sql:
     return Sql(
         f"json_each(?) AS k CROSS JOIN {table} {alias} INDEXED BY {table}_key"
         f" ON {alias}.owner = ? AND {alias}.feed = ? AND {alias}.key = k.value",
-        (key_list(keys), OWNER, feed),
+        (_key_list(keys), OWNER, feed),
     )
 
 
 def along_keys(reach: Reach) -> Sql:
     """Return what follows ``FROM`` for the record rows ``r`` of a reach by the keys it lists."""
+    return reach.once(_granted_by_key) + _conditions_where(reach)
+
+
+def _granted_by_key(reach: Reach) -> Sql:
     rows = keyed_rows("record", "r", reach.feed.id, reach.keys or ())
-    return rows + Sql("WHERE 1") + reach.once(_time_where) + _conditions_where(reach)
+    return rows + Sql("WHERE 1") + _time_where(reach)
 
 
 def value_of(reach: Reach, field: str) -> Sql:
