@@ -5,14 +5,19 @@ from typing import Any
 
 from tests.sources.kit import Home, look, read, told, zipped
 from tests.sources.samples.meta import (
+    COMMENT,
     FACEBOOK,
+    LIKE,
     OLD,
     PHOTO,
+    PROFILE,
     SAMPLES,
     TALK,
+    ZERO,
     chat,
     instagram,
     message,
+    spoilt,
 )
 from tests.sources.samples.sample import json_bytes
 
@@ -131,3 +136,198 @@ def test_the_archives_of_one_account_are_read_together(tmp_path: Path) -> None:
     report = home.bring(tmp_path / "down")
     assert report["connection"]["display_name"] == "Facebook (Nora Lindström)"
     assert len(of(home.records(), "messages")) == len(TALK) + 2
+
+
+ACTIVITY = "your_facebook_activity"
+
+
+def labels(number: int, *cells: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a thing as Meta writes many of them since 2025."""
+    made = {"timestamp": ZERO + number, "media": [], "label_values": list(cells), "fbid": number}
+    return {**made, **more}
+
+
+def with_files(tmp_path: Path, files: dict[str, Any]) -> Path:
+    made = {
+        name: held if isinstance(held, bytes) else json_bytes(held) for name, held in files.items()
+    }
+    return SAMPLES[0].folder(tmp_path, {**FACEBOOK, **made})
+
+
+def test_posts_and_reactions_that_are_lists_of_labels_keep_their_words(tmp_path: Path) -> None:
+    place = {"title": "Place", "dict": [{"label": "Name", "value": spoilt("Cais do Sodré")}]}
+    link = {"label": "URL", "value": "https://fb.example/1", "href": "https://fb.example/1"}
+    message = {"label": "Message", "value": "Fog at https://fog.example all day"}
+    liked = {"label": "Reaction", "value": "Love"}
+    said = {"label": "Nachricht", "value": "Auf fremder Wand"}
+    path = with_files(
+        tmp_path,
+        {
+            f"{ACTIVITY}/posts/your_posts__check_ins__photos_and_videos_2.json": [
+                labels(3, message, link, place, media=[{"uri": f"{ACTIVITY}/posts/media/fog.jpg"}])
+            ],
+            f"{ACTIVITY}/posts/posts_on_other_pages_and_profiles.json": [labels(4, said)],
+            f"{ACTIVITY}/comments_and_reactions/likes_and_reactions.json": [labels(5, liked, link)],
+            f"{ACTIVITY}/posts/media/fog.jpg": PHOTO,
+        },
+    )
+    records = read(Facebook(), path)
+    _, fog, wall = sorted(of(records, "posts"), key=lambda data: data["posted_at"])
+    assert (fog["text"], fog["title"]) == ("Fog at https://fog.example all day", "Cais do Sodré")
+    assert fog["link"] == "https://fb.example/1"
+    assert wall["text"] == "Auf fremder Wand"
+    assert ("fog.jpg", fog["id"]) in [
+        (data["name"], data.get("post_id")) for data in of(records, "media")
+    ]
+    [love] = [data for data in of(records, "likes") if data["reaction"] == "love"]
+    assert (love["title"], love["link"]) == ("https://fb.example/1", "https://fb.example/1")
+
+
+def test_posts_in_groups_stories_and_saved_things_come_in(tmp_path: Path) -> None:
+    in_group = {"timestamp": ZERO + 7, "title": "In Nets", "data": [{"post": "Who mends nets?"}]}
+    shown = {"data": [{"media": {"uri": f"{ACTIVITY}/stories/s.jpg"}}]}
+    read_about = {"name": "Knots", "url": "https://knots.example"}
+    said = {"comment": {"timestamp": ZERO + 8, "comment": "I do", "group": "Nets"}}
+    groups = f"{ACTIVITY}/groups"
+    path = with_files(
+        tmp_path,
+        {
+            f"{groups}/your_posts_in_groups.json": {"group_posts_v2": [in_group]},
+            f"{groups}/group_posts_and_comments.json": {"group_posts_v2": [in_group]},
+            f"{groups}/your_comments_in_groups.json": {
+                "group_comments_v2": [
+                    {"timestamp": ZERO + 8, "data": [said], "attachments": [shown]}
+                ]
+            },
+            f"{ACTIVITY}/stories/archived_stories.json": {
+                "archived_stories_v2": [{"timestamp": ZERO + 9, "attachments": [shown]}]
+            },
+            f"{ACTIVITY}/stories/s.jpg": PHOTO,
+            f"{ACTIVITY}/saved/your_saved_items.json": {
+                "saves_v2": [
+                    {
+                        "timestamp": ZERO,
+                        "title": "Nora saved a link",
+                        "attachments": [{"data": [{"external_context": read_about}]}],
+                    }
+                ]
+            },
+        },
+    )
+    records = read(Facebook(), path)
+    assert [data["text"] for data in of(records, "posts") if data.get("title") == "In Nets"] == [
+        "Who mends nets?"
+    ]
+    assert [data["kind"] for data in of(records, "posts")].count("story") == 1
+    assert [data["text"] for data in of(records, "comments") if data.get("owner") == "Nets"] == [
+        "I do"
+    ]
+    assert [data["name"] for data in of(records, "media")].count("s.jpg") == 2
+    [saved] = [data for data in of(records, "likes") if data["reaction"] == "saved"]
+    assert (saved["title"], saved["link"]) == ("Nora saved a link: Knots", "https://knots.example")
+
+
+def test_a_picture_of_an_album_comes_in_once_and_with_its_post(tmp_path: Path) -> None:
+    posted = {"uri": "posts/media/gull.jpg", "creation_timestamp": ZERO}
+    alone = {"uri": "posts/media/pier.jpg", "creation_timestamp": ZERO + 1, "description": "Pier"}
+    nowhere = {"uri": "posts/media/rain.jpg", "creation_timestamp": ZERO + 2}
+    posts = f"{ACTIVITY}/posts"
+    path = with_files(
+        tmp_path,
+        {
+            f"{posts}/album/0.json": {"name": "Harbour", "photos": [posted, alone]},
+            f"{posts}/your_uncategorized_photos.json": {"other_photos_v2": [nowhere, posted]},
+            f"{posts}/media/pier.jpg": PHOTO + b"3",
+            f"{posts}/media/rain.jpg": PHOTO + b"4",
+        },
+    )
+    records = read(Facebook(), path)
+    [album] = [data for data in of(records, "posts") if data["kind"] == "album"]
+    assert album["title"] == "Harbour"
+    kept = {data["name"]: data.get("post_id") for data in of(records, "media")}
+    assert len(of(records, "media")) == len(kept)
+    assert kept["pier.jpg"] == album["id"]
+    assert kept["gull.jpg"] not in (album["id"], None)
+    assert kept["rain.jpg"] is None
+    reasons = [skip.reason for skip in told(Facebook(), path)]
+    assert reasons.count("a picture that is kept with its post") == 2
+
+
+def test_a_file_that_keeps_its_values_elsewhere_is_told(tmp_path: Path) -> None:
+    name = f"{ACTIVITY}/posts/your_posts_of_next_year.json"
+    path = with_files(tmp_path, {name: {"posts_v9": [{"timestamp": ZERO}]}})
+    assert ("a file of another layout", name) in [
+        tuple(skip[:2]) for skip in told(Facebook(), path)
+    ]
+    nothing = with_files(tmp_path / "n", {f"{ACTIVITY}/your_friends.json": {"friends_v2": []}})
+    assert "a file of another layout" not in [skip.reason for skip in told(Facebook(), nothing)]
+
+
+def test_members_without_a_version_are_read_as_before_2021(tmp_path: Path) -> None:
+    files = {
+        "profile_information/profile_information.json": {"profile": PROFILE["profile_v2"]},
+        "friends/friends.json": {"friends": [{"name": "Bo", "timestamp": ZERO}]},
+        "comments/comments.json": {"comments": [COMMENT]},
+        "likes_and_reactions/posts_and_comments.json": {"reactions": [LIKE]},
+    }
+    held = {name: json_bytes(value) for name, value in files.items()}
+    path = SAMPLES[0].folder(tmp_path, held)
+    seen = look(Facebook(), path)
+    assert isinstance(seen, Recognition)
+    assert seen.identity == "https://www.facebook.com/nora.lind"
+    streams = [stream for stream, _ in read(Facebook(), path)]
+    assert sorted(streams) == ["comments", "likes", "people"]
+
+
+def test_one_zip_with_both_services_is_two_accounts(tmp_path: Path) -> None:
+    files = {f"facebook-nora-2026-01-02-Ab/{name}": held for name, held in FACEBOOK.items()}
+    files |= {
+        f"instagram-nora-2026-01-02-Cd/{name}": held for name, held in instagram(today=True).items()
+    }
+    ended = Home(tmp_path / "home").run(
+        zipped(tmp_path / "meta-2026-Jan-02-10-00-00.zip", files), "--yes"
+    )
+    assert ended.code == 0, ended
+    assert "Facebook (Nora Lindström)" in ended.out
+    assert "Instagram (nora.lind)" in ended.out
+    assert "not known" not in ended.out
+
+
+def test_a_file_of_a_chat_that_lies_in_two_archives_is_read_once(tmp_path: Path) -> None:
+    for part in (1, 2):
+        zipped(tmp_path / "down" / f"facebook-nora-2026-01-02-Ab{part}.zip", FACEBOOK)
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "down")
+    assert len(of(home.records(), "messages")) == len(TALK) + 2
+
+
+def test_archived_posts_and_other_pictures_of_instagram_come_in(tmp_path: Path) -> None:
+    def file(name: str) -> dict[str, Any]:
+        return {"uri": f"media/{name}.jpg", "creation_timestamp": ZERO, "title": name}
+
+    folder = "your_instagram_activity/media"
+    files = {
+        f"{folder}/archived_posts.json": {"ig_archived_post_media": [{"media": [file("old")]}]},
+        f"{folder}/igtv_videos.json": {"ig_igtv_media": [{"media": [file("film")]}]},
+        f"{folder}/profile_photos.json": {"ig_profile_picture": [file("face")]},
+        f"{folder}/subscriptions/reels.json": {"subscriptions_reels": [{"title": "x"}]},
+    }
+    held = {**instagram(today=True), **{name: json_bytes(value) for name, value in files.items()}}
+    for name in ("old", "film", "face"):
+        held[f"media/{name}.jpg"] = PHOTO
+    path = SAMPLES[3].folder(tmp_path, held)
+    posts = {data["kind"]: data["text"] for data in of(read(Instagram(), path), "posts")}
+    assert (
+        posts.items()
+        >= {"archived post": "old", "video": "film", "profile picture": "face"}.items()
+    )
+    assert "a file of another layout" in [skip.reason for skip in told(Instagram(), path)]
+
+
+def test_the_owner_of_what_was_liked_may_stand_inside_another_value(tmp_path: Path) -> None:
+    inner = [{"label": "Name", "value": "Inês D."}, {"label": "Username", "value": "ines"}]
+    owner = {"title": "Owner", "dict": [{"dict": inner, "title": ""}]}
+    link = {"label": "URL", "value": "https://ig.example/p/1", "href": "https://ig.example/p/1"}
+    held = {**instagram(today=True), "likes/liked_posts.json": json_bytes([labels(1, link, owner)])}
+    [like] = of(read(Instagram(), SAMPLES[3].folder(tmp_path, held)), "likes")
+    assert (like["owner"], like["link"]) == ("ines", "https://ig.example/p/1")

@@ -27,6 +27,7 @@ _ATTACHED = ("photos", "videos", "gifs", "audio_files", "files")
 _ARCHIVE = re.compile(r"\A.*\.(?:zip|tgz)/", re.IGNORECASE)
 _OPEN = {"participants.item.name", "messages.item.sender_name", "messages.item.timestamp_ms"}
 _SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
+_ADDRESS = re.compile(r"\w+://\S+\Z")
 _MOST_LOOKED_AT = 200
 NOT_HERE = "a file that is not in the export"
 
@@ -55,6 +56,73 @@ def listed(value: Any, name: str) -> list[Any]:
     return inner if isinstance(inner, list) else []
 
 
+def cells_of(value: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the labelled values of an entry; their labels are in the language of the account.
+
+    Newer files put values inside others, such as the name of an owner; they stand here beside them.
+    """
+    named = {mended(name): cell for name, cell in mapped(value, "string_map_data").items()}
+    cells: dict[str, Mapping[str, Any]] = {
+        name: cell for name, cell in named.items() if isinstance(cell, dict)
+    }
+    for label, cell in _labelled(listed(value, "label_values")):
+        cells[f"{label} {len(cells)}" if label in cells else label] = cell
+    return cells
+
+
+def _labelled(values: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for cell in values:
+        inner = [*listed(cell, "dict"), *listed(cell, "vec")]
+        if inner:
+            yield from _labelled(inner)
+        elif isinstance(cell, dict):
+            yield mended(cell.get("label") or cell.get("title")), cell
+
+
+def words_of(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the cells that hold words, by their labels."""
+    texts = {label: mended(cell.get("value")) for label, cell in cells.items()}
+    return {label: text for label, text in texts.items() if text and not _ADDRESS.match(text)}
+
+
+def address_in(cells: Iterable[Mapping[str, Any]]) -> str:
+    """Return the first address that some cells hold."""
+    held = [mended(cell.get(name)) for name in ("href", "value") for cell in cells]
+    return next((text for text in held if _ADDRESS.match(text)), "")
+
+
+def written_in(cells: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
+    """Return what somebody wrote, and what else cells say in words.
+
+    In another language than English nobody knows which of them was written: then all of it.
+    """
+    words = words_of(cells)
+    text = words.pop("Message", "")
+    rest = list(words.values())
+    return (text, ", ".join(rest)) if text else ("\n".join(rest), "")
+
+
+def pieces_of(value: Any) -> list[Mapping[str, Any]]:
+    """Return what is attached to a post or a comment, such as pictures, places and links."""
+    return [
+        piece
+        for group in listed(value, "attachments")
+        for piece in listed(group, "data")
+        if isinstance(piece, dict)
+    ]
+
+
+def shown_in(value: Any) -> list[Mapping[str, Any]]:
+    """Return the pictures and files that a post or a comment shows."""
+    inner = [mapped(piece, "media") for piece in pieces_of(value) if "media" in piece]
+    return inner + [file for file in listed(value, "media") if isinstance(file, dict)]
+
+
+def caption_of(file: Mapping[str, Any]) -> str:
+    """Return what stands below a picture."""
+    return mended(file.get("description") or file.get("title"))
+
+
 class ChatFiles(NamedTuple):
     """The files of one chat in the order of their numbers; ``sealed`` ones were encrypted."""
 
@@ -62,18 +130,25 @@ class ChatFiles(NamedTuple):
     sealed: bool
 
 
+def in_archive(name: str) -> str:
+    """Return a name as it stands in the archive that a file or a folder lies in."""
+    return _ARCHIVE.sub("", name)
+
+
 def chats_of(tree: Tree) -> list[ChatFiles]:
     """Return the chats of an archive, each with all of its files."""
     groups: dict[tuple[str, str], list[tuple[int, FileEntry]]] = {}
     for entry in tree.entries:
         if match := _NUMBERED.match(entry.base):
-            folder = _ARCHIVE.sub("", entry.name.rpartition("/")[0])
+            folder = in_archive(entry.name.rpartition("/")[0])
             groups.setdefault((folder, ""), []).append((int(match[1]), entry))
         elif (match := _FLAT.match(entry.base)) and "/inbox/" not in entry.name:
             groups.setdefault((entry.name, match[1]), []).append((int(match[2]), entry))
     chats: list[ChatFiles] = []
     for (_, flat), numbered in groups.items():
-        entries = [entry for _, entry in sorted(numbered, key=lambda pair: pair[0])]
+        # Meta puts a file into several of the archives of one export.
+        once = {(number, entry.size): entry for number, entry in numbered}
+        entries = [entry for _, entry in sorted(once.items(), key=lambda pair: pair[0])]
         if not flat:
             chats.append(ChatFiles(entries, sealed=False))
         elif is_sealed_chat(entries[0]):
@@ -256,7 +331,8 @@ def attached(
     entry = finder.find(address)
     if entry is None:
         return Skipped(NOT_HERE, where)
-    key: RecordKey = digest_key("file", *owner.values(), entry.base)
+    # What belongs to nothing else is known by its address.
+    key: RecordKey = digest_key("file", *(owner.values() or [str(address)]), entry.base)
     data = {
         "id": key,
         **owner,

@@ -14,13 +14,14 @@ from pdpp.sources.formats.meta_archive import (
     ChatFiles,
     chats_of,
     has_chats,
+    in_archive,
     mended,
     read_chat,
 )
-from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each
-from pdpp.sources.reading.structure import json_paths
+from pdpp.sources.reading.structure import json_paths, opening
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
 from pdpp.sources.source import (
     Confidence,
@@ -35,7 +36,7 @@ FACEBOOK, INSTAGRAM = "facebook", "instagram"
 _MARKS = MappingProxyType(
     {
         FACEBOOK: re.compile(
-            r"(^|/)(your_facebook_activity|your_activity_across_facebook)/"
+            r"(^|/)(your_facebook_activity|(your|this_profile.?s)_activity_across_facebook)/"
             r"|(^|/)(profile_information|your_friends|friends)\.json\Z"
             r"|(^|/)your_posts_[^/]*\.json\Z"
         ),
@@ -48,11 +49,13 @@ _MARKS = MappingProxyType(
 _TOP = re.compile(
     r"(?:^|/)(?:messages|posts|media|content|connections|comments|comments_and_reactions|"
     r"personal_information|profile_information|friends|likes|saved|followers_and_following|"
-    r"your_facebook_activity|your_activity_across_facebook|your_instagram_activity)/"
+    r"your_facebook_activity|(?:your|this_profile.?s)_activity_across_facebook|"
+    r"your_instagram_activity)/"
 )
 _OF_ARCHIVE = re.compile(
     r"(^|/)message_\d+\.(json|html)\Z|" + "|".join(mark.pattern for mark in _MARKS.values())
 )
+_VERSION = re.compile(r"_v\d(?=\.)")
 _PAGES = re.compile(r"(^|/)messages/(inbox|archived_threads)/[^/]+/message_\d+\.html\Z")
 
 ValueReader = Callable[[FileFinder, Any, str], Iterator[Finding]]
@@ -67,7 +70,7 @@ class MetaArchive(Source):
     """Patterns of names, each with the path of its values, what one is, and what reads it."""
 
     own_folders = (
-        *("your_facebook_activity", "your_activity_across_facebook", "your_instagram_activity"),
+        *("your_facebook_activity", "*_activity_across_facebook", "your_instagram_activity"),
         *("personal_information", "profile_information", "connections", "friends*", "followers*"),
         *("preferences", "security_and_login_information", "logged_information"),
         *("ads_information", "apps_and_websites*", "messages", "posts", "photos_and_videos"),
@@ -99,9 +102,10 @@ class MetaArchive(Source):
 
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return the folders that hold an archive of this service each."""
-        if tree.kind != "folder":
-            return ("",)
         tops = {entry.name[: match.start()] for entry, match in _tops(tree)}
+        # One zip may hold the archives of several accounts; the parts of one have the same top.
+        if tree.kind != "folder" and len({in_archive(f"{top}/") for top in tops}) < 2:
+            return ("",)
         # Each service is asked of each: the rest, such as encrypted chats, is what lies in none.
         return sorted({*tops, ""})
 
@@ -152,25 +156,49 @@ class MetaArchive(Source):
         finder = FileFinder(tree)
         for chat in chats_of(tree):
             yield ExportPart(chat.entries[0], partial(_read_chat, chat, finder))
-        for entry, (path, noun, reader) in self._listed(tree):
-            read = partial(read_each, entry, partial(reader, finder), path, noun=noun)
-            yield ExportPart(entry, read)
+        for entry, reading in self._listed(tree):
+            yield ExportPart(entry, partial(read_values, entry, reading, finder))
 
     def _listed(self, tree: Tree) -> list[tuple[FileEntry, tuple[str, str, ValueReader]]]:
         chosen: dict[str, tuple[FileEntry, tuple[str, str, ValueReader]]] = {}
         for pattern, reading in self.files.items():
             for entry in tree.named(pattern):
-                chosen.setdefault(entry.name, (entry, _fitting(entry, reading)))
+                chosen.setdefault(entry.name, (entry, fitting(entry, reading)))
         return [chosen[name] for name in sorted(chosen)]
 
 
-def _fitting(
+def fitting(
     entry: FileEntry, reading: tuple[str, str, ValueReader]
 ) -> tuple[str, str, ValueReader]:
-    """Return how a file is read: some are a list today and were an object with one before."""
+    """Return how a file is read: some are a list today and were an object with one before.
+
+    Before 2021 the names of members did not end in the number of a version.
+    """
     path, noun, reader = reading
-    is_list = entry.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    return ("item" if is_list else path, noun, reader)
+    if opening(entry) == b"[":
+        return ("item", noun, reader)
+    older = _VERSION.sub("", path)
+    is_older = older != path and json_paths(entry, {_list_of(path), _list_of(older)}) == {
+        _list_of(older)
+    }
+    return (older if is_older else path, noun, reader)
+
+
+def _list_of(path: str) -> str:
+    return path.removesuffix(".item")
+
+
+def read_values(
+    entry: FileEntry, reading: tuple[str, str, ValueReader], finder: FileFinder
+) -> Iterator[Finding]:
+    """Yield what each value of a file holds; a file that keeps them elsewhere is told."""
+    path, noun, reader = reading
+    empty = True
+    for finding in read_each(entry, partial(reader, finder), path, noun=noun):
+        empty = False
+        yield finding
+    if empty and opening(entry) == b"{" and not json_paths(entry, {_list_of(path)}):
+        yield Unknown("a file of another layout", entry.name)
 
 
 def _read_chat(chat: ChatFiles, finder: FileFinder) -> Iterator[Finding]:
@@ -194,7 +222,10 @@ def _service(tree: Tree) -> str | None:
 
 _OWN_PATHS = MappingProxyType(
     {
-        FACEBOOK: ("profile_v2", "friends_v2", "comments_v2", "item.attachments", "item.data"),
+        FACEBOOK: (
+            *("profile_v2", "friends_v2", "comments_v2", "item.attachments", "item.data"),
+            *("profile.name", "item.label_values"),
+        ),
         INSTAGRAM: (
             *("profile_user", "relationships_following", "ig_stories", "likes_media_likes"),
             *("item.string_list_data", "item.media", "item.string_map_data", "item.label_values"),

@@ -22,7 +22,10 @@ _TAKEOUT = re.compile(r"(takeout-\d{8}T\d{6}Z)", re.IGNORECASE)
 _CLAUDE = re.compile(
     r"(?:conversations|projects|memories|light_metadata|frames|design_chats)-\d{3}", re.IGNORECASE
 )
-_META = re.compile(r"((?:facebook|instagram)-.+-\d{4}-\d{2}-\d{2})-\w+\.zip", re.IGNORECASE)
+_META = re.compile(
+    r"((?:facebook|instagram)-.+-\d{4}-\d{2}-\d{2}|meta-\d{4}-\w{2,4}-\d{2})-[\w-]+\.zip",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,16 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.meta_archive import attached, listed, mapped, mended
+from pdpp.sources.formats.meta_archive import (
+    address_in,
+    attached,
+    cells_of,
+    listed,
+    mapped,
+    mended,
+    words_of,
+    written_in,
+)
 from pdpp.sources.formats.meta_service import (
     INSTAGRAM,
     MetaArchive,
@@ -24,11 +33,13 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
     ]
     files = media or [value]
     moment = value.get("creation_timestamp") or files[0].get("creation_timestamp")
+    moment = moment or value.get("timestamp")
     posted = epoch_text(moment)
     if posted is None:
         yield Unknown("a post without a time", where)
         return
     text = mended(value.get("title")) or mended(files[0].get("title"))
+    text = text or written_in(cells_of(value))[0]
     addresses = [str(file["uri"]) for file in files if file.get("uri")]
     bases = [address.rpartition("/")[2] for address in addresses]
     key = digest_key(kind, str(moment), *bases)
@@ -40,15 +51,6 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
         yield attached(finder, file.get("uri"), posted, place, caption=caption, post_id=key)
 
 
-def _cells(value: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the labelled values of an entry; their labels are in the language of the account."""
-    cells = {mended(name): cell for name, cell in mapped(value, "string_map_data").items()}
-    for cell in listed(value, "label_values"):
-        if isinstance(cell, dict):
-            cells.setdefault(mended(cell.get("label") or cell.get("title")), cell)
-    return {name: cell for name, cell in cells.items() if isinstance(cell, dict)}
-
-
 def _moment(value: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]) -> Any:
     """Return the time of an entry, whatever its label is called."""
     given = [value.get("timestamp"), *(cell.get("timestamp") for cell in cells.values())]
@@ -57,7 +59,7 @@ def _moment(value: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _comment(_finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
-    cells = _cells(value)
+    cells = cells_of(value)
     moment = _moment(value, cells)
     texts = [mended(cell.get("value")) for cell in cells.values() if not cell.get("timestamp")]
     texts = [text for text in texts if text]
@@ -77,7 +79,7 @@ def _like(
     kind: str, _finder: FileFinder, value: Mapping[str, Any], where: str
 ) -> Iterator[Finding]:
     """Read a like; since 2026 it is a list of labels, before it was a list of addresses."""
-    cells = _cells(value)
+    cells = cells_of(value)
     rows: list[Mapping[str, Any]] = [
         row for row in listed(value, "string_list_data") if isinstance(row, dict)
     ]
@@ -87,12 +89,10 @@ def _like(
     if liked is None:
         yield Unknown("a like without a time", where)
         return
-    link = next((mended(row["href"]) for row in rows if row.get("href")), "")
-    names = [mended(row.get("value")) for row in rows]
-    owner = mended(value.get("title")) or next(
-        (name for name in names if name and "://" not in name), ""
-    )
-    link = link or next((name for name in names if "://" in name), "")
+    link = address_in(rows)
+    words = words_of({**{str(number): row for number, row in enumerate(rows)}, **cells})
+    owners = [mended(value.get("title")), words.get("Username"), words.get("Owner")]
+    owner = next(filter(None, [*owners, *words.values()]), "")
     key = digest_key(kind, str(moment), link or owner, str(value.get("fbid") or ""))
     data = {
         "id": key,
@@ -139,18 +139,38 @@ class Instagram(MetaArchive):
             "posts_*.json": ("item", "post", partial(_post, "post")),
             "stories.json": ("ig_stories.item", "story", partial(_post, "story")),
             "reels.json": ("ig_reels_media.item", "reel", partial(_post, "reel")),
+            "archived_posts.json": (
+                *("ig_archived_post_media.item", "post"),
+                partial(_post, "archived post"),
+            ),
+            "igtv_videos.json": ("ig_igtv_media.item", "video", partial(_post, "video")),
+            "other_content.json": ("ig_other_media.item", "post", partial(_post, "other")),
+            "profile_photos.json": (
+                *("ig_profile_picture.item", "picture"),
+                partial(_post, "profile picture"),
+            ),
             "post_comments*.json": ("comments_media_comments.item", "comment", _comment),
             "reels_comments.json": ("comments_reels_comments.item", "comment", _comment),
+            "hype.json": ("comments_story_comments.item", "comment", _comment),
             "liked_posts.json": ("likes_media_likes.item", "like", partial(_like, "like")),
             "liked_comments.json": (
                 *("likes_comment_likes.item", "like"),
                 partial(_like, "liked comment"),
+            ),
+            "story_likes.json": (
+                *("story_activities_story_likes.item", "like"),
+                partial(_like, "liked story"),
             ),
             "saved_posts.json": ("saved_saved_media.item", "saved", partial(_like, "saved")),
             "followers*.json": (
                 "relationships_followers.item",
                 "person",
                 partial(_person, "follower"),
+            ),
+            "close_friends.json": (
+                "relationships_close_friends.item",
+                "person",
+                partial(_person, "close friend"),
             ),
             "following.json": (
                 "relationships_following.item",
