@@ -463,3 +463,83 @@ def test_a_chat_taken_out_of_its_zip_is_called_by_its_folder_or_its_first_note(
         records = read(SOURCE, path)
         names += [data["name"] for (stream, _), data in records.items() if stream == "chats"]
     assert names == ["Ana", "Bo", "Cai"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[1/2/2026 下午1:38:12] 保: \u200e<附件：00000042-PHOTO-2026-02-01-13-38-12.jpg>",
+        "[2026. 2. 1. 오후 1:38:12] 보: \u200e<첨부: 00000042-PHOTO-2026-02-01-13-38-12.jpg>",
+        "2026/2/1 下午1:38 - 保: IMG-20260201-WA0001.jpg (文件附件)",
+        "01/02/26, 13:38 - Bo: IMG-20260201-WA0001.jpg இணைக்கப்பட்டது",
+    ],
+)
+def test_a_picture_comes_in_whatever_the_phone_calls_it(said: str, tmp_path: Path) -> None:
+    names = ("00000042-PHOTO-2026-02-01-13-38-12.jpg", "IMG-20260201-WA0001.jpg")
+    name = next(name for name in names if name in said)
+    path = zipped(tmp_path / "WhatsApp Chat - Bo.zip", {"_chat.txt": said.encode(), name: PHOTO})
+    records = read(SOURCE, path)
+    assert [data["name"] for (stream, _), data in records.items() if stream == "media"] == [name]
+
+
+@pytest.mark.parametrize(
+    ("with_file", "without"),
+    [
+        (
+            "[01/02/2026, 09:00:00] Bo: Ferry \u200e<attached: 00000012-PHOTO-2026-02-01-09.jpg>",
+            "[01/02/2026, 09:00:00] Bo: Ferry \u200eimage omitted",
+        ),
+        (
+            "[01/02/2026, 09:00:00] Bo: \u200e<attached: 00000012-PHOTO-2026-02-01-09.jpg>",
+            "[01/02/2026, 09:00:00] Bo: \u200e<attached: 00000007-PHOTO-2026-02-01-09.jpg>",
+        ),
+        (
+            "01/02/2026, 09:00 - Bo: IMG-20260201-WA0001.jpg (file attached)\nFerry",
+            "01/02/2026, 09:00 - Bo: <Media omitted>\nFerry",
+        ),
+    ],
+)
+def test_a_message_is_the_same_with_its_file_and_without(
+    with_file: str, without: str, tmp_path: Path
+) -> None:
+    keys = []
+    for number, text in enumerate((with_file, without)):
+        path = put(tmp_path / str(number), text + "\n", "WhatsApp Chat with Bo.txt")
+        keys.append([key for stream, key in read(SOURCE, path) if stream == "messages"])
+    assert keys[0] == keys[1]
+
+
+def test_a_zip_that_somebody_renamed_holds_the_same_chat(tmp_path: Path) -> None:
+    named = zipped(tmp_path / "WhatsApp Chat - Sailing club.zip", {"_chat.txt": IPHONE.encode()})
+    other = zipped(tmp_path / "export of monday.zip", {"_chat.txt": IPHONE.encode()})
+    assert set(read(SOURCE, named)) == set(read(SOURCE, other))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        *("WhatsApp-chat met Bo", "Czat WhatsApp z Bo", "Chat WhatsApp dengan Bo"),
+        *("Bo ile WhatsApp Sohbeti", "WhatsApp 與 Bo 的對話", "BoとのWhatsAppチャット"),
+        *("Conversa do WhatsApp - Bo", "Discussion WhatsApp - Bo", "Chat WhatsApp con Bo"),
+        *("WhatsApp-Chat mit Bo", "Чат WhatsApp с Bo", "WhatsApp-keskustelu henkilön Bo kanssa"),
+    ],
+)
+def test_a_chat_is_called_by_who_it_is_with_in_every_language(title: str, tmp_path: Path) -> None:
+    records = read(SOURCE, put(tmp_path, GERMAN, f"{title}.txt"))
+    assert [data["name"] for (stream, _), data in records.items() if stream == "chats"] == ["Bo"]
+
+
+@pytest.mark.parametrize(
+    ("header", "hour"),
+    [
+        *(("12/05/23, 3:37 பிற்பகல்", 15), ("12/5/2023 3:37 ಪೂರ್ವಾಹ್ನ", 3)),
+        *(("12.5.2023 3:37 ÖS", 15), ("2023/05/12, 3:37 nm.", 15), ("2023/5/12 晚上8:12", 20)),
+        *(("2023년 5월 12일 오후 3:21", 15), ("2023/12/14, 13:34.", 13)),
+    ],
+)
+def test_halves_of_the_day_are_known_in_more_languages(header: str, hour: int) -> None:
+    line = chat_line(f"{header} - Bo: Ahoy")
+    assert line is not None
+    moment = line.stamp.moment("DMY" if line.stamp.numbers[0] < 32 else "YMD")
+    assert moment is not None
+    assert moment.hour == hour

@@ -23,11 +23,13 @@ _BARE = str.maketrans(
 
 _BEFORE_NOON = (
     *("a.m.", "a. m.", "am", "上午", "오전", "午前", "ص"),
-    *("π.μ.", "ق.ظ.", "sa", "pg", "de."),
+    *("π.μ.", "ق.ظ.", "sa", "pg", "de.", "vm.", "ap.", "öö", "לפנה״צ", "e paradites"),
+    *("凌晨", "清晨", "早上", "पूर्वाह्न", "முற்பகல்", "ಪೂರ್ವಾಹ್ನ", "ਪੂ.ਦੁ.", "පෙ.ව."),
 )
 _AFTER_NOON = (
     *("p.m.", "p. m.", "pm", "下午", "오후", "午後", "م"),
-    *("μ.μ.", "ب.ظ.", "ch", "ptg", "du."),
+    *("μ.μ.", "ب.ظ.", "ch", "ptg", "du.", "nm.", "ip.", "ös", "אחה״צ", "e pasdites"),
+    *("中午", "晚上", "अपराह्न", "பிற்பகல்", "ಅಪರಾಹ್ನ", "ਬਾ.ਦੁ.", "ප.ව."),
 )
 _NOONS = "|".join(re.escape(word) for word in (*_BEFORE_NOON, *_AFTER_NOON))
 _DATE = (
@@ -57,10 +59,10 @@ _MONTHS = {
 }
 _MONTH = r"(?P<name>[^\W\d_]{3,10})\.?"
 _NAMED_YEAR = r"(?:,?\s(?:de\s)?(?P<named_year>\d{4}))?"
-_CHINESE = r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日"
+_CHINESE = r"(?P<year>\d{4})[年년]\s?(?P<month>\d{1,2})[月월]\s?(?P<day>\d{1,2})[日일]"
 _TIME = (
     rf"(?:(?P<early>{_NOONS})\s?)?(?P<hour>\d{{1,2}})(?:[:.]|\sh\s)(?P<minute>\d{{2}})"
-    rf"(?:(?:[:.]|\smin\s)(?P<second_>\d{{2}})(?:\ss)?)?(?:\s?(?P<late>{_NOONS}))?(?:\sч\.?)?"
+    rf"(?:(?:[:.]|\smin\s)(?P<second_>\d{{2}})(?:\ss)?)?(?:\s?(?P<late>{_NOONS}))?(?:\sч\.?|\.)?"
 )
 _HEADERS = tuple(
     re.compile(pattern, re.IGNORECASE)

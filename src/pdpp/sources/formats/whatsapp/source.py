@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
+from pdpp.sources.formats.whatsapp.titles import name_in_title
 from pdpp.sources.formats.whatsapp.years import YearCount, YearGuess
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
@@ -23,20 +24,17 @@ _LOOKED_AT = 60
 _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
-_NAMED = re.compile(
-    r"(?:WhatsApp[ -]Chat (?:with |mit |con |com |avec |- )?"
-    r"|Chat (?:de )?WhatsApp (?:con |s uživatelem )?"
-    r"|Discussion WhatsApp avec |Conversa (?:do|no) WhatsApp com |Чат WhatsApp с контактом )(.+)\Z"
-)
 _COPY = re.compile(r" ?\(\d+\)\Z")
-_ATTACHED = re.compile(r"<[^<>:]{3,30}:[\s\u200e]*([^<>/\\:]{3,200})>")
+_ATTACHED = re.compile(r"<[^<>:：]{2,30}[:：][\s\u200e]*([^<>/\\:]{3,200})>")
 _ADDED = re.compile(r"<([^<>/\\:]{3,200}\.\w{2,5}) \w{3,20}>")
-_FILE = re.compile(r"\A[\u200e\s]*([^/\\\n]{1,200}\.\w{2,5}) \([^()]{5,40}\)\Z")
-_OMITTED = re.compile(r"\A[\u200e\s]*<[^<>:]{4,40}>\s*(?:\n|\Z)")
+_FILE = re.compile(r"\A[\u200e\s]*([^/\\\n]{1,200}\.\w{2,5}) \([^()\n]{4,40}\)(?=\n|\Z)")
+_BESIDE_WORDS = re.compile(r"((?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}\.\w{2,5})(?!\w)")
+"""A name that stands between words, as Tamil and Persian write it."""
+_OMITTED = re.compile(r"\A[\u200e\s]*<[^<>:]{4,40}>[^\S\n]*(?=\n|\Z)")
 _LEFT_OUT = re.compile(
-    r"\u200e[^\n]{0,40}(?:omitted|weggelassen|absente?|omess[ao]|omitid[ao]|não revelad[ao]|"
-    r"vynechán\w*|отсутствует|відсутн\w+|tidak disertakan|weggelaten|含まれていません|"
-    r"ไม่มี\w+|đã bỏ qua|हटाई गई|dahil edilmedi|pominięto)",
+    r"\u200e[^\n\u200e]{0,40}(?:omitted|weggelassen|absente?|omess[ao]|omitid[ao]|ocultad[ao]|"
+    r"não revelad[ao]|vynechán\w*|отсутствует|відсутн\w+|tidak disertakan|weggelaten|"
+    r"含まれていません|ไม่มี\w+|đã bỏ qua|हटाई गई|dahil edilmedi|pominięto)",
     re.IGNORECASE,
 )
 _BY_PHONE = re.compile(
@@ -142,7 +140,8 @@ def _named_files(chat: FileEntry) -> Iterator[str]:
             text = _decoded(line.text)
             begun = chat_line(text)
             said = begun.text if begun is not None else text
-            for match in (_ATTACHED.search(text), _ADDED.search(text), _FILE.match(said)):
+            patterns = (_ATTACHED, _ADDED, _BESIDE_WORDS)
+            for match in (*(pattern.search(text) for pattern in patterns), _FILE.match(said)):
                 if match is not None:
                     yield f"{folder}/{match.group(1).strip()}".lstrip("/")
 
@@ -193,32 +192,35 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
     stem = _COPY.sub("", entry.base.removesuffix(".txt"))
     if stem == "_chat":
         folder = entry.name.rpartition("/")[0].rpartition("/")[2]
-        stem = re.sub(r"\.zip\Z", "", folder) or _outside(tree, entry)
+        stem = _told_name(re.sub(r"\.zip\Z", "", folder) or _outside(tree), entry)
     plain = _plain(stem)
-    match = _NAMED.match(plain)
-    return (match.group(1) if match else plain).strip() or "chat"
+    return name_in_title(plain) or plain or "chat"
 
 
 def _plain(stem: str) -> str:
     return _COPY.sub("", stem.replace("\u00a0", " ").replace("_", " ").strip())
 
 
-def _outside(tree: Tree, entry: FileEntry) -> str:
-    """Return what a file is called by that was taken out of its zip and is looked at alone.
+def _outside(tree: Tree) -> str:
+    """Return the name of the zip that a chat lies in, or of the folder it was taken out to."""
+    folder = tree.path.parent.name
+    is_named = tree.kind == "file" and name_in_title(_plain(folder))
+    return folder if is_named else tree.path.stem
 
-    Every iPhone calls it the same: its folder tells whose chat it is, or the note that a phone puts
-    first, which bears the name of the chat.
+
+def _told_name(around: str, entry: FileEntry) -> str:
+    """Return what a chat is called whose file has the name that every iPhone gives it.
+
+    A zip or a folder that somebody renamed tells nothing. The note that the phone puts first bears
+    the name of the chat.
     """
-    if tree.kind != "file":
-        return tree.path.stem
-    around = tree.path.parent.name
-    if _NAMED.match(_plain(around)):
+    if name_in_title(_plain(around)):
         return around
     text = entry.head().decode("utf-8", "replace")
     first = next((begun for line in text.splitlines() if (begun := chat_line(line))), None)
     if first is not None and first.sender and first.text.startswith(MARKS[0]):
         return first.sender
-    return tree.path.stem
+    return around
 
 
 def _chosen_order(choices: OwnerChoices) -> str | None:
@@ -346,7 +348,7 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
     # Keys in the order of time: what belongs together then lies together.
     # A year that the chat does not tell stays out: told otherwise later, it is the same message.
     time = moment.isoformat().replace(":", "")[0 if message.year_told else 4 :]
-    key = safe_key(chat.key, time, ordinals.key(time, sender or "", text))
+    key = safe_key(chat.key, time, ordinals.key(time, sender or "", _without_file(message.text)))
     name = _file_name(chat, message)
     data: dict[str, object] = {
         "id": key,
@@ -370,12 +372,24 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
 
 def _file_name(chat: _Chat, message: _Message) -> str | None:
     """Return the file that came with a message, in whatever language the phone says so."""
-    match = _ATTACHED.search(message.text) or _FILE.match(message.first.text)
-    if match is None:
-        match = _ADDED.search(message.text)
-        if match is None or chat.tree.beside(chat.entry, match.group(1).strip()) is None:
-            return None
-    return match.group(1).strip()
+    if match := _ATTACHED.search(message.text) or _FILE.match(message.first.text):
+        return match.group(1).strip()
+    beside = _ADDED.search(message.text) or _BESIDE_WORDS.search(message.first.text)
+    name = beside.group(1).strip() if beside else ""
+    return name if name and chat.tree.beside(chat.entry, name) is not None else None
+
+
+def _without_file(text: str) -> str:
+    """Return what tells a message from others of its moment: its words, and that it had a file.
+
+    The same file is left out of one export and comes with the next, and an iPhone numbers files
+    anew in each.
+    """
+    for pattern in (_ATTACHED, _FILE, _OMITTED, _LEFT_OUT):
+        text, found = pattern.subn("<file>", text, count=1)
+        if found:
+            break
+    return "".join(letter for letter in text if letter not in MARKS).strip()
 
 
 def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> Iterator[Finding]:
