@@ -349,3 +349,33 @@ def test_members_of_an_account_that_become_no_record_are_told(tmp_path: Path) ->
         "what Telegram keeps beside chats",
     ):
         assert reasons[reason] == 1, reason
+
+
+def test_an_answer_to_another_chat_is_none_to_this_one(tmp_path: Path) -> None:
+    messages = [
+        message(2, "Here"),
+        message(3, "There", reply_to_message_id=2, reply_to_peer_id="channel7"),
+    ]
+    records = read(SOURCE, put(tmp_path, json.dumps({**CHAT, "messages": messages}).encode()))
+    there = next(data for data in records.values() if data.get("text") == "There")
+    assert "reply_to" not in there
+
+
+def test_a_card_of_a_contact_comes_in_and_amounts_keep_their_numbers(tmp_path: Path) -> None:
+    contact = {"first_name": "Bo", "phone_number": "+46"}
+    bill = '{"title": "Mooring", "amount": 500, "currency": "SEK"}'
+    paid = {"type": "service", "action": "send_payment", "amount": 500, "currency": "SEK"}
+    messages = [
+        message(2, "", contact_information=contact, contact_vcard="contacts/contact_1.vcard"),
+        message(3, "", invoice_information=bill),
+        message(4, "", **paid),
+    ]
+    put(tmp_path, json.dumps({**CHAT, "messages": messages}).encode())
+    (tmp_path / "contacts").mkdir()
+    (tmp_path / "contacts" / "contact_1.vcard").write_text("BEGIN:VCARD")
+    records = read(SOURCE, tmp_path)
+    texts = [data["text"] for (stream, _), data in records.items() if stream == "messages"]
+    assert texts == ["Contact: Bo +46", "Invoice: Mooring, 500, SEK", "send payment: 500, SEK"]
+    assert [data["name"] for (stream, _), data in records.items() if stream == "media"] == [
+        "contact_1.vcard"
+    ]

@@ -1,11 +1,17 @@
 """Content of Telegram messages: texts, and words for what is no text, such as polls and places."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
+
+from pdpp.sources.reading.jsontext import NotJson, read_json
 
 _LEFT_OUT = "(File "
 """How Telegram begins what it writes in place of a file, such as that it is too large."""
-_SERVICE_FACTS = ("title", "new_title", "emoticon", "duration_seconds", "discard_reason")
+_SERVICE_FACTS = (
+    *("title", "new_title", "emoticon", "duration_seconds", "discard_reason"),
+    *("score", "amount", "currency", "stars", "months", "gift_text"),
+)
 
 
 def text_of(value: Mapping[str, object]) -> str:
@@ -37,7 +43,9 @@ def service_text(value: Mapping[str, Any]) -> str:
     """Return what happened in a chat, such as that somebody joined."""
     action = str(value.get("action") or "").replace("_", " ")
     members = [str(name) for name in value.get("members") or () if name]
-    facts = [str(value[name]) for name in _SERVICE_FACTS if value.get(name)]
+    facts = [
+        plain_text(value[name]) or str(value[name]) for name in _SERVICE_FACTS if value.get(name)
+    ]
     details = ", ".join([*members, *facts])
     return f"{action}: {details}" if details else action
 
@@ -64,10 +72,21 @@ def _extras(value: Mapping[str, object]) -> Iterator[str]:
     yield from _file_words(value)
     if value.get("game_title"):
         yield f"Game: {value['game_title']}"
-    if isinstance(value.get("invoice_information"), str | Mapping):
-        yield "Invoice"
+    if value.get("invoice_information"):
+        yield _invoice(value["invoice_information"])
     if value.get("giveaway_information"):
         yield "Giveaway"
+
+
+def _invoice(value: object) -> str:
+    """Return what was to be paid, which Telegram writes as JSON inside a text."""
+    if isinstance(value, str):
+        with suppress(NotJson):
+            value = read_json(value.encode())
+    names = ("title", "description", "amount", "currency")
+    given = value if isinstance(value, Mapping) else {}
+    facts = [str(given[name]) for name in names if given.get(name)]
+    return f"Invoice: {', '.join(facts)}" if facts else "Invoice"
 
 
 def _file_words(value: Mapping[str, object]) -> Iterator[str]:

@@ -29,7 +29,7 @@ _HTML = ExportRefusal(
     "this is Telegram's export as web pages, which cannot be read back without loss; export again "
     "from Telegram Desktop and choose “Machine-readable JSON”"
 )
-_MEDIA = ("photo", "file")
+_MEDIA = ("photo", "file", "contact_vcard")
 _MEMBERS = (
     *("chats.list", "personal_information", "contacts", "type"),
     *("messages.item.id", "messages.item.type", "messages.item.date"),
@@ -73,6 +73,7 @@ class Telegram(Source):
     passed_over = MappingProxyType(
         {
             "*_thumb.jpg": "a small form of a picture",
+            "stickers/*": "a sign inside a text, or below it",
             "export_results.html": "the list of contents as a web page",
             "lists/*.html": "a list as a web page",
             "profile_pictures/*": "a picture of the owner",
@@ -318,7 +319,8 @@ def _message_data(
     text: str,
     sent: str,
 ) -> dict[str, object]:
-    answered = value.get("reply_to_message_id")
+    # An answer to a message of another chat names the message there.
+    answered = value.get("reply_to_message_id") if not value.get("reply_to_peer_id") else None
     data = {
         "id": key,
         "chat_id": chat,
