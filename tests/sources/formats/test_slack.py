@@ -364,3 +364,36 @@ def test_what_programs_and_other_messages_attach_is_read(tmp_path: Path) -> None
         "Bring oars",
         "ropes: 4",
     ]
+
+
+def test_files_and_comments_on_them_of_before_2018_are_kept(tmp_path: Path) -> None:
+    old = {"id": "F1", "name": "chart.pdf", "url_private": "https://files.example/F1"}
+    said = {"user": "U2", "comment": "The old depths"}
+    day = [
+        message("1467261600.000100", "uploaded a file", subtype="file_share", file=old),
+        {
+            "type": "message",
+            "subtype": "file_comment",
+            "text": "commented on a file",
+            "comment": said,
+            "file": old,
+            "ts": "1467261601.000100",
+        },
+    ]
+    records = read(SOURCE, export(tmp_path / "s", {"harbour/2016-06-30": day}))
+    share, comment = (records["messages", f"C1.146726160{number}.000100"] for number in (0, 1))
+    assert (share["file_names"], share["file_links"]) == (
+        ["chart.pdf"],
+        ["https://files.example/F1"],
+    )
+    assert (comment["sender"], comment["sender_id"]) == ("Ben Costa", "U2")
+    assert comment["text"] == "commented on a file\nThe old depths"
+
+
+def test_an_account_is_called_as_the_workspace_and_not_by_the_days(tmp_path: Path) -> None:
+    name = "Harbour Slack export Jan 1 2026 - Feb 1 2026.zip"
+    files = {"users.json": PEOPLE, "channels.json": CHANNELS, "harbour/2026-01-01.json": DAY}
+    made = {each: json.dumps(held).encode() for each, held in files.items()}
+    seen = look(SOURCE, zipped(tmp_path / name, made))
+    assert isinstance(seen, Recognition)
+    assert seen.account == "Slack (Harbour)"

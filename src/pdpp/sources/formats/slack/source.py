@@ -34,6 +34,8 @@ _ABOUT_FILE = re.compile(r"FC:(?P<file>[A-Z0-9]+)(?::(?P<title>.*))?\Z")
 """How conversations about a canvas or a list are called."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
 _MARK = re.compile(r"<([^<>]*)>")
+_RANGE = re.compile(r"\s*(?:-\s*)?Slack export\b.*\Z", re.IGNORECASE)
+"""What Slack puts behind the name of a workspace, with the days that an export is of."""
 _SPECIAL = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MOST_PEOPLE = 1_000_000
 
@@ -59,7 +61,7 @@ class Slack(Source):
         head = people[0].head()
         days = _days(tree, people)
         team = re.search(rb'"team_id"\s*:\s*"([A-Z0-9]{2,20})"', head)
-        name = tree.path.stem
+        name = _RANGE.sub("", tree.path.stem) or tree.path.stem
         return Recognition(
             Confidence.CERTAIN if days else Confidence.LIKELY,
             f"{counted(len(days), 'day')} of messages",
@@ -270,13 +272,14 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     key = safe_key(channel, stamp)
     thread = value.get("thread_ts")
     edited = value.get("edited")
-    files = [file for file in value.get("files") or () if isinstance(file, dict)]
+    files = _files(value)
+    comment = _profile(value, "comment")
     data = {
         "id": key,
         "conversation_id": channel,
         "conversation": room.name,
-        "sender": _sender(book, value),
-        "sender_id": value.get("user") or value.get("bot_id"),
+        "sender": _sender(book, {**comment, **value}),
+        "sender_id": value.get("user") or comment.get("user") or value.get("bot_id"),
         "text": _text(book, value),
         "kind": value.get("subtype"),
         "thread_id": safe_key(channel, thread) if isinstance(thread, str) else None,
@@ -297,6 +300,12 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     yield Item("messages", key, present(data, []))
 
 
+def _files(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the files of a message; before 2018 it had one at most."""
+    given = value.get("files") or [value.get("file")]
+    return [file for file in given if isinstance(file, dict)] if isinstance(given, list) else []
+
+
 def _sender(book: _Book, value: Mapping[str, object]) -> str:
     user = value.get("user")
     if isinstance(user, str) and user in book.people:
@@ -314,10 +323,11 @@ def _text(book: _Book, value: Mapping[str, Any]) -> str:
     for attachment in value.get("attachments") or ():
         if isinstance(attachment, dict):
             pieces += attachment_texts(attachment)
-    for file in value.get("files") or ():
-        if isinstance(file, dict):
-            # The beginning of a text that was pasted as a file, or the whole of a mail.
-            pieces.append(file.get("plain_text") or file.get("preview"))
+    # The beginning of a text that was pasted as a file, or the whole of a mail.
+    pieces += [file.get("plain_text") or file.get("preview") for file in _files(value)]
+    # Before 2018 a comment on a file was a message that told of it, and often repeated it.
+    comment = _profile(value, "comment").get("comment")
+    pieces += [] if str(comment) in str(pieces[0]) else [comment]
     said = [piece for piece in pieces if isinstance(piece, str) and piece.strip()]
     return "\n".join(readable(piece, book.people) for piece in said)
 
