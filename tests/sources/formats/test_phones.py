@@ -28,7 +28,7 @@ def test_messages_calls_and_groups_of_android(tmp_path: Path) -> None:
     assert (second["sender"], second["direction"]) == ("me", "sent")
     assert first["chat_id"] == second["chat_id"] == again["chat_id"]
     assert second["id"] != again["id"]
-    assert (group["kind"], group["sender"], group["files"]) == ("MMS", "+351910000002", 1)
+    assert (group["kind"], group["sender"], group["files"]) == ("MMS", "Bo", 1)
     assert [(data["direction"], data["seconds"]) for data in of(records, "calls")] == [
         ("outgoing", 61),
         ("missed", 0),
@@ -59,10 +59,37 @@ def test_a_contact_that_was_sent_is_a_file_though_its_kind_is_text(tmp_path: Pat
     (tmp_path / "sms.xml").write_text(f"<smses>{''.join(messages)}</smses>")
     home = Home(tmp_path / "home")
     report = home.bring(tmp_path / "sms.xml")
-    assert (report["counts"]["new"], report["skipped"]) == (4, [])
+    assert report["counts"]["new"] == 4
+    assert [(skip["reason"], skip["count"]) for skip in report["skipped"]] == [
+        ("a file that is not in the export", 1)
+    ]
     records = home.records()
     assert {data["text"] for data in of(records, "messages")} == {"[1 file]", "Bo"}
     assert [data["name"] for data in of(records, "attachments")] == ["Bo.vcf", "Bo.vcf"]
+
+
+def test_a_number_that_was_withheld_is_unknown(tmp_path: Path) -> None:
+    call = (
+        '<call number="-2" duration="0" date="1767000095000" type="6" contact_name="(Unknown)" />'
+    )
+    path = tmp_path / "calls-20260101.xml"
+    path.write_text(f'<calls count="1">{call}</calls>')
+    [found] = of(read(SmsBackup(), path), "calls")
+    assert (found["number"], found["contact"], found["direction"]) == ("unknown",) * 2 + (
+        "blocked",
+    )
+
+
+def test_who_wrote_to_a_group_has_a_name_and_a_lost_picture_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "sms-20260101.xml"
+    path.write_text(
+        '<smses count="1"><mms date="1767000095000" msg_box="1" address="+1 55~+2 66" '
+        'contact_name="Bo, Cy"><parts><part ct="image/jpeg" cl="a.jpg" text="null" data="null" />'
+        '</parts><addrs><addr address="+266" type="137" /></addrs></mms></smses>'
+    )
+    [message] = of(read(SmsBackup(), path), "messages")
+    assert (message["sender"], message["text"]) == ("Cy", "[1 file]")
+    assert [skip.reason for skip in told(SmsBackup(), path)] == ["a file that is not in the export"]
 
 
 def test_a_document_with_entities_of_its_own_is_refused(tmp_path: Path) -> None:

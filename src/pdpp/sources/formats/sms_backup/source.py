@@ -26,10 +26,14 @@ _DIRECTIONS = MappingProxyType(
 )
 _CALLS = MappingProxyType(
     {"1": "incoming", "2": "outgoing", "3": "missed", "4": "voicemail", "5": "rejected"}
+    | {"6": "blocked", "7": "answered elsewhere"}
 )
+_WITHHELD = frozenset({"-1", "-2", "-3"})
+"""What stands for a number that is unknown, private, or of a public telephone."""
 _FROM = "137"
 _OWN_NUMBER = "insert-address-token"
 _LAYOUT = "application/smil"
+_PLAIN = "text/plain"
 _FILLING = re.compile(r"[\s()\-./]")
 _LARGEST = 128 << 20
 """A message with its files in Base64: what a network sends is far smaller."""
@@ -90,8 +94,13 @@ def _given(attributes: Mapping[str, str], name: str) -> str:
 
 def _numbers(attributes: Mapping[str, str]) -> list[str]:
     """Return the numbers of a conversation, without what people write between digits."""
+    return sorted(_FILLING.sub("", number) or number for number in _parties(attributes))
+
+
+def _parties(attributes: Mapping[str, str]) -> list[str]:
+    """Return the numbers as they are written, in the order of the names."""
     given = _given(attributes, "address") or _given(attributes, "number")
-    return sorted(_FILLING.sub("", number) or number for number in given.split("~") if number)
+    return [number for number in given.split("~") if number and number not in _WITHHELD]
 
 
 def _moment(attributes: Mapping[str, str]) -> str | None:
@@ -145,14 +154,15 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     parts = [part.attributes for group in element.each("parts") for part in group.each("part")]
     texts = [*map(_text_of, parts)]
     # A contact or an appointment is a text by its kind, and comes as a file.
-    files = [
+    wordless = [
         part
         for part, text in zip(parts, texts, strict=True)
-        if not text and _given(part, "data") and part.get("ct") != _LAYOUT
+        if not text and part.get("ct") not in (_LAYOUT, _PLAIN)
     ]
+    files = [part for part in wordless if _given(part, "data")]
     text = "\n".join(filter(None, texts))
     subject = _given(attributes, "sub")
-    if not text and not files and not subject:
+    if not text and not wordless and not subject:
         yield Skipped("an empty message", where)
         return
     direction = _DIRECTIONS.get(attributes.get("msg_box", ""), "unknown")
@@ -161,9 +171,10 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     contact = _given(attributes, "contact_name") or ", ".join(numbers) or "unknown"
     data = _message_data(key, numbers, contact, direction, sent)
     sender = _sender(element) or contact if direction == "received" else "me"
+    sender = _names(attributes).get(_FILLING.sub("", sender), sender)
     more = {
         "sender": sender,
-        "text": text or subject or f"[{counted(len(files), 'file')}]",
+        "text": text or subject or f"[{counted(len(wordless), 'file')}]",
         "kind": "MMS",
         "subject": subject or None,
         "files": len(files) or None,
@@ -171,6 +182,17 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     yield Item("messages", key, present({**data, **more}))
     for number, part in enumerate(files, 1):
         yield _file(part, number, key, sent, f"{where} file {number}")
+    for _ in range(len(wordless) - len(files)):
+        yield Skipped("a file that is not in the export", where)
+
+
+def _names(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of those who take part, by their numbers."""
+    parties, names = _parties(attributes), _given(attributes, "contact_name").split(", ")
+    if len(parties) != len(names):
+        return {}
+    named = zip(parties, names, strict=True)
+    return {_FILLING.sub("", number): name for number, name in named if name != "(Unknown)"}
 
 
 def _text_of(part: Mapping[str, str]) -> str:
