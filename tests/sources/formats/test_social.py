@@ -117,3 +117,28 @@ def test_a_long_post_is_there_once_and_whole(tmp_path: Path) -> None:
     assert [skip.reason for skip in told(XTwitter(), path)] == [
         "a whole text that is told with its post"
     ]
+
+
+def test_messages_of_x_keep_pictures_reactions_and_true_addresses(tmp_path: Path) -> None:
+    message = {
+        "id": "9002",
+        "senderId": "42",
+        "text": "Look https://t.co/y",
+        "createdAt": "2026-01-02T10:00:00.000Z",
+        "urls": [{"url": "https://t.co/y", "expanded": "https://fog.example", "display": "fog"}],
+        "mediaUrls": [],
+        "reactions": [{"senderId": "77", "reactionKey": "like"}],
+    }
+    talk = {"dmConversation": {"conversationId": "42-77", "messages": [{"messageCreate": message}]}}
+    for name, content in {
+        **social.X_FILES,
+        "data/direct-messages.js": social.script("direct_messages", [talk]),
+        "data/direct_messages_media/9002-fog.jpg": b"\xff\xd8 fog",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    records = read(XTwitter(), tmp_path)
+    [kept] = [data for data in of(records, "messages") if data["sender"] == "me"]
+    assert (kept["text"], kept["reactions"]) == ("Look https://fog.example", ["like 77"])
+    files = {data["name"]: data.get("message_id") for data in of(records, "media")}
+    assert files["9002-fog.jpg"] == kept["id"]

@@ -12,7 +12,7 @@ from typing import Any
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.x_twitter.long_posts import LongPosts, created, whole_text
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.times import moment_text
@@ -99,7 +99,7 @@ class XTwitter(Source):
             "post": partial(_post, media, texts),
             "long post": partial(_long_post, texts),
             "like": _like,
-            "conversation": partial(_conversation, recognition.detail["owner"]),
+            "conversation": partial(_conversation, recognition.detail["owner"], media),
             "turn of a talk": _turn,
         }
         for entry, kind in kinds.items():
@@ -153,11 +153,16 @@ def _post(
         "posted_at": posted,
     }
     yield Item("posts", key, present(data))
+    yield from _shown(media, number, posted, post_id=key)
+
+
+def _shown(media: Files, number: str, moment: str, **owner: RecordKey) -> Iterator[Finding]:
+    """Yield the pictures and videos of a post or a message; ``owner`` says of which."""
     for file in media.get(number, []):
-        about = {"post_id": key, "name": file.base, "media_type": file.media_type}
+        about = {**owner, "name": file.base, "media_type": file.media_type}
         name = safe_key(number, file.base)
         files = (Attachment("file", file.open, file.media_type),)
-        yield Item("media", name, {"id": name, **about, "posted_at": posted}, files)
+        yield Item("media", name, {"id": name, **about, "posted_at": moment}, files)
 
 
 def _expanded(text: str, post: Mapping[str, object]) -> tuple[str, str | None]:
@@ -204,13 +209,15 @@ def _like(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     yield Item("likes", key, present({"id": key, "text": text, "link": like.get("expandedUrl")}))
 
 
-def _conversation(owner: str, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _conversation(
+    owner: str, media: Files, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
     talk = value["dmConversation"]
     number = str(talk["conversationId"])
     for position, message in enumerate(talk.get("messages") or (), 1):
         place = f"{where} message {position}"
         if "messageCreate" in message:
-            yield _message(owner, number, message["messageCreate"], place)
+            yield from _message(owner, media, number, message["messageCreate"], place)
         else:
             yield Skipped("a note of the service in a conversation", place)
     if not talk.get("messages"):
@@ -239,21 +246,37 @@ def _turn(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     yield Item("messages", key, data)
 
 
-def _message(owner: str, talk: str, value: Mapping[str, Any], where: str) -> Finding:
+def _message(
+    owner: str, media: Files, talk: str, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
     sent = moment_text(value.get("createdAt"))
     if sent is None or not value.get("id"):
-        return Unknown("a message without an id or a time", where)
+        yield Unknown("a message without an id or a time", where)
+        return
     key = safe_key(str(value["id"]))
-    links = [str(url.get("expanded")) for url in value.get("urls") or () if url.get("expanded")]
-    links += [str(url) for url in value.get("mediaUrls") or ()]
-    sender = str(value.get("senderId") or "unknown")
+    urls = [url for url in value.get("urls") or () if url.get("expanded")]
+    links = [*(str(url["expanded"]) for url in urls), *map(str, value.get("mediaUrls") or ())]
+    text = str(value.get("text") or "")
+    for url in urls:
+        text = text.replace(str(url.get("url")), str(url["expanded"]))
     data = {
         "id": key,
         "conversation_id": safe_key("talk", talk),
         "conversation": talk,
-        "sender": "me" if owner and sender == owner else sender,
-        "text": unescape(str(value.get("text") or "")) or "[a picture]",
+        "sender": _person(owner, value),
+        "text": unescape(text) or "[a picture]",
         "link": links[0] if links else None,
+        "reactions": [
+            f"{reaction.get('reactionKey')} {_person(owner, reaction)}"
+            for reaction in value.get("reactions") or ()
+        ],
         "sent_at": sent,
     }
-    return Item("messages", key, present(data))
+    yield Item("messages", key, present(data, []))
+    yield from _shown(media, str(value["id"]), sent, message_id=key)
+
+
+def _person(owner: str, value: Mapping[str, Any]) -> str:
+    """Return who did something, by number."""
+    number = str(value.get("senderId") or "unknown")
+    return "me" if owner and number == owner else number
