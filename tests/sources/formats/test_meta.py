@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.sources.kit import Home, look, read, told, zipped
 from tests.sources.samples.meta import (
     COMMENT,
@@ -84,8 +85,16 @@ def test_files_are_found_without_their_top_folder_and_missing_ones_told(tmp_path
     ]
 
 
-def test_web_pages_are_refused_with_what_to_choose(tmp_path: Path) -> None:
-    page = tmp_path / "messages" / "inbox" / "x_1234" / "message_1.html"
+@pytest.mark.parametrize(
+    "name",
+    [
+        "messages/inbox/x_1234/message_1.html",
+        "your_facebook_activity/posts/your_posts_1.html",
+        "your_instagram_activity/media/posts_1.html",
+    ],
+)
+def test_web_pages_are_refused_with_what_to_choose(name: str, tmp_path: Path) -> None:
+    page = tmp_path / name
     page.parent.mkdir(parents=True)
     page.write_text("<html>Messages</html>")
     seen = look(Facebook(), tmp_path)
@@ -322,6 +331,14 @@ def test_archived_posts_and_other_pictures_of_instagram_come_in(tmp_path: Path) 
         >= {"archived post": "old", "video": "film", "profile picture": "face"}.items()
     )
     assert "a file of another layout" in [skip.reason for skip in told(Instagram(), path)]
+
+
+def test_a_follower_without_a_name_is_called_by_the_address(tmp_path: Path) -> None:
+    row = {"href": "https://www.instagram.com/_u/ines", "timestamp": ZERO}
+    name = "connections/followers_and_following/followers_1.json"
+    held = {**instagram(today=True), name: json_bytes([{"title": "", "string_list_data": [row]}])}
+    people = of(read(Instagram(), SAMPLES[3].folder(tmp_path, held)), "people")
+    assert ("ines", "follower") in [(data["name"], data["relation"]) for data in people]
 
 
 def test_the_owner_of_what_was_liked_may_stand_inside_another_value(tmp_path: Path) -> None:

@@ -56,7 +56,11 @@ _OF_ARCHIVE = re.compile(
     r"(^|/)message_\d+\.(json|html)\Z|" + "|".join(mark.pattern for mark in _MARKS.values())
 )
 _VERSION = re.compile(r"_v\d(?=\.)")
-_PAGES = re.compile(r"(^|/)messages/(inbox|archived_threads)/[^/]+/message_\d+\.html\Z")
+_PAGES = re.compile(
+    r"(^|/)(messages/(inbox|archived_threads)/[^/]+/message_\d+"
+    r"|(your_(facebook|instagram)_activity|(your|this_profile.?s)_activity_across_facebook)/.+)"
+    r"\.html\Z"
+)
 
 ValueReader = Callable[[FileFinder, Any, str], Iterator[Finding]]
 """Yields what one value of a file holds."""

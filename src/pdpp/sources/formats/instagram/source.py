@@ -114,6 +114,7 @@ def _person(
     rows = [row for row in listed(value, "string_list_data") if isinstance(row, dict)]
     row = rows[0] if rows else {}
     name = mended(row.get("value")) or mended(value.get("title"))
+    name = name or mended(row.get("href")).rstrip("/").rpartition("/")[2]
     if not name:
         yield Unknown("a person without a name", where)
         return
