@@ -259,6 +259,7 @@ def _preview(prepared: PreparedImport) -> Iterator[str]:
     if recognition.records is not None:
         yield f"Records: {recognition.records:,}"
     yield from recognition.notes
+    yield from destination.notes
 
 
 def _record_count(store: Store, connection_id: str) -> int:

@@ -379,3 +379,12 @@ def test_a_card_of_a_contact_comes_in_and_amounts_keep_their_numbers(tmp_path: P
     assert [data["name"] for (stream, _), data in records.items() if stream == "media"] == [
         "contact_1.vcard"
     ]
+
+
+def test_an_account_that_comes_after_one_of_its_chats_says_how_to_join_both(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    (tmp_path / "chat").mkdir()
+    (tmp_path / "account").mkdir()
+    home.bring(put(tmp_path / "chat", json.dumps(CHAT).encode()))
+    ended = home.run(put(tmp_path / "account", json.dumps(ACCOUNT).encode()), "--yes")
+    assert "pdpp connection merge" in ended.out + ended.err

@@ -32,6 +32,10 @@ _NAMELESS = (
     "nothing in it says whose it is, and no account of {label} holds the same: it is an account of "
     "its own; `pdpp connection merge` joins two, and --account NAME says whose the next one is"
 )
+_COLLECTED = (
+    "what came in piece by piece before, without saying whose it is, is in {name}; if it is of the "
+    "same person, `pdpp connection merge` joins the two, and nothing is there twice"
+)
 _SAMPLE_PARTS = 20
 _SAMPLE_ITEMS = 400
 _SAMPLE_SECONDS = 2.0
@@ -171,6 +175,9 @@ def _new(catalogue: Catalogue, export: RecognisedExport) -> Destination:
         name = f"{account} {number}"
     alone = identity_of(export) or not others
     notes = () if alone else (_NAMELESS.format(label=export.source.label),)
+    collection = _IN_BRACKETS.sub("", account)
+    if export.source.collects and collection != account and collection in taken:
+        notes = (_COLLECTED.format(name=collection),)
     return Destination(new_connection_id(), name, is_new=True, notes=notes)
 
 
