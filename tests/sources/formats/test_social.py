@@ -142,3 +142,28 @@ def test_messages_of_x_keep_pictures_reactions_and_true_addresses(tmp_path: Path
     assert (kept["text"], kept["reactions"]) == ("Look https://fog.example", ["like 77"])
     files = {data["name"]: data.get("message_id") for data in of(records, "media")}
     assert files["9002-fog.jpg"] == kept["id"]
+
+
+def test_articles_and_recommendations_of_linkedin_come_in(tmp_path: Path) -> None:
+    SAMPLES["linkedin: tables"].folder(tmp_path)
+    pages = tmp_path / "Articles" / "Articles"
+    pages.mkdir(parents=True)
+    (pages / "2026-01-02-knots.html").write_text(
+        "<html><head><title>x</title></head><body>"
+        '<h1><a href="https://www.linkedin.com/pulse/knots?a=1&amp;b=2">Knots</a></h1>'
+        '<p class="created">Created on 2026-01-02 10:00</p>'
+        '<p class="published">Published on 2026-01-03 11:00</p><div><p>Bowline first.</p></div>'
+    )
+    (tmp_path / "Recommendations_Given.csv").write_text(
+        "First Name,Last Name,Company,Job Title,Text,Creation Date,Status\n"
+        'Ines,Duarte,Quay,Pilot,"Steers well",2026-01-04,VISIBLE\n'
+    )
+    records = read(LinkedIn(), tmp_path)
+    [article] = [data for data in of(records, "posts") if data["kind"] == "article"]
+    assert (article["text"], article["posted_at"]) == (
+        "Knots\n\nBowline first.",
+        "2026-01-02T10:00:00Z",
+    )
+    assert article["link"] == "https://www.linkedin.com/pulse/knots?a=1&b=2"
+    [said] = [data for data in of(records, "messages") if data.get("folder") == "RECOMMENDATIONS"]
+    assert (said["recipients"], said["text"]) == ("Ines Duarte", "Steers well")

@@ -1,9 +1,11 @@
-"""LinkedIn archives: messages, connections, posts and comments as tables."""
+"""LinkedIn archives: messages, connections, posts and comments as tables, articles as pages."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from html import unescape
 from types import MappingProxyType
 
 from pdpp.sources.formats.csv_archive import (
@@ -18,11 +20,17 @@ from pdpp.sources.formats.csv_archive import (
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.csvtable import rows
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
-from pdpp.sources.reading.tree import Tree
+from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _YES = frozenset({"true", "yes", "1"})
+_LARGEST = 16 << 20
+_WRITTEN = re.compile(r'<p class="(?:created|published)">[^<]*?(\d{4}-\d\d-\d\d \d\d:\d\d)')
+_TIMES = re.compile(r'<p class="(?:created|published)">[^<]*</p>')
+_ADDRESS = re.compile(r'<h1>\s*<a href="([^"]+)"')
+"""How the page of an article says when it was written, and where it stands."""
 
 
 def _message(cells: Cells, where: str) -> Iterator[Finding]:
@@ -81,6 +89,27 @@ def _invitation(cells: Cells, where: str) -> Iterator[Finding]:
     yield Item("messages", key, present(data))
 
 
+def _recommendation(given: bool, cells: Cells, where: str) -> Iterator[Finding]:
+    """Yield what somebody wrote to recommend somebody; it is told as a message between them."""
+    text, sent = cells["text"], _clock_text(cells["creation date"])
+    if sent is None or not text:
+        yield Unknown("a recommendation without a time or a text", where)
+        return
+    name = " ".join(filter(None, (cells["first name"], cells["last name"])))
+    key = digest_key("recommendation", str(given), cells["creation date"], name, text)
+    data = {
+        "id": key,
+        "conversation_id": digest_key("recommendation", name),
+        "conversation": f"Recommendation: {name}",
+        "sender": None if given else name,
+        "recipients": name if given else None,
+        "text": text,
+        "folder": "RECOMMENDATIONS",
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data, ""))
+
+
 def _clock_text(text: str) -> str | None:
     """Return a time as the table of invitations writes it, month first."""
     for form in ("%m/%d/%y, %I:%M %p", "%m/%d/%Y, %I:%M %p", "%m/%d/%Y %H:%M"):
@@ -123,6 +152,26 @@ def _post(kind: str, text_column: str, link: str, cells: Cells, where: str) -> I
     yield Item("posts", key, present({**data, "posted_at": posted}))
 
 
+def _read_article(entry: FileEntry) -> Iterator[Finding]:
+    return account(_article(entry), entry.name, "article")
+
+
+def _article(entry: FileEntry) -> Iterator[Finding]:
+    """Yield an article, which is a page: its title, when it was written, and its text."""
+    with entry.open() as stream:
+        page = stream.read(_LARGEST).decode("utf-8", "replace")
+    moment = _WRITTEN.search(page)
+    written = utc_text(moment[1]) if moment else None
+    if written is None:
+        yield Unknown("an article without a time", entry.name)
+        return
+    link = _ADDRESS.search(page)
+    text = html_text(_TIMES.sub("", page))
+    key = digest_key("article", link[1] if link else f"{written} {entry.base}")
+    data = {"id": key, "kind": "article", "text": text, "link": unescape(link[1]) if link else None}
+    yield Item("posts", key, present({**data, "posted_at": written}))
+
+
 _KINDS = (
     TableKind(
         # Besides messages.csv there are those with coaches and guides, in the same columns.
@@ -136,6 +185,15 @@ _KINDS = (
         frozenset({"from", "to", "sent at", "message"}),
         "invitation",
         _invitation,
+    ),
+    *(
+        TableKind(
+            f"Recommendations_{name}*.csv",
+            frozenset({"first name", "last name", "text", "creation date"}),
+            "recommendation",
+            partial(_recommendation, name == "Given"),
+        )
+        for name in ("Received", "Given")
     ),
     TableKind(
         "Connections*.csv",
@@ -176,7 +234,7 @@ class LinkedIn(Source):
             **expected_files(_KINDS),
             "Profile*.csv": "what the profile says",
             "*.csv": "a table that holds neither messages, people nor posts",
-            "*.html": "articles as web pages",
+            "*.html": "a page that is no article",
         }
     )
 
@@ -199,6 +257,9 @@ class LinkedIn(Source):
         """Return one part for each table."""
         for entry, kind, table in find_tables(tree, _KINDS):
             yield ExportPart(entry, partial(read_table, entry, kind, table))
+        for entry in tree.named("*.html"):
+            if "Articles" in entry.name.split("/")[:-1]:
+                yield ExportPart(entry, partial(_read_article, entry))
 
 
 def _owner(tree: Tree) -> str:
