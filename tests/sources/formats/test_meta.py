@@ -13,6 +13,7 @@ from tests.sources.samples.meta import (
     PHOTO,
     PROFILE,
     SAMPLES,
+    SEALED,
     TALK,
     ZERO,
     chat,
@@ -348,3 +349,24 @@ def test_the_owner_of_what_was_liked_may_stand_inside_another_value(tmp_path: Pa
     held = {**instagram(today=True), "likes/liked_posts.json": json_bytes([labels(1, link, owner)])}
     [like] = of(read(Instagram(), SAMPLES[3].folder(tmp_path, held)), "likes")
     assert (like["owner"], like["link"]) == ("ines", "https://ig.example/p/1")
+
+
+def test_an_encrypted_chat_is_the_same_under_another_number(tmp_path: Path) -> None:
+    def keys(folder: str, *numbers: int) -> set[tuple[str, str]]:
+        files = {
+            f"messages/Tomás Reis_{number}.json": json_bytes(
+                {**SEALED, "threadName": f"Tomás Reis_{number}"}
+            )
+            for number in numbers
+        }
+        return set(read(Facebook(), SAMPLES[2].folder(tmp_path / folder, files)))
+
+    assert keys("a", 3) == keys("b", 11)
+    assert len(keys("c", 3, 4)) == 2 * len(keys("d", 3))
+    assert keys("e", 3, 4) == keys("f", 8, 12)
+    copied = {
+        "january/messages/Tomás Reis_3.json": json_bytes(SEALED),
+        "january/messages/Tomás Reis_3 (1).json": json_bytes(SEALED),
+        "february/messages/Tomás Reis_5.json": json_bytes(SEALED),
+    }
+    assert set(read(Facebook(), SAMPLES[2].folder(tmp_path / "g", copied))) == keys("h", 3)

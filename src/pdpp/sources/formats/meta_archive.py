@@ -27,6 +27,7 @@ _ATTACHED = ("photos", "videos", "gifs", "audio_files", "files")
 _ARCHIVE = re.compile(r"\A.*\.(?:zip|tgz)/", re.IGNORECASE)
 _OPEN = {"participants.item.name", "messages.item.sender_name", "messages.item.timestamp_ms"}
 _SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
+_SEALED_NUMBER = re.compile(r"_\d+\Z")
 _ADDRESS = re.compile(r"\w+://\S+\Z")
 _MOST_LOOKED_AT = 200
 NOT_HERE = "a file that is not in the export"
@@ -124,10 +125,14 @@ def caption_of(file: Mapping[str, Any]) -> str:
 
 
 class ChatFiles(NamedTuple):
-    """The files of one chat in the order of their numbers; ``sealed`` ones were encrypted."""
+    """The files of one chat in the order of their numbers; ``sealed`` ones were encrypted.
+
+    Of those with the same name and the same people ``number`` is which one this is.
+    """
 
     entries: list[FileEntry]
     sealed: bool
+    number: int = 1
 
 
 def in_archive(name: str) -> str:
@@ -145,6 +150,7 @@ def chats_of(tree: Tree) -> list[ChatFiles]:
         elif (match := _FLAT.match(entry.base)) and "/inbox/" not in entry.name:
             groups.setdefault((entry.name, match[1]), []).append((int(match[2]), entry))
     chats: list[ChatFiles] = []
+    sealed: list[tuple[int, list[FileEntry]]] = []
     for (_, flat), numbered in groups.items():
         # Meta puts a file into several of the archives of one export.
         once = {(number, entry.size): entry for number, entry in numbered}
@@ -152,8 +158,34 @@ def chats_of(tree: Tree) -> list[ChatFiles]:
         if not flat:
             chats.append(ChatFiles(entries, sealed=False))
         elif is_sealed_chat(entries[0]):
-            chats.append(ChatFiles(entries, sealed=True))
+            sealed.append((numbered[0][0], entries))
+    return chats + _sealed_chats(sealed)
+
+
+def _sealed_chats(sealed: Iterable[tuple[int, list[FileEntry]]]) -> list[ChatFiles]:
+    """Return encrypted chats; those alike in one folder are told apart by the order of numbers."""
+    chats: list[ChatFiles] = []
+    alike: dict[tuple[str, RecordKey], list[int]] = {}
+    for number, entries in sorted(sealed, key=lambda pair: pair[0]):
+        key = _sealed_key(_about(entries[0], whole=False))
+        numbers = alike.setdefault((entries[0].name.rpartition("/")[0], key), [])
+        if number not in numbers:  # A second download of a file has its number too.
+            numbers.append(number)
+        chats.append(ChatFiles(entries, sealed=True, number=numbers.index(number) + 1))
     return chats
+
+
+def _sealed_key(about: Mapping[str, Any]) -> RecordKey:
+    """Return what an encrypted chat is known by.
+
+    Each export numbers its chats anew, so the number behind the name tells nothing.
+    """
+    people = sorted(mended(name) for name in about["participants"])
+    return digest_key("sealed", _sealed_name(about), *people)
+
+
+def _sealed_name(about: Mapping[str, Any]) -> str:
+    return _SEALED_NUMBER.sub("", mended(about.get("threadName"))) or "(nobody)"
 
 
 def is_chat(entry: FileEntry) -> bool:
@@ -193,12 +225,14 @@ class _ChatReader:
         path = str(named or about.get("thread_path") or about.get("threadName") or folder)
         slug = mended(path).rpartition("/")[2] or folder
         match = _THREAD_ID.search(slug)
-        self._key = safe_key(match[1] if match and not chat.sealed else slug)
+        self._key = safe_key(match[1] if match else slug)
+        if chat.sealed:
+            self._key = safe_key(_sealed_key(about), str(chat.number))
         people = [mended(name) for name in about["participants"]]
         self._people = ", ".join(name for name in people if name)
         self._name = mended(about.get("title")) or slug
         if chat.sealed:
-            self._name = slug.rpartition("_")[0] or slug
+            self._name = _sealed_name(about)
         steps = path.split("/")
         self._kind = "encrypted" if chat.sealed else (steps[-2] if len(steps) > 1 else "inbox")
         self._ordinals = Ordinals()
@@ -267,13 +301,17 @@ class _ChatReader:
             yield attached(self._finder, address, sent, place, message_id=key)
 
 
-def _about(entry: FileEntry) -> dict[str, Any]:
-    """Return what a chat says of itself, which stands behind its messages."""
+def _about(entry: FileEntry, *, whole: bool = True) -> dict[str, Any]:
+    """Return what a chat says of itself, which may stand behind its messages."""
     about: dict[str, Any] = {"participants": []}
     wanted = ("title", "thread_path", "threadName", "participants.item")
     with suppress(DamagedFile), entry.open() as stream:
-        for element in elements(stream, *wanted):
+        for element in elements(stream, *wanted, *(() if whole else ("messages.item",))):
             if isinstance(element, Skipped):
+                continue
+            if element.path == "messages.item":
+                if "threadName" in about and about["participants"]:
+                    break
                 continue
             if element.path == "participants.item":
                 value = element.value
