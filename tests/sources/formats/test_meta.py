@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from tests.sources.kit import Home, look, read, told, zipped
 from tests.sources.samples.meta import (
@@ -309,6 +310,21 @@ def test_a_file_of_a_chat_that_lies_in_two_archives_is_read_once(tmp_path: Path)
     home = Home(tmp_path / "home")
     home.bring(tmp_path / "down")
     assert len(of(home.records(), "messages")) == len(TALK) + 2
+
+
+def test_files_of_a_chat_that_are_as_long_as_each_other_are_both_read(tmp_path: Path) -> None:
+    name = next(name for name in FACEBOOK if name.endswith("message_1.json"))
+    chat = orjson.loads(FACEBOOK[name])
+    last = chat["messages"][0]
+    chat["messages"] = [{**last, "timestamp_ms": last["timestamp_ms"] + 1_000}]
+    for part, text in (("1", "tide"), ("2", "moon")):
+        chat["messages"][0]["content"] = text
+        held = {**FACEBOOK, name: json_bytes(chat)}
+        zipped(tmp_path / "down" / f"facebook-nora-2026-01-02-Ab{part}.zip", held)
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "down")
+    texts = {data.get("text") for data in of(home.records(), "messages")}
+    assert {"tide", "moon"} <= texts
 
 
 def test_archived_posts_and_other_pictures_of_instagram_come_in(tmp_path: Path) -> None:

@@ -152,14 +152,21 @@ def chats_of(tree: Tree) -> list[ChatFiles]:
     chats: list[ChatFiles] = []
     sealed: list[tuple[int, list[FileEntry]]] = []
     for (_, flat), numbered in groups.items():
-        # Meta puts a file into several of the archives of one export.
-        once = {(number, entry.size): entry for number, entry in numbered}
-        entries = [entry for _, entry in sorted(once.items(), key=lambda pair: pair[0])]
+        entries = _without_copies(sorted(numbered, key=lambda pair: pair[0]))
         if not flat:
             chats.append(ChatFiles(entries, sealed=False))
         elif is_sealed_chat(entries[0]):
             sealed.append((numbered[0][0], entries))
     return chats + _sealed_chats(sealed)
+
+
+def _without_copies(numbered: Iterable[tuple[int, FileEntry]]) -> list[FileEntry]:
+    """Return files without their copies: Meta puts one into several archives of an export."""
+    kept: list[tuple[int, FileEntry]] = []
+    for number, entry in numbered:
+        if not any(number == other and entry.is_copy_of(one) for other, one in kept):
+            kept.append((number, entry))
+    return [entry for _, entry in kept]
 
 
 def _sealed_chats(sealed: Iterable[tuple[int, list[FileEntry]]]) -> list[ChatFiles]:
