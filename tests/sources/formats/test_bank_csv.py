@@ -19,10 +19,11 @@ from tests.sources.kit import (
 )
 
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.formats.bank_csv.mapping import read_amount
+from pdpp.sources.formats.bank_csv.amounts import read_amount
 from pdpp.sources.formats.bank_csv.source import BankCsv
 from pdpp.sources.item import Skipped
-from pdpp.sources.source import Confidence, ExportRefusal, Recognition
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition
 
 SOURCE = BankCsv()
 
@@ -83,6 +84,15 @@ def test_statements_of_several_countries_give_these_records(tmp_path: Path) -> N
         ("1'000.00", ".", "1000.00"),
         ("n/a", ".", None),
         ("1.2.3", ".", None),
+        ("- $20.00", ".", "-20.00"),
+        ("125,50 kr.", ",", "125.50"),
+        ("Rs.500.00", ".", "500.00"),
+        (".50", ".", "0.50"),
+        ("-.50", ".", "-0.50"),
+        ("0000450,00", ",", "450.00"),
+        ("1,23,456.50", ".", "123456.50"),
+        ("4.50 DR", ".", "-4.50"),
+        ("4.50CR", ".", "4.50"),
     ],
 )
 def test_amounts_are_read_exactly(text: str, decimal: str, amount: str | None) -> None:
@@ -423,3 +433,202 @@ def test_columns_that_lines_do_not_tell_apart_must_be_said(tmp_path: Path) -> No
         ("-3.50", "100.00"),
         ("-4.25", "95.75"),
     ]
+
+
+# Statements as banks of many countries write them. Each is a header and two payments.
+
+EVERYWHERE = {
+    "a footer where dates stand": (
+        "Buchungstag;Wert;Begünstigter / Auftraggeber;Verwendungszweck;Betrag;Währung\n"
+        "13.01.2026;13.01.2026;Bäcker;Brot;-4,50;EUR\n"
+        "14.01.2026;14.01.2026;Hafen;Lohn;1.500,00;EUR\n"
+        "Kontostand;14.01.2026;;;1.495,50;EUR\n"
+    ),
+    "a side in a column without a name": (
+        '"Buchungstag";"Empfänger/Zahlungspflichtiger";"Währung";"Umsatz";" "\n'
+        '"13.01.2026";"Bäcker";"EUR";"4,50";"S"\n"14.01.2026";"Hafen";"EUR";"1.500,00";"H"\n'
+        '"01.01.2026";"Anfangssaldo";"EUR";"10,00";"H"\n'
+    ),
+    "two columns that could tell the side": (
+        '"Date","Name / Description","Debit/credit","Amount (EUR)","Transaction type"\n'
+        '"20260113","Baker","Debit","4,50","Payment terminal"\n'
+        '"20260114","Harbour","Credit","1500,00","Transfer"\n'
+    ),
+    "money that came with a minus": (
+        "Status,Date,Description,Debit,Credit\n"
+        "Cleared,01/13/2026,BAKER,4.50,\nCleared,01/14/2026,HARBOUR,,-1500.00\n"
+    ),
+    "months as words": (
+        '"Date","Transaction type","Description","Paid out","Paid in","Balance"\n'
+        '"13 Jan 2026","Visa purchase","BAKER","£4.50","","£10.00"\n'
+        '"14 Jan 2026","Bank credit","HARBOUR","","£1,500.00","£1,510.00"\n'
+    ),
+    "years of two digits": (
+        "Transaction Description,Transaction Date,Transaction Type,Transaction Amount,Balance\n"
+        "Baker,01/13/26,Debit,4.50,10.00\nHarbour,01/14/26,Credit,1500.00,1510.00\n"
+    ),
+    "lakhs": (
+        "Txn Date,Description,Debit,Credit,Balance\n"
+        '13 Jan 2026,BAKER,4.50, ,"1,00,000.00"\n14 Jan 2026,HARBOUR, ,"1,500.00","1,01,500.00"\n'
+    ),
+    "letters behind amounts": (
+        'Date,Description,Amount\n13/01/2026,BAKER,4.50 Dr\n14/01/2026,HARBOUR,"1,500.00 Cr"\n'
+    ),
+    "letters only behind what came": (
+        "Date,Description,Amount\n13/01/2026,BAKER,4.50\n14/01/2026,HARBOUR,1500.00CR\n"
+    ),
+    "a card of Discover": (
+        "Trans. Date,Post Date,Description,Amount,Category\n"
+        "01/13/2026,01/13/2026,BAKER,4.50,Food\n01/14/2026,01/14/2026,PAYMENT,-1500.00,Payments\n"
+    ),
+    "a card of Apple": (
+        "Transaction Date,Clearing Date,Description,Merchant,Type,Amount (USD),Purchased By\n"
+        "01/13/2026,01/14/2026,BAKER,Baker,Purchase,4.50,Nora\n"
+        "01/14/2026,01/15/2026,DEPOSIT,Bank,Payment,-1500.00,Nora\n"
+    ),
+    "a card of German American Express": (
+        "Datum,Beschreibung,Karteninhaber,Konto #,Betrag\n"
+        '13/01/2026,BAECKER,NORA,-1001,"4,50"\n14/01/2026,ZAHLUNG,NORA,-1001,"-1.500,00"\n'
+    ),
+    "Britain": (
+        "Transaction Date,Sort Code,Transaction Description,Debit Amount,Credit Amount,Balance\n"
+        "13/01/2026,'30-00-00,BAKER,4.50,,10.00\n14/01/2026,'30-00-00,PAY,,1500.00,1510.00\n"
+    ),
+    "France": (
+        "Date;Libellé;Débit euros;Crédit euros;\n"
+        '13/01/2026;"CARTE\nBOULANGER";4,50;;\n14/01/2026;"PORT";;1 500,00;\n'
+    ),
+    "Italy": (
+        "Data_Operazione;Data_Valuta;Entrate;Uscite;Descrizione\n"
+        "13/01/2026;13/01/2026;;-4,50;Forno\n14/01/2026;14/01/2026;1.500,00;;Porto\n"
+    ),
+    "Switzerland": (
+        '"Datum";"Buchungstext";"Belastung CHF";"Gutschrift CHF";"Saldo CHF"\n'
+        '"13.01.2026";"Bäcker";"4.50";"";"10.00"\n"14.01.2026";"Hafen";"";"1\'500.00";"1510.00"\n'
+    ),
+    "Sweden": (
+        "Bokföringsdag;Belopp;Namn;Rubrik;Saldo;Valuta\n"
+        "2026/01/13;-4,50;Bagare;Bröd;10,00;SEK\n2026/01/14;1500,00;Hamn;Lön;1510,00;SEK\n"
+    ),
+    "Norway": (
+        "Dato;Beskrivelse;Rentedato;Inn;Ut;Til konto;Fra konto;\n"
+        "13.01.2026;BAKER;13.01.2026;;-4,50;;12;\n14.01.2026;HAVN;14.01.2026;1500,00;;12;;\n"
+    ),
+    "Croatia": (
+        "Datum izvršenja;Opis plaćanja;Isplata;Uplata;Stanje\n"
+        "13.01.2026.;PEKARA;4,50;;10,00\n14.01.2026.;LUKA;;1.500,00;1.510,00\n"
+    ),
+    "China": (
+        "交易时间,交易对方,商品,收/支,金额(元)\n"
+        "2026-01-13 10:00:00,面包店,面包,支出,¥4.50\n2026-01-14 10:00:00,港口,工资,收入,¥1500.00\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("place", EVERYWHERE)
+def test_statements_of_many_banks_come_in_with_their_signs(tmp_path: Path, place: str) -> None:
+    records = read(SOURCE, put(tmp_path, EVERYWHERE[place])).values()
+    assert [(d["booked_on"], d["amount"]) for d in records] == [
+        ("2026-01-13", -4.5),
+        ("2026-01-14", 1500),
+    ]
+    assert all(d.get("payee") or d.get("memo") for d in records)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "memo"),
+    [
+        (
+            "cp1250",
+            "Data operacji;Opis operacji;Kwota\n2026-01-13;Żółta łódź;-4,50\n",
+            "Żółta łódź",
+        ),
+        ("cp1250", "Datum;Popis;Částka;Měna\n13.01.2026;Člun;-4,50;CZK\n", "Člun"),
+        ("cp1251", "Дата операции;Описание;Сумма\n13.01.2026;Лодка;-4,50\n", "Лодка"),
+        ("cp932", "取引日,入出金(円),残高(円),摘要\n20260113,-450,100,船\n", "船"),
+        ("gb18030", "交易时间,商品说明,收/支,金额\n2026-01-13 10:00:00,船,支出,4.50\n", "船"),
+    ],
+)
+def test_the_letters_of_a_bank_are_told_by_the_words_of_its_header(
+    tmp_path: Path, encoding: str, text: str, memo: str
+) -> None:
+    path = tmp_path / "statement.csv"
+    path.write_bytes(text.encode(encoding))
+    (data,) = read(SOURCE, path).values()
+    assert data["memo"] == memo
+    assert data["amount"] < 0
+
+
+def test_a_row_that_is_a_balance_or_open_is_told_and_left_out(tmp_path: Path) -> None:
+    text = (
+        ';\n"Umsätze";"30 Tage";\n"Neuer Kontostand";"1.000,00 EUR";\n\n'
+        '"Buchungstag";"Vorgang";"Buchungstext";"Umsatz in EUR";\n'
+        '"offen";"Karte";"Bäcker";"-5,00";\n"13.01.2026";"Karte";"Bäcker";"-4,50";\n'
+        '"12.01.2026";"";"Endsaldo";"10,00";\n"Alter Kontostand";"500,00 EUR";\n'
+    )
+    path = put(tmp_path, text)
+    assert amounts(path) == ["-4.50"]
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a payment that is not booked",
+        "a balance, which is no payment",
+        "a row without a date or an amount",
+    ]
+
+
+def test_the_currency_and_the_payer_are_told_by_headers(tmp_path: Path) -> None:
+    text = (
+        '"Buchungsdatum";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n'
+        '"13.01.26";"Nora";"Bäcker";"-4,5"\n"14.01.26";"Hafen";"Nora";"1.500"\n'
+    )
+    records = read(SOURCE, put(tmp_path, text)).values()
+    assert [(d["payee"], d["currency"]) for d in records] == [("Bäcker", "EUR"), ("Hafen", "EUR")]
+
+
+def test_a_day_in_a_column_called_valuta_is_no_currency(tmp_path: Path) -> None:
+    text = "Datum;Omschrijving;Valuta;Bedrag;Munt\n13/01/2026;BAKKER;14/01/2026;-4,50;EUR\n"
+    (data,) = read(SOURCE, put(tmp_path, text)).values()
+    assert (data["currency"], data["other"]) == ("EUR", {"Valuta": "14/01/2026"})
+
+
+def test_cells_below_no_name_are_kept_under_their_number(tmp_path: Path) -> None:
+    text = '"Date","Amount","Description","",""\n"2026-01-13","-4.50","Card","Place: quay",""\n'
+    (data,) = read(SOURCE, put(tmp_path, text)).values()
+    assert data["other"] == {"column 4": "Place: quay"}
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Letzter Kontostand;;;;{sum},00;EUR\n",
+        "Liste des opérations du compte entre le 01/0{month}/2026 et le 28/0{month}/2026;\n",
+        "Account balance;{sum}.50\n",
+    ],
+)
+def test_a_balance_or_a_day_above_a_table_is_no_account(tmp_path: Path, above: str) -> None:
+    home = Home(tmp_path / "home")
+    table = "Datum;Beschreibung;Betrag;Saldo\n13.01.2026;Brot;-4,50;1,00\n"
+    more = table + "13.02.2026;Seil;-9,00;2,00\n"
+    one = home.bring(put(tmp_path, above.format(sum=2000, month=1) + table))
+    two = home.bring(put(tmp_path, above.format(sum=3000, month=2) + more))
+    assert one["connection"]["connection_id"] == two["connection"]["connection_id"]
+    assert two["counts"]["new"] == 1
+
+
+def test_the_number_of_the_other_side_is_not_the_account(tmp_path: Path) -> None:
+    table = "Datum;Beschreibung;Kontonummer;Betrag\n13.01.2026;Brot;DE99;-4,50\n"
+    above = '"Kontonummer:";"DE02 1203 0000 0000 2020 51";\n\n'
+    seen = look(SOURCE, put(tmp_path, above + table))
+    assert isinstance(seen, Recognition)
+    assert seen.identity == "de02120300000000202051"
+    some = look(SOURCE, put(tmp_path, table + "14.01.2026;Tee;;-1,00\n"))
+    assert isinstance(some, Recognition)
+    assert not some.owner_known
+
+
+def test_a_statement_that_was_mapped_before_is_read_by_the_same_columns(tmp_path: Path) -> None:
+    text = "Datum;Betrag;Tekst\n13.01.2026;-4,50;Brot\n"
+    kept = {"date": "Datum", "amount": "Betrag", "date_form": "%d.%m.%Y", "decimal": ","}
+    choices = OwnerChoices(recall=lambda _key, _shape: kept)
+    seen = SOURCE.recognise(open_tree(put(tmp_path, text)), choices)
+    assert isinstance(seen, Recognition)
+    assert set(seen.detail["plan"].columns) == {"date", "amount"}

@@ -8,13 +8,20 @@ from typing import NamedTuple
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.textfile import DecodedLine, encoding_of, text_lines
+from pdpp.sources.reading.textfile import WESTERN, DecodedLine, encoding_of, text_lines
 from pdpp.sources.reading.tree import FileEntry
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 60
 _MOST_COLUMNS = 1_000
 _MOST_LINES_A_ROW = 2_000
+_WORDS = {
+    "cp1250": ("kwota", "waluta", "částka", "měna", "účet", "összeg", "dátum"),
+    "cp1251": ("дата", "сумма"),
+    "cp932": ("取引", "残高", "金額", "年月日", "日付"),
+    "gb18030": ("交易", "金额", "日期"),
+}
+"""Words that tables of some languages have, and that other bytes do not spell by chance."""
 _REPEATS = 4
 """Of so many names of columns one may stand there before."""
 
@@ -38,7 +45,7 @@ class Row(NamedTuple):
 
 def find_table(entry: FileEntry) -> CsvTable | None:
     """Return how a file is written, or None where it is no table with a header."""
-    encoding = encoding_of(entry.head())
+    encoding = _encoding(entry.head())
     sample = [line.text for line in _first(text_lines(entry, encoding), _SAMPLE_LINES)]
     # No encoding of ours fits, so that this is some binary file.
     if any("\ufffd" in line for line in sample):
@@ -51,6 +58,17 @@ def find_table(entry: FileEntry) -> CsvTable | None:
             best = CsvTable(encoding, delimiter, header.line, header.cells)
             best_score = header.score
     return best
+
+
+def _encoding(head: bytes) -> str:
+    """Return the encoding of a table; where it is not UTF-8, words of the header tell it."""
+    found = encoding_of(head)
+    if found == WESTERN:
+        for encoding, words in _WORDS.items():
+            text = head.decode(encoding, "replace").casefold()
+            if any(word in text for word in words):
+                return encoding
+    return found
 
 
 def _first(lines: Iterable[DecodedLine], count: int) -> Iterator[DecodedLine]:
@@ -79,8 +97,10 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
         names = tuple(cell.strip() for cell in cells)
         if len(names) in fitting and len(names) > 1 and _names_columns(names):
             # The delimiter that gives most rows the same width wins, then the one that gives more
-            # columns; there are never more than a thousand.
-            return _Header(count * 1_000 + width, line, _unlike(names))
+            # columns; there are never more than a thousand. A quote inside a name shows that the
+            # row was cut at a comma inside quotes.
+            score = 1 if any('"' in name for name in names) else count * 1_000 + width
+            return _Header(score, line, _unlike(names))
     return None
 
 

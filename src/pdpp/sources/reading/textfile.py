@@ -12,7 +12,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_WESTERN = "cp1252"
+WESTERN = "cp1252"
 _CHUNK = 1 << 16
 
 
@@ -36,7 +36,7 @@ def encoding_of(head: bytes) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
-        return _WESTERN
+        return WESTERN
     return "utf-8"
 
 

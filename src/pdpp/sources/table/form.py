@@ -12,8 +12,12 @@ from pdpp.sources.reading.times import local_text, moment_text
 ZONED = "rfc3339"
 POINT, COMMA = ".", ","
 
-_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
-_CLOCKS = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M:%S %p")
+_DATES = (
+    *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y"),
+    *("%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%Y.%m.%d", "%Y.%m.%d.", "%d.%m.%Y."),
+    *("%d %b %Y", "%d-%b-%Y", "%d %b %y", "%d-%b-%y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
+)
+_CLOCKS = ("%H:%M:%S", "%H:%M:%S.%f", "%H:%M", "%I:%M %p", "%I:%M:%S %p")
 TIME_FORMS: Mapping[str, Kind] = MappingProxyType(
     {
         ZONED: Kind.DATE_TIME,
@@ -24,17 +28,25 @@ TIME_FORMS: Mapping[str, Kind] = MappingProxyType(
             for between in (" ", "T", ", ")
             for clock in _CLOCKS
         },
+        "%Y-%m-%d %H:%M:%S %z": Kind.DATE_TIME,
     }
 )
 COMPACT = "%Y%m%d"
 """A day in eight digits, which could be any number: only a column of days is read as such."""
-_TIME_LIKE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_TIME_LIKE = re.compile(
+    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}"
+    rf"|\d{{1,2}}[- ]{_MONTH}[- ]\d{{2,4}}|{_MONTH} \d{{1,2}}, \d{{4}}",
+    re.IGNORECASE,
+)
 _COMPACT = re.compile(r"(?:19|20)\d{6}\Z", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})\Z", re.ASCII)
 _NUMBERS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         POINT: re.compile(
-            r"[+-]?(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:[, '\u00a0\u202f]\d{3})+)(?:\.\d{1,12})?\Z"
+            r"[+-]?(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:[, '\u00a0\u202f]\d{3})+"
+            # In India, lakhs: 12,34,567.
+            r"|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d{1,12})?\Z"
         ),
         COMMA: re.compile(
             r"[+-]?(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:[. '\u00a0\u202f]\d{3})+)(?:,\d{1,12})?\Z"

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.bank_csv.mapping import bare_amount
+from pdpp.sources.formats.bank_csv.amounts import bare_amount
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.csvtable import CsvTable, Row, rows
 from pdpp.sources.reading.textfile import encoding_of, text_lines

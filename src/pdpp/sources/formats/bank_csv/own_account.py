@@ -15,35 +15,25 @@ from pdpp.sources.reading.textfile import text_lines
 from pdpp.sources.reading.tree import FileEntry
 from pdpp.sources.source import plain_name
 
-_COLUMNS = frozenset(
-    {
-        "account",
-        "account #",
-        "account id",
-        "account no",
-        "account no.",
-        "account number",
-        "auftragskonto",
-        "compte",
-        "conta",
-        "cuenta",
-        "iban auftragskonto",
-        "konto",
-        "kontonummer",
-        "numéro de compte",
-        "own iban",
-        "rekening",
-        "rekeningnummer",
-    }
+_COLUMNS = (
+    *("account number", "account #", "account no", "account no.", "account id", "bank account"),
+    *("client account", "accountnum", "account", "auftragskonto", "iban auftragskonto"),
+    *("own iban", "iban/bban", "rekening", "rekeningnummer", "numéro de compte", "compte"),
+    *("conta", "cuenta", "konto", "kontonummer"),
 )
 """What banks call the column with the number of the account that a statement is of."""
 
+_FIRST_COLUMN = "iban"
+"""What such a column is called only where it is the first; else it is of the other side."""
+
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 _LABELLED = re.compile(
-    r"(?:account|konto|compte|cuenta|conta|rekening)[\w .#]*[\"':;,=\t ]+"
-    r"([A-Z]{0,2}[\d*xX][\d*xX ./-]{2,}\d)",
+    r"(?:account|konto|compte|cuenta|conta|rekening)([\w .#°]*)[\"':;,=\t ]+"
+    r"([A-Z]{0,2}[\d*xX][\d*xX ./-]{2,}\d)(?![,\d])",
     re.IGNORECASE,
 )
+_OTHER_NUMBERS = re.compile(r"balance|stand\b|saldo|solde|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
+"""What stands in a line about an account that tells a sum or a day, and not its number."""
 _DIGITS = re.compile(r"\d{4}")
 _SAMPLE_ROWS = 2_000
 
@@ -57,7 +47,7 @@ class OwnNumber(NamedTuple):
 
 def number_of(entry: FileEntry, table: CsvTable, path: Path) -> OwnNumber:
     """Return the number of the one account that a statement is of; nothing where none is told."""
-    told = _in_column(entry, table) or _above(entry, table)
+    told = _above(entry, table) or _in_column(entry, table)
     if told:
         return OwnNumber(told, told=True)
     name = plain_name(path.stem)
@@ -65,12 +55,14 @@ def number_of(entry: FileEntry, table: CsvTable, path: Path) -> OwnNumber:
 
 
 def _in_column(entry: FileEntry, table: CsvTable) -> str:
+    """Look for a column that has the same number in every row."""
     folded = [name.strip().lstrip("#").strip().casefold() for name in table.header]
-    at = next((at for at, name in enumerate(folded) if name in _COLUMNS), None)
+    named = [folded.index(name) for name in _COLUMNS if name in folded]
+    at = 0 if folded[0] == _FIRST_COLUMN else next(iter(named), None)
     if at is None:
         return ""
     sample = islice(rows(entry, table), _SAMPLE_ROWS)
-    numbers = {plain(row.cells[at]) for row in sample if isinstance(row, Row)} - {""}
+    numbers = {plain(row.cells[at]) for row in sample if isinstance(row, Row)}
     return numbers.pop() if len(numbers) == 1 else ""
 
 
@@ -82,12 +74,14 @@ def _above(entry: FileEntry, table: CsvTable) -> str:
     )
     for text in lines:
         iban = _IBAN.search(text)
+        if iban:
+            return plain(iban.group())
         labelled = _LABELLED.search(text)
-        if iban or labelled:
-            return plain(iban.group() if iban else labelled.group(1) if labelled else "")
+        if labelled and not _OTHER_NUMBERS.search(labelled.group().casefold()):
+            return plain(labelled.group(2))
     return ""
 
 
 def plain(number: str) -> str:
-    """Return a number as it is compared: without spaces, in small letters."""
-    return "".join(number.split()).casefold()
+    """Return a number as it is compared: without spaces and quotes, in small letters."""
+    return "".join(number.split()).strip("'").casefold()

@@ -1,26 +1,21 @@
 """Bank statements as CSV tables, whose columns the owner maps once."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.sources.formats.bank_csv.amounts import read_amount, side_of
 from pdpp.sources.formats.bank_csv.headerless import (
     HeaderlessTable,
     find_headerless,
     name_columns,
     says_number,
 )
-from pdpp.sources.formats.bank_csv.mapping import (
-    COLUMNS,
-    OUT_WORDS,
-    TURNED,
-    ColumnMapping,
-    make_plan,
-    read_amount,
-)
+from pdpp.sources.formats.bank_csv.mapping import TURNED, ColumnMapping, make_plan
 from pdpp.sources.formats.bank_csv.own_account import number_of
+from pdpp.sources.formats.bank_csv.words import COLUMNS, OUT_WORDS
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
@@ -100,7 +95,7 @@ class BankCsv(Source):
             name: str(value) for name, value in kept.items() if not name.startswith("account")
         }
         settings = {**mapped, **told, **choices.given}
-        plan = make_plan(entry, table, settings)
+        plan = make_plan(entry, table, settings, read_before=bool(kept))
         if plan is None:
             return _refusal(table) if set(choices.given) & set(self.settings) else None
         own = number_of(entry, table, tree.path)
@@ -156,13 +151,17 @@ def _transaction(
     if not plan.is_booked(row):
         yield Skipped("a payment that is not booked", where)
         return
+    if plan.is_balance(row):
+        yield Skipped("a balance, which is no payment", where)
+        return
     day = read_time(cell("date"), plan.date_form, None)
     amount = _amount(cell, plan)
     if day is None or amount is None:
         yield Unknown("a row without a date or an amount", where)
         return
     day = day[:10]
-    payee, memo = cell("payee"), cell("memo")
+    other_side = cell("payer") if amount > 0 else ""
+    payee, memo = other_side or cell("payee"), cell("memo")
     key = ordinals.key(day, format(amount.normalize(), "f"), payee, memo)
     balance = read_amount(cell("balance"), plan.decimal)
     others = _others(row, plan)
@@ -171,7 +170,7 @@ def _transaction(
         "booked_on": day,
         "payee": payee,
         "memo": memo,
-        "currency": cell("currency"),
+        "currency": cell("currency") or plan.currency,
         "other": others or None,
         **members("amount", amount),
         **(members("balance", balance) if balance is not None else {}),
@@ -179,27 +178,32 @@ def _transaction(
     yield Item("transactions", key, present(data, ""))
 
 
-def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:
+def _amount(cell: Callable[[str], str], plan: ColumnMapping) -> Decimal | None:
     """Return what moved: one column with a sign, or what came in less what went out."""
     if "amount" in plan.columns:
         amount = read_amount(cell("amount"), plan.decimal)
-        if not isinstance(amount, Decimal):
+        if amount is None:
             return None
-        if plan.sign == TURNED:
+        if plan.sign == TURNED and not side_of(cell("amount")):
             amount = -amount
         return -abs(amount) if cell("direction").casefold() in OUT_WORDS else amount
-    came = read_amount(cell("money_in"), plan.decimal)
-    went = read_amount(cell("money_out"), plan.decimal)
+    came, went = (_moved(name, cell, plan) for name in ("money_in", "money_out"))
     if came is None and went is None:
         return None
-    return Decimal(came or 0) - abs(Decimal(went or 0))
+    return (came or Decimal(0)) - (went or Decimal(0))
+
+
+def _moved(name: str, cell: Callable[[str], str], plan: ColumnMapping) -> Decimal | None:
+    """Return what came in or went out, whether or not its column has a minus."""
+    amount = read_amount(cell(name), plan.decimal)
+    return -amount if amount is not None and name in plan.minus else amount
 
 
 def _others(row: Row, plan: ColumnMapping) -> Mapping[str, str]:
-    """Return the columns that mean nothing to us, under their own names."""
+    """Return the columns that mean nothing to us, under their own names or their numbers."""
     taken = set(plan.columns.values())
     return {
-        name: cell.strip()
+        name or f"column {at + 1}": cell.strip()
         for at, (name, cell) in enumerate(zip(plan.header, row.cells, strict=True))
-        if at not in taken and name and cell.strip()
+        if at not in taken and (cell.strip() if name else any(map(str.isalnum, cell)))
     }

@@ -1,0 +1,157 @@
+"""Words: what banks call their columns, and what they write in them, in many languages."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "date": (
+            *("date", "booking date", "transaction date", "posting date", "posted date"),
+            *("completed date", "post date", "activity date", "date posted", "trans. date"),
+            *("txn date", "booked at", "run date", "datetime", "buchung", "buchungstag"),
+            *("buchungsdatum", "datum", "belegdatum", "fecha", "fecha operación"),
+            *("fecha de operación", "fecha operacion", "fecha contable", "data", "data mov."),
+            *("data movimento", "data lançamento", "data lanc.", "date opération"),
+            *("date de comptabilisation", "date operation", "dateop", "date de l'opération"),
+            *("data contabile", "data operazione", "data registrazione", "created"),
+            *("created (utc)", "boekingsdatum", "datum verrichting", "bokföringsdag"),
+            *("bokföringsdatum", "transaktionsdatum", "transaktionsdag", "dato"),
+            *("bogføringsdato", "bokføringsdato", "bokført dato", "kirjauspäivä", "pvm"),
+            *("data operacji", "data transakcji", "data księgowania", "datum zaúčtování"),
+            *("datum provedení", "dátum zaúčtovania", "dátum", "könyvelés dátuma"),
+            *("tranzakció dátuma", "datum izvršenja", "tarih", "işlem tarihi"),
+            *("дата операции", "дата платежа", "дата", "交易时间", "交易日期", "取引日"),
+            *("年月日", "日付", "fecha valor", "wertstellung", "value date"),
+        ),
+        "amount": (
+            *("amount", "transaction amount", "betrag", "umsatz", "importe", "valor", "montante"),
+            *("montant", "montant de l'opération", "importo", "bedrag", "net", "netto", "gross"),
+            *("brutto", "amount (total)", "credit/debit amount", "cad$", "belopp", "beløb"),
+            *("beløp", "määrä", "kwota", "kwota transakcji", "kwota operacji"),
+            *("kwota transakcji (waluta rachunku)", "částka", "zaúčtovaná částka", "objem"),
+            *("suma", "összeg", "iznos", "tutar", "сумма платежа", "сумма операции", "сумма"),
+            *("金额", "金額", "入出金", "debit/credit", "value"),
+        ),
+        "direction": (
+            *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
+            *("af bij", "soll/haben", "s/h", "d/c", "c/d", "d/k", "dr/cr", "cr/dr", "sign"),
+            *("kredit/debet", "bejövő/kimenő", "收/支", "type", ""),
+        ),
+        "money_out": (
+            *("outflow", "withdrawals", "debet", "uitgaven", "debit", "withdrawal", "paid out"),
+            *("money out", "soll", "débito", "débit", "debit amount", "withdrawal amount"),
+            *("withdrawal amt.", "belastung", "lastschrift", "zahlungsausgang", "uscite"),
+            *("addebiti", "addebito", "dare", "cargo", "cargos", "ut", "ut fra konto"),
+            *("isplata", "お引出し", "出金"),
+        ),
+        "money_in": (
+            *("inflow", "deposits", "ontvangsten", "credit", "deposit", "paid in", "money in"),
+            *("haben", "crédito", "crédit", "credit amount", "deposit amount", "deposit amt."),
+            *("gutschrift", "zahlungseingang", "entrate", "accrediti", "accredito", "avere"),
+            *("abono", "abonos", "inn", "inn på konto", "uplata", "お預入れ", "入金"),
+        ),
+        "payee": (
+            *("payee", "name", "name / description", "merchant", "counterparty", "counter party"),
+            *("partner name", "payee name", "merchant name", "naam / omschrijving"),
+            *("beguenstigter/zahlungspflichtiger", "begünstigter/zahlungspflichtiger"),
+            *("begünstigter / auftraggeber", "auftraggeber / begünstigter"),
+            *("auftraggeber/empfänger", "sender / empfänger", "empfänger/zahlungspflichtiger"),
+            *("zahlungsempfänger*in", "name zahlungsbeteiligter", "partnername", "empfänger"),
+            *("naam tegenpartij", "naam tegenpartij bevat", "handelaar", "beneficiary/payer"),
+            *("beneficiario", "destinatário", "tiers", "namn", "navn", "nimi", "saaja/maksaja"),
+            *("dane kontrahenta", "název protiúčtu", "jméno protistrany", "partner neve"),
+            *("交易对方",),
+        ),
+        "payer": ("payer name", "zahlungspflichtige*r"),
+        "memo": (
+            *("description", "memo", "narrative", "narration", "verwendungszweck"),
+            *("buchungstext", "details", "vorgang/verwendungszweck", "concepto", "descripción"),
+            *("descrição", "histórico", "libellé", "libelle operation", "descrizione"),
+            *("descrizione operazioni", "dettagli", "omschrijving", "omschrijving-1"),
+            *("mededelingen", "notifications", "payment reference", "transaction description"),
+            *("transaction details", "transaction remarks", "merchant/description"),
+            *("description 1", "transaction ref1", "buchungs-details", "avisierungstext"),
+            *("beschreibung", "beschreibung1", "text", "tekst", "beskrivning", "beskrivelse"),
+            *("forklaring", "rubrik", "meddelande", "selitys", "otsikko", "opis operacji"),
+            *("opis transakcji", "tytuł", "popis", "zpráva", "zpráva pro příjemce", "poznámka"),
+            *("közlemény", "opis plaćanja", "açıklama", "описание", "商品", "商品说明"),
+            *("お取り扱い内容", "入出金先内容", "摘要", "note", "label", "reference"),
+        ),
+        "balance": (
+            *("balance", "running balance", "runningbalance", "running bal.", "saldo", "solde"),
+            *("kontostand", "guthaben", "saldo nach buchung", "saldo na mutatie"),
+            *("saldo na trn", "closing balance", "cash balance", "accountbalance"),
+            *("saldo contabilístico", "disponible", "bokfört saldo", "saldo po transakcji"),
+            *("zůstatek", "stanje", "bakiye", "残高"),
+        ),
+        "currency": (
+            *("currency", "währung", "waehrung", "moneda", "moeda", "devise", "valuta", "whg"),
+            *("munt", "devies", "divisa", "waluta", "měna", "mena", "pénznem", "valuutta"),
+            *("валюта платежа", "валюта"),
+        ),
+    }
+)
+"""The names that banks give to columns; of several in one table the first here counts."""
+
+OUT_WORDS = frozenset(
+    {"debit", "d", "dr", "af", "soll", "s", "debet", "out", "-", "dbit", "withdrawal", "outflow"}
+    | {"débit", "débito", "debito", "belastung", "lastschrift", "kimenő", "支出"}
+)
+IN_WORDS = frozenset(
+    {"credit", "c", "cr", "bij", "haben", "h", "in", "+", "crdt", "deposit", "inflow", ""}
+    | {"crédit", "crédito", "credito", "gutschrift", "kredit", "k", "bejövő", "收入"}
+)
+"""What banks write beside an amount without a sign to say that it went out or came in."""
+NEITHER_WORDS = frozenset({"/", "不计收支"})
+"""What they write where money only changed its place."""
+
+STATES = ("state", "status", "info", "stato", "статус", "当前状态", "交易状态")
+NOT_BOOKED = frozenset(
+    {"pending", "reverted", "declined", "failed", "denied", "cancelled", "canceled"}
+    | {"vorgemerkt", "umsatz vorgemerkt", "ausstehend", "offen", "autorizzato", "交易关闭"}
+)
+"""What banks write beside a payment that was never booked, or is not yet: it may come again."""
+
+BALANCES = re.compile(
+    r"(?:beginning|opening|closing|ending) balance(?: as of .{6,12})?|anfangssaldo|endsaldo"
+    r"|saldo (?:anterior|inicial|final)|turnover",
+    re.IGNORECASE,
+)
+"""What stands in a row that tells a balance or a sum, as if it were a payment."""
+
+CARDS = (
+    frozenset({"card member", "amount"}),
+    frozenset({"karteninhaber", "konto", "betrag"}),
+    frozenset({"trans. date", "post date", "amount"}),
+    frozenset({"clearing date", "merchant", "purchased by", "amount"}),
+)
+"""Columns of statements of cards that write what was spent without a sign."""
+BARE_CARD = frozenset({"date", "title", "amount"})
+"""All the columns of such a statement whose names say little."""
+
+_CODES = "eur|usd|gbp|chf|sek|nok|dkk|pln|czk|huf|ron|sgd|inr|cad|aud|nzd|zar|brl|jpy|cny|hkd|try"
+_SIGNS = MappingProxyType({"€": "EUR", "£": "GBP", "元": "CNY", "円": "JPY"})
+_CURRENCY = re.compile(
+    rf"\s*\(\s*({_CODES}|[€£元円$]|euros)\s*\)\Z|(?: in)? ({_CODES}|euros|euroa)\Z"
+)
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as it is compared: in small letters, without a currency."""
+    return _CURRENCY.sub("", _folded(name)).strip()
+
+
+def currency_in(name: str) -> str:
+    """Return the currency that the name of a column tells, or nothing."""
+    match = _CURRENCY.search(_folded(name))
+    if match is None:
+        return ""
+    word = match[1] or match[2]
+    return "EUR" if word.startswith("euro") else _SIGNS.get(word, word.upper().strip("$"))
+
+
+def _folded(name: str) -> str:
+    text = unicodedata.normalize("NFC", name).replace("_", " ").replace("\u2019", "'")
+    return " ".join(text.split()).strip("# ").casefold()
