@@ -150,3 +150,80 @@ def test_two_accounts_are_the_same_two_in_a_folder_and_alone(tmp_path: Path) -> 
     assert home.bring(put(tmp_path, other, "b.xml"))["counts"]["new"] == 0
     booked = [key for key in home.records() if key[0] == "transactions"]
     assert len(booked) == 2
+
+
+def mt940(account: str, *lines: str) -> bytes:
+    """Return a statement of one day with bookings as they are given."""
+    head = f":20:X\n:25:{account}\n:28C:1\n:60F:C260101EUR10,00\n"
+    return (head + "\n".join(lines) + "\n:62F:C260113EUR5,50\n-\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("written", "number", "bank_id"),
+    [
+        ("UBRTHUHB/123ABC002/HUF", "123ABC002", "UBRTHUHB"),
+        ("NL71RABO0123456789 EUR", "NL71RABO0123456789", None),
+        ("NL69INGB0123456789EUR", "NL69INGB0123456789", None),
+        ("/PL84114020170000450200130141", "PL84114020170000450200130141", None),
+    ],
+)
+def test_a_currency_behind_the_account_of_mt940_is_no_part_of_it(
+    tmp_path: Path, written: str, number: str, bank_id: str | None
+) -> None:
+    path = put(tmp_path, mt940(written, ":61:260113D4,50NMSCNONREF", ":86:Bread"), "x.sta")
+    [account] = accounts(path)
+    assert (account["number"], account.get("bank_id")) == (number, bank_id)
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert seen.account.endswith(number[-4:])
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # A kind of booking of two letters and a space, as ING wrote it.
+        ((":61:260113D4,50NOV NONREF", ":86:Bread"), ("NOV", None, "Bread", None)),
+        (
+            (
+                ":61:260113D4,50N102EREF",
+                ":86:/EREF/E-1/BENM//NAME/BAKER ON THE QU",
+                "AY/REMI//ISDT/2026-01-13",
+            ),
+            ("N102", "BAKER ON THE QUAY", "/EREF/E-1/BENM", "E-1"),
+        ),
+        (
+            (
+                ":61:2601130113D4,50NTRFEREF//1",
+                ":86:/EREF/E-1//CNTP/NL11/INGBNL2A/BAKER///REMI/USTD//Bread/",
+            ),
+            ("NTRF", "BAKER", "Bread", "E-1"),
+        ),
+        (
+            (":61:2601130113DN4,50S020NONREF", ":86: 020~00Card", "~20Bre~21ad~32BAKER~33 & SON"),
+            ("Card", "BAKER & SON", "Bread", None),
+        ),
+    ],
+)
+def test_dialects_of_mt940_that_banks_in_several_countries_write(
+    tmp_path: Path, lines: tuple[str, ...], expected: tuple[str | None, ...]
+) -> None:
+    [booking] = bookings(put(tmp_path, mt940("DE1", *lines), "x.sta"))
+    kind, payee, memo, reference = expected
+    assert (booking["amount_text"], booking["posted_on"]) == ("-4.50", "2026-01-13")
+    assert (booking["kind"], booking.get("payee")) == (kind, payee)
+    assert booking["memo"].startswith(str(memo))
+    assert booking.get("reference") == reference
+
+
+def test_years_before_2000_are_read(tmp_path: Path) -> None:
+    path = put(tmp_path, mt940("DE1", ":61:991231D4,50NMSCNONREF", ":86:Bread"), "x.sta")
+    assert [booking["posted_on"] for booking in bookings(path)] == ["1999-12-31"]
+
+
+def test_a_report_of_some_days_is_read_as_a_statement_is(tmp_path: Path) -> None:
+    statement = bank.camt(bank.RENT, bank.PENDING)
+    report = statement.replace(b"camt.053.", b"camt.052.")
+    report = report.replace(b"<Stmt>", b"<Rpt>").replace(b"</Stmt>", b"</Rpt>")
+    path = put(tmp_path, report)
+    assert [booking["payee"] for booking in bookings(path)] == ["Casa do Farol"]
+    assert bookings(path) == bookings(put(tmp_path, statement))[:1]

@@ -10,6 +10,9 @@ _LARGEST = Decimal(10) ** 15
 def exact(text: str) -> Decimal | None:
     """Return the decimal that a text such as -1234.50 or 12,5 writes, or None."""
     plain = text.strip().replace("\u2212", "-").replace(" ", "")
+    if "." in plain and "," in plain:
+        # The one that stands first divides thousands.
+        plain = plain.replace(min(".,", key=plain.index), "")
     if "." not in plain and plain.count(",") == 1:
         plain = plain.replace(",", ".")
     if "_" in plain:

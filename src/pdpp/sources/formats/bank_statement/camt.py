@@ -1,5 +1,6 @@
-"""CAMT.053: the statement of an account as XML, as banks in Europe and elsewhere write it."""
+"""CAMT.053 and 052: statements and reports of an account as XML, as banks in Europe write them."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -13,12 +14,14 @@ from pdpp.sources.reading.tree import FileEntry
 from pdpp.sources.reading.xmlstream import XmlElement, XmlEnd, XmlStart, xml_elements, xml_root
 
 _PARTS = ("Ntry", "Acct", "Bal")
+_NAMESPACE = re.compile(r"camt\.05[23]\.")
+_UNBOOKED = frozenset({"PDNG", "INFO", "FUTR"})
 
 
 def is_camt(entry: FileEntry) -> bool:
-    """Tell whether a file is a statement by its namespace."""
+    """Tell whether a file is a statement, or a report of some days, by its namespace."""
     root = xml_root(entry)
-    return root is not None and root.name == "Document" and "camt.053." in root.namespace
+    return root is not None and root.name == "Document" and bool(_NAMESPACE.search(root.namespace))
 
 
 def first_account(entry: FileEntry) -> str:
@@ -34,7 +37,7 @@ def read_camt(entry: FileEntry) -> Iterator[Finding]:
     """Yield the bookings and accounts of a file."""
     holder, ordinals = BankAccount(), Ordinals()
     with entry.open() as stream:
-        for element in xml_elements(stream, *_PARTS, around=("Stmt",)):
+        for element in xml_elements(stream, *_PARTS, around=("Stmt", "Rpt")):
             if isinstance(element, XmlStart):
                 holder = BankAccount()
             elif isinstance(element, XmlEnd):
@@ -88,7 +91,7 @@ def _signed(element: XmlElement, amount: Decimal | None) -> Decimal | None:
 def _entry(
     holder: BankAccount, entry: XmlElement, ordinals: Ordinals, where: str
 ) -> Iterator[Finding]:
-    if (entry.text_at("Sts", "Cd") or entry.text_at("Sts")) == "PDNG":
+    if (entry.text_at("Sts", "Cd") or entry.text_at("Sts")) in _UNBOOKED:
         yield Skipped("a booking that is only announced", where)
         return
     side = entry.at("Amt")

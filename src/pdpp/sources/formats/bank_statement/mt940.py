@@ -17,11 +17,15 @@ _BALANCE = re.compile(rb"(?:\A|\n):60[FM]:[CD]\d{6}[A-Z]{3}")
 _MONEY = re.compile(r"([CD])(\d{2})(\d{2})(\d{2})([A-Z]{3})([\d,.]+)")
 _MOVEMENT = re.compile(
     r"(\d{2})(\d{2})(\d{2})(\d{2})?(\d{2})?(R?[CD])[A-Z]?(\d[\d,.]*)"
-    r"([A-Z][A-Z0-9]{3})([^/\n]{0,40}?)(?://([^\n]{0,40}))?(?:\n(.*))?\Z",
+    r"([A-Z][A-Z0-9 ]{3})([^/\n]{0,40}?)(?://([^\n]{0,40}))?(?:\n(.*))?\Z",
     re.DOTALL,
 )
-_FIELD = re.compile(r"\?(\d{2})")
-_SLASHED = re.compile(r"/(NAME|REMI|IBAN|EREF|TRTP|CNTP|USTD)/(?!/)")
+_NUMBERED = re.compile(r"\s*\d{3}([?<~^@])")
+_SLASHED = re.compile(
+    r"/(NAME|REMI|IBAN|EREF|TRTP|CNTP|BENM|ORDP|ISDT|MARF|CSID|PURP|BIC|ADDR|RTRN|KREF|PREF|SVCL)/"
+)
+_REMITTANCE = re.compile(r"USTD//|STRD/\w*/")
+_CURRENCY = re.compile(r"(?:[/ ]|(?<=\d))[A-Z]{3}\Z")
 _SEPA = re.compile(r"(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|IBAN|BIC)\+")
 _LONGEST_FIELD = 8_192
 
@@ -34,7 +38,14 @@ def is_mt940(entry: FileEntry) -> bool:
 
 def first_account(entry: FileEntry) -> str:
     """Return the number of the first account of a file."""
-    return next((text for tag, text, _ in _tags(entry) if tag.startswith("25")), "")
+    texts = (text for tag, text, _ in _tags(entry) if tag.startswith("25"))
+    return next((_bank_and_number(text)[1] for text in texts), "")
+
+
+def _bank_and_number(text: str) -> tuple[str, str]:
+    """Return the bank and the account of tag 25; some banks put the currency behind them."""
+    bank, _, number = _CURRENCY.sub("", text.strip()).rpartition("/")
+    return bank, number
 
 
 def _tags(entry: FileEntry) -> Iterator[tuple[str, str, int]]:
@@ -85,7 +96,7 @@ def read_mt940(entry: FileEntry) -> Iterator[Finding]:
                 yield Skipped("a statement without its end", f"{entry.name} line {number}")
             holder, closed = BankAccount(), False
         elif tag.startswith("25"):
-            holder.bank_id, _, holder.number = text.strip().rpartition("/")
+            holder.bank_id, holder.number = _bank_and_number(text)
         elif tag[:2] in ("60", "62"):
             _keep_balance(holder, text)
             if tag.startswith("62"):
@@ -107,7 +118,12 @@ def _keep_balance(holder: BankAccount, text: str) -> None:
     if match is not None and amount is not None:
         holder.currency = match[5]
         holder.balance = -amount if match[1] == "D" else amount
-        holder.balance_on = day_text(2000 + int(match[2]), int(match[3]), int(match[4]))
+        holder.balance_on = day_text(_year(match[2]), int(match[3]), int(match[4]))
+
+
+def _year(digits: str) -> int:
+    """Return a year of two digits; the layout is younger than 1980."""
+    return int(digits) + (1900 if int(digits) >= 80 else 2000)
 
 
 def _booking(
@@ -129,7 +145,7 @@ def _movement(
     if match is None or amount is None or not holder.number:
         yield Unknown("a booking without a date, an amount or an account", where)
         return
-    year, month, day = 2000 + int(match[1]), int(match[2]), int(match[3])
+    year, month, day = _year(match[1]), int(match[2]), int(match[3])
     value_on = day_text(year, month, day)
     posted = value_on
     if match[4] and match[5]:
@@ -148,7 +164,7 @@ def _movement(
         posted,
         -amount if leaves else amount,
         value_on=value_on,
-        kind=match[8],
+        kind=match[8].strip(),
         reference=reference if reference not in ("NONREF", "NOTPROVIDED") else "",
         bank_reference=(match[10] or "").strip(),
         reversal=True if side.startswith("R") else None,
@@ -163,24 +179,40 @@ def _keep_information(booking: Booking, text: str) -> None:
     Lines are broken wherever they are full, so that they are put together without a space.
     """
     joined = text.replace("\n", "")
-    if re.match(r"\d{3}\?", joined):
-        pieces = _FIELD.split(joined)
-        fields: dict[int, str] = {}
-        for number, value in zip(pieces[1::2], pieces[2::2], strict=True):
-            fields[int(number)] = fields.get(int(number), "") + value
-        purpose = "".join(fields.get(n, "") for n in (*range(20, 30), *range(60, 64)))
-        booking.kind = fields.get(0, "").strip() or booking.kind
-        booking.payee = (fields.get(32, "") + fields.get(33, "")).strip()
-        booking.payee_account = fields.get(31, "").strip()
-        booking.memo = _purpose(purpose, booking)
+    if numbered := _NUMBERED.match(joined):
+        _keep_numbered(booking, joined, numbered[1])
     elif _SLASHED.search(joined):
-        pieces = _SLASHED.split(joined)
-        named = dict(zip(pieces[1::2], pieces[2::2], strict=True))
-        booking.payee = named.get("NAME", "").strip("/ ")
-        booking.payee_account = named.get("IBAN", "").strip("/ ")
-        booking.memo = named.get("REMI", "").strip("/ ") or joined
+        _keep_slashed(booking, joined)
     else:
         booking.memo = " ".join(text.split())
+
+
+def _keep_numbered(booking: Booking, text: str, mark: str) -> None:
+    """Take over fields of two digits; most banks put a question mark before each."""
+    pieces = re.split(rf"{re.escape(mark)}(\d{{2}})", text)
+    fields: dict[int, str] = {}
+    for number, value in zip(pieces[1::2], pieces[2::2], strict=True):
+        fields[int(number)] = fields.get(int(number), "") + value
+    purpose = "".join(fields.get(n, "") for n in (*range(20, 30), *range(60, 64)))
+    booking.kind = fields.get(0, "").strip() or booking.kind
+    booking.payee = (fields.get(32, "") + fields.get(33, "")).strip()
+    booking.payee_account = fields.get(31, "").strip()
+    booking.memo = _purpose(purpose, booking)
+
+
+def _keep_slashed(booking: Booking, text: str) -> None:
+    """Take over words between slashes, as banks in the Netherlands write them."""
+    pieces = _SLASHED.split(text)
+    named: dict[str, str] = {}
+    for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
+        named.setdefault(name, value.strip("/ "))
+    # The account, the bank and the name of the other side, in this order.
+    other = [*named.get("CNTP", "").split("/"), "", ""]
+    booking.payee = named.get("NAME") or other[2].strip()
+    booking.payee_account = named.get("IBAN") or other[0].strip()
+    if booking.reference in ("", "EREF"):
+        booking.reference = named.get("EREF", "").replace("NOTPROVIDED", "")
+    booking.memo = _REMITTANCE.sub("", named.get("REMI", ""), count=1) or text
 
 
 def _purpose(text: str, booking: Booking) -> str:

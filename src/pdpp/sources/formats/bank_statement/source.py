@@ -89,7 +89,7 @@ def _first_account(entry: FileEntry, layouts: Mapping[str, str]) -> str:
         if layouts[entry.name] == "CAMT.053":
             return camt.first_account(entry).replace(" ", "")
         if layouts[entry.name] == "MT940":
-            return mt940.first_account(entry).strip().rpartition("/")[2]
+            return mt940.first_account(entry)
     except DamagedFile:
         pass
     return ""
