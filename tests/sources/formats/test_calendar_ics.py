@@ -255,3 +255,59 @@ def test_an_event_has_the_same_key_in_a_calendar_alone_and_among_others(tmp_path
     put(tmp_path / "both", calendar(LISBON, name="Nora"), "nora.ics")
     put(tmp_path / "both", calendar(CHOIR, name="Work"), "work.ics")
     assert set(alone) < set(read(SOURCE, tmp_path / "both"))
+
+
+def fixed_zone(offset: str) -> str:
+    """Return a zone of a name that many calendars use, which is always as far from UTC."""
+    return (
+        "BEGIN:VTIMEZONE\nTZID:Customized Time Zone\nBEGIN:STANDARD\nDTSTART:16010101T000000\n"
+        f"TZOFFSETFROM:{offset}\nTZOFFSETTO:{offset}\nEND:STANDARD\nEND:VTIMEZONE\n"
+    )
+
+
+def custom(uid: str) -> str:
+    return event(uid, "DTSTART;TZID=Customized Time Zone:20260113T100000", "SUMMARY:Tide")
+
+
+def starts(path: Path) -> set[str]:
+    return {str(data["starts_at"]) for data in read(SOURCE, path).values()}
+
+
+def test_zones_of_one_name_in_two_calendars_are_two(tmp_path: Path) -> None:
+    put(tmp_path, calendar(custom("a"), zone=fixed_zone("+0100")), "a.ics")
+    put(tmp_path, calendar(custom("b"), zone=fixed_zone("-0500")), "b.ics")
+    assert starts(tmp_path) == {"2026-01-13T10:00:00+01:00", "2026-01-13T10:00:00-05:00"}
+
+
+def test_a_zone_that_stands_behind_its_events_is_read(tmp_path: Path) -> None:
+    path = put(tmp_path, calendar(custom("a"), fixed_zone("+0300"), zone=""))
+    assert starts(path) == {"2026-01-13T10:00:00+03:00"}
+
+
+@pytest.mark.parametrize("maker", ["freeassociation.sourceforge.net", "mozilla.org/20050126_1"])
+def test_a_zone_with_its_maker_before_it_is_known(
+    tmp_path: Path, maker: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    line = f"DTSTART;TZID=/{maker}/Europe/Berlin:20260713T100000"
+    assert starts(put(tmp_path, calendar(event("a", line)))) == {"2026-07-13T10:00:00+02:00"}
+    assert not recwarn.list
+
+
+def test_days_beside_a_rule_are_kept_with_it(tmp_path: Path) -> None:
+    lines = ("DTSTART:20260713T100000Z", "RRULE:FREQ=WEEKLY", "RDATE:20260714T100000Z")
+    (data,) = read(SOURCE, put(tmp_path, calendar(event("a", *lines)))).values()
+    assert data["repeats"] == "FREQ=WEEKLY\nRDATE:20260714T100000Z"
+
+
+def test_letters_of_version_1_are_read(tmp_path: Path) -> None:
+    lines = (
+        "DTSTART:20260713T100000Z",
+        "SUMMARY;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Gezeiten, K=C3=BCste=",
+        " und Meer",
+        "DESCRIPTION;ENCODING=QUOTED-PRINTABLE:one=0D=0Atwo; three",
+    )
+    (tmp_path / "phone").mkdir()
+    put(tmp_path / "phone", calendar(event("a", *lines), zone=""), "calendar.vcs")
+    (data,) = read(SOURCE, tmp_path / "phone").values()
+    assert data["title"] == "Gezeiten, Küste und Meer"
+    assert data["notes"] == "one\ntwo; three"

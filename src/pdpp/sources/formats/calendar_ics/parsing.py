@@ -1,14 +1,49 @@
 """Parsing: an entry of a calendar without those of its properties that are malformed."""
 
+import quopri
 import re
+import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from pdpp.sources.reading.components import TextComponent, components
+from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.tree import FileEntry
 
 if TYPE_CHECKING:
     from icalendar import Component
 
 _FOLD = re.compile(r"\r\n[ \t]")
 _NAME = re.compile(r"[A-Za-z0-9-]+")
+_QUOTED = re.compile(
+    r"^([A-Z0-9-]+)((?:;[^:\r\n]*)?;(?:ENCODING=)?QUOTED-PRINTABLE[^:\r\n]*):((?:.*=\r\n)*.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CHARSET = re.compile(r"CHARSET=\"?([A-Za-z0-9._-]+)", re.IGNORECASE)
+
+
+def learn_zones(entry: FileEntry) -> None:
+    """Take the zones that a calendar defines, and forget those of the calendar before.
+
+    Many calendars define zones of one name, such as "Customized Time Zone", that are not the same,
+    and some define a zone only behind the events in it.
+    """
+    from icalendar.timezone import tzp
+
+    tzp.use_default()
+    with entry.open() as stream:
+        for block in components(stream, ("VTIMEZONE",)):
+            if isinstance(block, TextComponent):
+                with suppress(*SURPRISES):  # Told when its turn comes.
+                    learn_zone(block)
+
+
+def learn_zone(block: TextComponent) -> None:
+    """Take a zone that a calendar defines."""
+    from icalendar import Calendar
+
+    Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{block.text}END:VCALENDAR\r\n")
 
 
 def parse(text: str) -> "tuple[Component, list[str]]":
@@ -20,14 +55,30 @@ def parse(text: str) -> "tuple[Component, list[str]]":
     from icalendar import Calendar
 
     left_out: list[str] = []
-    try:
-        component = Calendar.from_ical(text)
-    except ValueError:
-        component = Calendar.from_ical("".join(_readable_lines(text, left_out)))
+    text = _QUOTED.sub(_unquoted, text)
+    with warnings.catch_warnings():
+        # Zones of Evolution and Thunderbird are found by the end of their names.
+        warnings.simplefilter("ignore")
+        try:
+            component = Calendar.from_ical(text)
+        except ValueError:
+            component = Calendar.from_ical("".join(_readable_lines(text, left_out)))
     for name, _ in component.errors:
         left_out.append(name or "a line that is none")
         component.pop(name or "", None)
     return component, sorted(set(left_out))
+
+
+def _unquoted(line: re.Match[str]) -> str:
+    """Return a line of version 1, whose letters are written as codes, as later versions have it."""
+    charset = _CHARSET.search(line[2])
+    content = quopri.decodestring(line[3].replace("=\r\n", "").rstrip("\r").encode())
+    try:
+        text = content.decode(charset[1] if charset else "utf-8", "replace")
+    except LookupError:
+        text = content.decode("utf-8", "replace")
+    plain = re.sub(r"([\\,;])", r"\\\1", text)
+    return f"{line[1]}:" + re.sub(r"\r?\n", r"\\n", plain) + "\r"
 
 
 def _readable_lines(text: str, left_out: list[str]) -> Iterator[str]:

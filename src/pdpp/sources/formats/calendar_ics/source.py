@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pdpp.sources.formats.calendar_ics.parsing import parse
+from pdpp.sources.formats.calendar_ics.parsing import learn_zone, learn_zones, parse
 from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
@@ -87,7 +87,11 @@ def _identity(calendars: Sequence[FileEntry]) -> str:
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:
-    return list(tree.entries) if tree.kind == "file" else tree.named("*.ics", "*.ICS")
+    return (
+        list(tree.entries)
+        if tree.kind == "file"
+        else tree.named("*.ics", "*.ICS", "*.vcs", "*.VCS")
+    )
 
 
 def _property(entry: FileEntry, name: str) -> str | None:
@@ -127,6 +131,7 @@ class _Reader:
 
 def _read(entry: FileEntry, zone: str | None, several: SeenKeys | None) -> Iterator[Finding]:
     reader, ended = _Reader(entry, zone, several), False
+    learn_zones(entry)
     with reader.entry.open() as stream:
         for part in components(stream, _KINDS):
             if isinstance(part, LooseLine):
@@ -142,10 +147,8 @@ def _read(entry: FileEntry, zone: str | None, several: SeenKeys | None) -> Itera
 
 
 def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Finding]:
-    from icalendar import Calendar
-
     if block.kind == "VTIMEZONE":
-        Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{block.text}END:VCALENDAR\r\n")
+        learn_zone(block)
         yield Skipped("a time zone, which the times of entries are read with", where)
         return
     stream = _KINDS[block.kind]
@@ -181,7 +184,7 @@ def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> It
         "status": _text(component, "STATUS"),
         "link": _text(component, "URL"),
         "categories": _categories(component),
-        "repeats": _raw(component, "RRULE"),
+        "repeats": _rules(component),
         "updated_at": _moment(reader, _when(component, "LAST-MODIFIED")),
         **_special(reader, stream, component, begin),
     }
@@ -268,11 +271,15 @@ def _text(component: "Component", name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _raw(component: "Component", name: str) -> str | None:
-    value = component.get(name)
-    if isinstance(value, list):
-        value = value[0]
-    return None if value is None else value.to_ical().decode("utf-8", "replace")
+def _rules(component: "Component") -> str:
+    """Return how an entry repeats: its rules, and the days that stand beside them."""
+    rules = [_ical(value) for value in _several(component, "RRULE")]
+    return "\n".join([*rules, *(f"RDATE:{_ical(day)}" for day in _several(component, "RDATE"))])
+
+
+def _ical(value: Any) -> str:
+    text: str = value.to_ical().decode("utf-8", "replace")
+    return text
 
 
 def _several(component: "Component", name: str) -> list[object]:
