@@ -288,3 +288,30 @@ def test_the_service_of_a_handle_second_notes_and_a_card_of_a_number_alone_are_k
     first, second = read(SOURCE, put(tmp_path, book(card, number))).values()
     assert (first["chats"], first["notes"]) == (["xmpp:ana.l (Facebook, home)"], "Sails\nRows")
     assert (second["name"], second["phones"]) == ("+351 1", ["+351 1"])
+
+
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [
+        ("BDAY;X-APPLE-OMIT-YEAR=1604:1604-03-04", "--03-04"),
+        ("BDAY:--0304", "--03-04"),
+        ("BDAY:--03-04", "--03-04"),
+        ("BDAY:19800304", "1980-03-04"),
+        ("BDAY:1980-03-04 00:00:00", "1980-03-04"),
+        ("BDAY:in spring", "in spring"),
+    ],
+)
+def test_a_birthday_without_a_year_has_none(tmp_path: Path, written: str, day: str) -> None:
+    card = f"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\n{written}\r\nEND:VCARD\r\n"
+    (data,) = read(SOURCE, put(tmp_path, card.encode())).values()
+    assert data["birthday"] == day
+
+
+def test_a_picture_of_outlook_and_lines_of_a_note_are_kept(tmp_path: Path) -> None:
+    card = (
+        "BEGIN:VCARD\r\nVERSION:2.1\r\nFN:Ada\r\nNOTE;ENCODING=QUOTED-PRINTABLE:one=0D=0A=\r\ntwo\r\n"
+        "X-MS-CARDPICTURE;TYPE=JPEG;ENCODING=BASE64:\r\n /9j/4AAQSkZJRg==\r\n\r\nEND:VCARD\r\n"
+    )
+    (item,) = [f for f in findings(SOURCE, put(tmp_path, card.encode())) if isinstance(f, Item)]
+    assert item.data["notes"] == "one\ntwo"
+    assert [file.media_type for file in item.attachments] == ["image/jpeg"]

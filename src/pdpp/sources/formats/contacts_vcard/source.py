@@ -26,11 +26,14 @@ from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognitio
 
 _START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(rb"^VERSION:\s*([0-9.]{3})", re.MULTILINE | re.IGNORECASE)
-_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?\Z")
+_DAY = re.compile(r"(\d{4}|-)-?(\d{2})-?(\d{2})(?:[T ].*)?\Z")
+_NO_YEAR = "1604"
+"""What Apple writes for the year of a day that has none."""
 _STAMP = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2}):?(\d{2})(?:\.\d+)?Z\Z")
 _SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "ROLE": "role"}
 _LISTS = {"EMAIL": "emails", "TEL": "phones", "URL": "links", "IMPP": "chats"}
 _LABEL = re.compile(r"_\$!<(.*)>!\$_\Z")
+_PHOTOS = ("PHOTO", "X-MS-CARDPICTURE")
 _MOST_LOOKED_AT = 50
 _BEGIN = "BEGIN:VCARD"
 
@@ -180,9 +183,12 @@ def _with_kind(text: str, kind: str) -> str:
 
 
 def _day(text: str) -> str | None:
-    """Return a birthday as a date; one without a year stays what it says."""
+    """Return a day as a date, or as ``--01-31`` where it has no year; else as it is written."""
     match = _DAY.match(text)
-    return "-".join(match.groups()) if match else text or None
+    if match is None:
+        return text or None
+    year, month, day = match.groups()
+    return f"--{month}-{day}" if year in ("-", _NO_YEAR) else f"{year}-{month}-{day}"
 
 
 def _stamp(text: str) -> str | None:
@@ -204,7 +210,7 @@ def _key(lines: list[VcardLine], data: dict[str, Any]) -> str:
 
 def _photo(lines: list[VcardLine]) -> tuple[Attachment, ...]:
     for line in lines:
-        content = line.content() if line.name == "PHOTO" else None
+        content = line.content() if line.name in _PHOTOS else None
         if content:
             return (Attachment("photo", partial(io.BytesIO, content), _image_type(content)),)
     return ()

@@ -118,7 +118,7 @@ def _parameters(given: list[str]) -> dict[str, str]:
 
 
 def _unquoted(value: str, charset: str) -> str:
-    content = quopri.decodestring(value.encode("utf-8", "replace"))
+    content = quopri.decodestring(value.encode("utf-8", "replace")).replace(b"\r\n", b"\n")
     try:
         return content.decode(charset.strip('"'), "replace")
     except LookupError:
