@@ -321,3 +321,115 @@ def test_a_message_has_the_same_key_in_a_mailbox_alone_and_among_others(tmp_path
     put(tmp_path / "m", box(GMAIL), "Inbox.mbox")
     put(tmp_path / "m", box(GMAIL, REPLY), "Saved.mbox")
     assert set(alone) < set(read(SOURCE, tmp_path / "m"))
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        "From nora@lind.example Sat Jan 31 10:15:32 2026 PST",
+        "From nora@lind.example Sat Jan 31 10:15:32 PST 2026",
+        "From nora@lind.example Sat Jan 31 10:15:32 2026 +0100",
+        "From nora@lind.example  Sat Jan 31 10:15 2026",
+        "From - Sat Jan 31 10:15:32 2026",
+        "From nora",
+    ],
+)
+@pytest.mark.parametrize("before", ["\n", ""])
+def test_a_mailbox_is_divided_at_every_kind_of_envelope(
+    tmp_path: Path, envelope: str, before: str
+) -> None:
+    if before == "" and envelope == "From nora":
+        return  # Nothing says that this line is none of the text.
+    content = (
+        f"{envelope}\n{letter(1, 'one', 'First')}{before}{envelope}\n{letter(2, 'two', 'Second')}"
+    )
+    records = read(SOURCE, put(tmp_path, content.encode())).values()
+    assert [data["body"] for data in records] == ["First", "Second"]
+
+
+def test_a_line_of_a_text_that_begins_as_envelopes_do_divides_nothing(tmp_path: Path) -> None:
+    text = "We left.\n\nFrom Lisbon\nwe sailed on.\n\nFrom January to March 2026\nwe slept."
+    (data,) = read(SOURCE, put(tmp_path, box(letter(1, "one", text)))).values()
+    assert data["body"] == text
+
+
+def test_a_mailbox_whose_first_line_is_of_no_known_kind_loses_nothing(tmp_path: Path) -> None:
+    content = f"\nFrom nora Sat Jan 31 2026 remote from quay\n{letter(1, 'one', 'First')}"
+    (data,) = read(SOURCE, put(tmp_path, content.encode())).values()
+    assert data["body"] == "First"
+
+
+def test_a_message_that_thunderbird_marked_as_deleted_is_told_and_left_out(tmp_path: Path) -> None:
+    gone = letter(1, "gone", "Gone", "X-Mozilla-Status: 0009")
+    path = put(tmp_path, box(gone, letter(2, "here", "Here", "X-Mozilla-Status: 0001")))
+    assert [data["body"] for data in read(SOURCE, path).values()] == ["Here"]
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a message that was deleted, and only waits to be removed"
+    ]
+
+
+def test_messages_of_apple_mail_are_read_without_what_it_adds(tmp_path: Path) -> None:
+    message = letter(1, "one", "First")
+    content = f"{len(message)}   \n{message}<?xml version='1.0'?><plist></plist>\n"
+    put(tmp_path / "Messages", content.encode(), "17.emlx")
+    (data,) = read(SOURCE, tmp_path / "Messages").values()
+    assert (data["subject"], data["body"]) == ("one", "First")
+
+
+def parts(kind: str, *inner: str) -> str:
+    """Return the lines of a message of several parts, from its content type on."""
+    bound = f"b{len(''.join(inner))}"
+    lines = "".join(f"--{bound}\n{part}\n" for part in inner)
+    return f'Content-Type: multipart/{kind}; boundary="{bound}"\n\n{lines}--{bound}--\n'
+
+
+def whole(content: str) -> bytes:
+    return b"From: a@b.example\nTo: c@b.example\nSubject: x\nMIME-Version: 1.0\n" + content.encode()
+
+
+PAGE = "Content-Type: text/html\n\n<p>The <b>tide</b> turns</p>"
+WORDS = "Content-Type: text/plain\n\nThe tide turns"
+
+
+def test_a_page_is_read_beside_the_footer_of_a_list(tmp_path: Path) -> None:
+    footer = "Content-Type: text/plain\n\n____\nList of the harbour"
+    (item,) = findings(SOURCE, put(tmp_path, whole(parts("mixed", PAGE, footer)), "x.eml"))[1:]
+    assert isinstance(item, Item)
+    assert item.data["body"] == "The tide turns\n\n____\nList of the harbour"
+    assert [file.field for file in item.attachments] == ["html"]
+
+
+def test_words_count_before_a_page_that_says_the_same(tmp_path: Path) -> None:
+    picture = 'Content-Type: image/png; name="x.png"\n\nabc'
+    path = put(tmp_path, whole(parts("alternative", WORDS, parts("mixed", PAGE, picture))), "x.eml")
+    message, file = read(SOURCE, path).values()
+    assert (message["body"], file["name"]) == ("The tide turns", "x.png")
+
+
+@pytest.mark.parametrize(
+    ("charset", "content", "text"),
+    [
+        ("gb2312", "镕".encode("gbk"), "镕"),
+        ("iso-8859-1", "“tide” – €5".encode("cp1252"), "“tide” – €5"),
+        ("us-ascii", "Küste".encode(), "Küste"),
+        ("utf-8", "Über Größe und Küste \u20ac".encode()[:-1], "Über Größe und Küste \ufffd"),
+        ("utf-8", "Küste".encode("cp1252"), "Küste"),
+        ("x-nothing", "Küste".encode("cp1252"), "Küste"),
+    ],
+)
+def test_a_charset_means_what_programs_write_with_it(
+    tmp_path: Path, charset: str, content: bytes, text: str
+) -> None:
+    message = whole(f"Content-Type: text/plain; charset={charset}\n\n") + content
+    (data,) = read(SOURCE, put(tmp_path, message, "x.eml")).values()
+    assert data["body"] == text
+
+
+def test_files_have_their_names_in_raw_letters_and_messages_their_subject(tmp_path: Path) -> None:
+    file = (
+        'Content-Type: application/pdf\nContent-Disposition: attachment; filename="Küste.pdf"\n\nx'
+    )
+    inner = "Content-Type: message/rfc822\n\nFrom: d@b.example\nSubject: The tide\n\nturns"
+    path = put(tmp_path, whole(parts("mixed", WORDS, file, inner)), "x.eml")
+    names = [data["name"] for data in read(SOURCE, path).values() if "media_type" in data]
+    assert names == ["Küste.pdf", "The tide.eml"]

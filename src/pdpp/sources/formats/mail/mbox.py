@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.lines import ByteLine, lines
 
 LARGEST = 64 << 20
 
-_FROM = re.compile(rb"From \S.*\d{4}\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
+_DATED = re.compile(
+    rb"From .*\d{1,2}:\d{2}(?::\d{2})?\s.*\d{4}(?:\s+(?:[+-]\d{4}|[A-Z]{1,5}))?\s*\Z"
+)
+_LOOSE = re.compile(rb"From \S.*\d{4}\s*\Z|From \S+\s*\Z")
+_HEADER = re.compile(rb"[!-9;-~]{1,80}[ \t]*:|>?From ")
 _BOUNDARY = re.compile(rb'boundary="?([^"\s;]{1,100})', re.IGNORECASE)
 _QUOTED = re.compile(rb">+From ")
 
@@ -24,19 +28,19 @@ class MboxMessage(NamedTuple):
 
 def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped]:
     """Yield the messages of a mailbox; quoted lines are as they were before they were stored."""
-    envelope, number, size, blank, whole = "", 0, 0, True, True
+    envelope, number, size, whole, stray = "", 0, 0, True, False
     body: list[bytes] = []
-    for line in lines(stream, LARGEST):
+    for line, begins in _marked(lines(stream, LARGEST)):
         whole = line.whole
-        # A line "From …" begins a message only after an empty line and with a year at its end: many
-        # programs do not quote such lines inside texts.
-        if blank and _FROM.match(line.text):
+        if begins:
             if number:
                 yield _message(number, envelope, body, size, name)
             envelope = line.text.decode("utf-8", "replace").strip()
             number, body, size = number + 1, [], 0
             continue
-        blank = not line.text.strip()
+        if not number and line.text.strip() and not stray:
+            stray = True
+            yield Skipped("lines before the first message", f"{name} line {line.number}")
         text = line.text[1:] if _QUOTED.match(line.text) else line.text
         size += len(text) + 1
         if size <= LARGEST and not line.too_long:
@@ -47,6 +51,29 @@ def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped
             yield last
         else:
             yield from _unended(last, name)
+
+
+def _marked(found: Iterator[ByteLine]) -> Iterator[tuple[ByteLine, bool]]:
+    """Yield lines, each with whether a message begins at it.
+
+    Many programs do not quote lines "From …" inside texts. One begins a message where it has a
+    clock and a year and an empty line before it or a header behind it; one without a clock needs
+    both.
+    """
+    blank, line, first = True, next(found, None), True
+    while line is not None:
+        after = next(found, None)
+        marked = line.text.startswith(b"From ")
+        yield line, marked and (first or _begins(line.text, after, blank=blank))
+        blank = not line.text.strip()
+        first, line = first and blank, after
+
+
+def _begins(text: bytes, after: ByteLine | None, *, blank: bool) -> bool:
+    headed = after is not None and _HEADER.match(after.text) is not None
+    if _DATED.match(text):
+        return blank or headed
+    return blank and headed and _LOOSE.match(text) is not None
 
 
 def _unended(message: MboxMessage, name: str) -> Iterator[MboxMessage | Skipped]:

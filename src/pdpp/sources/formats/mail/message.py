@@ -15,6 +15,7 @@ from pdpp.sources.reading.html import html_text
 _MOST_PARTS = 1_000
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
 _IS_UTC = re.compile(r"-0000\s*(?:\([^()]*\))?\s*\Z")
+_LOST = "\ufffd"
 _IDS = re.compile(r"<[^<>\s]+>")
 
 
@@ -90,41 +91,75 @@ def sent(message: Message, envelope: str) -> datetime | None:
 
 def body(message: Message) -> MessageBody:
     """Return the text of a message and what is attached to it."""
-    plain: list[str] = []
+    said: list[str] = []
     pages: list[Message] = []
     files: list[MessageFile] = []
     for number, part in enumerate(_leaves(message), 1):
-        name = _file_name(part)
-        kind = part.get_content_type()
-        attached = part.get_content_disposition() == "attachment" or name
-        if not attached and kind == "text/plain":
-            plain.append(_text(part))
-        elif not attached and kind == "text/html":
+        if not _is_said(part):
+            files.append(MessageFile(_name(part, number), part.get_content_type(), _bytes(part)))
+        elif part.get_content_type() == "text/html":
             pages.append(part)
+            said.append(f"{html_text(_text(part)).strip()}\n")
         else:
-            files.append(MessageFile(name or f"part {number}", kind, _bytes(part)))
-    if any(text.strip() for text in plain) or not pages:
-        return MessageBody("\n".join(plain).strip(), None, tuple(files))
-    text = "\n\n".join(html_text(_text(page)) for page in pages)
-    return MessageBody(text, b"\n".join(_bytes(page) for page in pages), tuple(files))
+            said.append(_text(part))
+    html = b"\n".join(_bytes(page) for page in pages) if pages else None
+    return MessageBody("\n".join(said).strip(), html, tuple(files))
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """Yield the parts that hold something; a message inside a message is one file."""
-    waiting, count = [message], 0
+    """Yield the parts that hold something; a message inside a message is one file.
+
+    Of forms of one text, plain words and a page, the words count where there are any.
+    """
+    waiting, count = [(message, False)], 0
     while waiting and count < _MOST_PARTS:
-        part = waiting.pop(0)
+        part, worded = waiting.pop(0)
         count += 1
         inner = part.get_payload()
         if part.get_content_maintype() == "multipart" and isinstance(inner, list):
-            waiting[:0] = [child for child in inner if isinstance(child, Message)]
-        else:
+            children = [child for child in inner if isinstance(child, Message)]
+            worded = worded or (part.get_content_subtype() == "alternative" and _has_words(part))
+            waiting[:0] = [(child, worded) for child in children]
+        elif not (worded and _is_said(part) and part.get_content_type() == "text/html"):
             yield part
+
+
+def _has_words(message: Message) -> bool:
+    return any(
+        part.get_content_type() == "text/plain" and _is_said(part) and bool(_text(part).strip())
+        for part in message.walk()
+    )
+
+
+def _is_said(part: Message) -> bool:
+    """Tell whether a part is words of the message itself, and no file."""
+    attached = part.get_content_disposition() == "attachment" or _file_name(part)
+    return not attached and part.get_content_type() in ("text/plain", "text/html")
+
+
+def _name(part: Message, number: int) -> str:
+    """Return the name of a file; a message that is attached is called as its subject."""
+    inner = part.get_payload()
+    if part.get_content_type() == "message/rfc822" and isinstance(inner, list) and inner:
+        subject = header(inner[0], "Subject") if isinstance(inner[0], Message) else ""
+        return _file_name(part) or (f"{subject[:190]}.eml" if subject else f"part {number}")
+    return _file_name(part) or f"part {number}"
 
 
 def _file_name(part: Message) -> str:
     name = part.get_filename()
+    if name and _LOST in name:
+        name = _with_letters(part).get_filename()
     return decoded(str(name))[:200] if name else ""
+
+
+def _with_letters(part: Message) -> Message:
+    """Return the headers that name a file with their raw bytes read as letters."""
+    plain = Message()
+    for name in ("Content-Disposition", "Content-Type"):
+        for value in _raw(part, name):
+            plain[name] = value
+    return plain
 
 
 def _bytes(part: Message) -> bytes:

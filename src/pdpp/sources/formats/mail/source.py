@@ -25,6 +25,9 @@ _HEADERS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FEW_HEADERS = 3
+_LENGTH = re.compile(rb"(\d{1,9})[ \t]*\r?\n")
+_EXPUNGED = 0x0008
+_SINGLE_SUFFIXES = (".eml", ".emlx")
 
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
@@ -126,7 +129,9 @@ def _singles(tree: Tree) -> list[FileEntry]:
     if tree.kind == "file":
         single = (entry for entry in tree.entries if not is_mbox(entry.head(8_192)))
         return [entry for entry in single if is_message(entry.head(8_192))]
-    return [entry for entry in tree.entries if entry.suffix == ".eml" or _in_maildir(entry)]
+    return [
+        entry for entry in tree.entries if entry.suffix in _SINGLE_SUFFIXES or _in_maildir(entry)
+    ]
 
 
 def _in_maildir(entry: FileEntry) -> bool:
@@ -136,7 +141,7 @@ def _in_maildir(entry: FileEntry) -> bool:
 
 def is_mbox(head: bytes) -> bool:
     """Tell whether a file begins as a mailbox does."""
-    first, _, rest = head.lstrip(b"\xef\xbb\xbf").partition(b"\n")
+    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
     return first.startswith(b"From ") and len(_HEADERS.findall(rest)) >= 2
 
 
@@ -148,8 +153,15 @@ def is_message(head: bytes) -> bool:
 
 
 def without_envelope(content: bytes) -> bytes:
-    """Return a message without the line ``From …`` that some programs save before it."""
-    return content.partition(b"\n")[2] if content.startswith(b"From ") else content
+    """Return a message without what some programs save around it.
+
+    That is a line ``From …`` before it. Apple Mail writes how long the message is before it, and
+    what it knows of it behind.
+    """
+    if content.startswith(b"From "):
+        return content.partition(b"\n")[2]
+    length = _LENGTH.match(content)
+    return content[length.end() :][: int(length[1])] if length else content
 
 
 def _box_name(entry: FileEntry) -> str:
@@ -192,6 +204,9 @@ def _message(folder: _Folder, content: bytes, envelope: str, where: str) -> Iter
     from pdpp.sources.formats.mail.message import body, header, parse
 
     message = parse(content)
+    if _is_deleted(header(message, "X-Mozilla-Status")):
+        yield Skipped("a message that was deleted, and only waits to be removed", where)
+        return
     name = header(message, "Message-ID")
     parts = [header(message, header_name) for header_name in ("Date", "From", "Subject")]
     key = folder.key(name or digest_key(content), *parts)
@@ -208,6 +223,14 @@ def _message(folder: _Folder, content: bytes, envelope: str, where: str) -> Iter
         about = {"id": own, "message_id": key, "name": file.name, "media_type": file.media_type}
         attachment = _attachment("file", file.content, file.media_type)
         yield Item("attachments", own, about | times, (attachment,))
+
+
+def _is_deleted(status: str) -> bool:
+    """Tell whether Thunderbird marked a message as deleted; it stays in the file for a while."""
+    try:
+        return bool(int(status, 16) & _EXPUNGED)
+    except ValueError:
+        return False
 
 
 def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
