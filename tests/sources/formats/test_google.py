@@ -36,6 +36,7 @@ def test_both_phones_write_the_same_stays_and_ways(tmp_path: Path) -> None:
     assert [skip.reason for skip in told(GoogleTimeline(), android)] == [
         "a memory of a journey, which Google made of the rest",
         "a raw signal that is no position",
+        "places and ways that Google counts as frequent, made of the rest",
     ]
 
 
@@ -73,6 +74,16 @@ def test_the_account_is_the_one_on_the_overview_of_the_takeout(tmp_path: Path) -
         ("2022년 11월 1일 화요일 오후 5:04:31 UTC", "2022-11-01T17:04:31Z", False),
         ("martes, 3 de noviembre de 2020, 5:04:31 p. m. UTC", "2020-11-03T17:04:31Z", False),
         ("2022年11月1日星期二 上午12:04:31 UTC", "2022-11-01T00:04:31Z", False),
+        ("2026. 1. 5. 오후 10:15:32 KST", "2026-01-05T13:15:32Z", False),
+        ("5. 1. 2026 22:15:32 SEČ", "2026-01-05T21:15:32Z", False),
+        ("5 січ. 2026 р., 22:15:32 EET", "2026-01-05T20:15:32Z", False),
+        ("5 Ιαν 2026, 10:15:32 μ.μ. EET", "2026-01-05T20:15:32Z", False),
+        ("5 בינו׳ 2026, 22:15:32 GMT+2", "2026-01-05T20:15:32Z", False),
+        ("05\u200f/01\u200f/2026\u060c 10:15:32 م EET", "2026-01-05T20:15:32Z", False),
+        ("22:15:32 5 thg 1, 2026 GMT+7", "2026-01-05T15:15:32Z", False),
+        ("5 ian. 2026, 22:15:32 EET", "2026-01-05T20:15:32Z", False),
+        ("5 Agu 2026 22.15.32 WIB", "2026-08-05T15:15:32Z", False),
+        ("5 Jan 2026, 10:15:32 pm AEDT", "2026-01-05T11:15:32Z", False),
         ("yesterday", None, False),
         ("Jan 55, 2026, 10:15:32 UTC", None, False),
     ],
@@ -138,3 +149,57 @@ def test_a_whole_takeout_is_one_import(tmp_path: Path) -> None:
     report = Home(tmp_path / "home").bring(tmp_path / "e")
     sources = {each["source"]["connector_key"] for each in report["imports"]}
     assert sources == {"google_keep", "google_activity", "google_timeline"}
+
+
+def test_what_gemini_answered_comes_in_from_a_list_and_from_a_page(tmp_path: Path) -> None:
+    asked = {
+        "header": "Gemini Apps",
+        "title": "Prompted how high is the tide",
+        "time": "2026-01-05T09:15:32.123Z",
+        "products": ["Gemini Apps"],
+        "safeHtmlItem": [{"html": "<p>Four metres.</p><ul><li>At noon</li></ul>"}],
+        "subtitles": [{"name": "a.png", "url": "a.png"}, {"name": "b.png", "url": "b.png"}],
+        "description": "Two pictures",
+    }
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "MyActivity.json").write_bytes(json_bytes([asked]))
+    [listed] = read(GoogleActivity(), tmp_path / "a").values()
+    details = [line for line in listed["details"].split("\n") if line]
+    assert details == ["Four metres.", "At noon", "Two pictures", "b.png"]
+    (tmp_path / "b").mkdir()
+    when = "Jan 5, 2026, 9:15:32 AM UTC<br><p>Four metres.</p><ul><li>At noon</li></ul>"
+    shown = cell("how high is the tide", when).replace("Watched", "Prompted")
+    (tmp_path / "b" / "MyActivity.html").write_bytes(page(shown))
+    [told_page] = read(GoogleActivity(), tmp_path / "b").values()
+    assert told_page["id"] == listed["id"]
+    assert told_page["details"].startswith("Four metres.\nAt noon")
+
+
+def test_stays_within_stays_and_points_on_the_way_come_in(tmp_path: Path) -> None:
+    def stay(hour: int, name: str) -> dict[str, Any]:
+        times = {
+            "startTimestamp": f"2022-01-05T{hour:02}:00:00Z",
+            "endTimestamp": "2022-01-05T20:00:00Z",
+        }
+        place = {"latitudeE7": 387071000, "longitudeE7": -91355000, "name": name, "placeId": name}
+        return {"location": place, "duration": times}
+
+    point = {"latE7": 387072000, "lngE7": -91356000, "timestamp": "2022-01-05T08:30:00Z"}
+    mall = {**stay(8, "Mall"), "childVisits": [stay(9, "Rope shop")]}
+    mall["simplifiedRawPath"] = {"points": [point]}
+    document = {"timelineObjects": [{"placeVisit": mall}]}
+    (tmp_path / "2022_JANUARY.json").write_bytes(json_bytes(document))
+    records = read(GoogleTimeline(), tmp_path)
+    assert [data["place"] for data in of(records, "visits")] == ["Mall", "Rope shop"]
+    assert [data["latitude"] for data in of(records, "points")] == [38.7072]
+
+
+def test_a_position_that_lost_its_sign_has_it(tmp_path: Path) -> None:
+    position = {
+        "latitudeE7": (1 << 32) - 338_700_000,
+        "longitudeE7": (1 << 32) - 584_000_000,
+        "timestamp": "2022-01-05T08:00:00Z",
+    }
+    (tmp_path / "Records.json").write_bytes(json_bytes({"locations": [position]}))
+    [data] = of(read(GoogleTimeline(), tmp_path), "points")
+    assert (data["latitude"], data["longitude"]) == (-33.87, -58.4)

@@ -8,25 +8,28 @@ _CLOCK = re.compile(
     r"(?<!\d)(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)(?:[\s\u202f\u00a0]*([AaPp])\.?[\s\u00a0]?[Mm]\.?(?![a-zA-Z]))?"
 )
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})[./-](\d{1,2})[./-]((?:19|20)\d{2})\b")
-_YEAR_FIRST = re.compile(r"\b((?:19|20)\d{2})[./-](\d{1,2})[./-](\d{1,2})\b")
+_DAY_FIRST = re.compile(r"\b(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?((?:19|20)\d{2})\b")
+_YEAR_FIRST = re.compile(r"\b((?:19|20)\d{2})[./-]\s?(\d{1,2})[./-]\s?(\d{1,2})\b")
+_VIETNAMESE = re.compile(r"\b(\d{1,2}) (?:thg|tháng) (\d{1,2}),? ((?:19|20)\d{2})\b")
+_DIRECTION = re.compile("[\u200e\u200f\u061c]")
+"""Marks for the direction of writing, which stand among Arabic digits."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MONTHS = {
     beginning: number
     for number, beginnings in enumerate(
         (
-            "jan gen ene sty led oca янв tammi",
-            "feb fév fev feb lut úno şub фев helmi",
-            "mar mär mrt maa már bře мар",
-            "apr avr abr ápr kwi dub nis апр huhti",
-            "may mai mei mag maj máj kvě май мая touko",
-            "jun juin giu jún cze červn červen haz июн kesä",
-            "jul juil lug júl lip červenc tem июл heinä",
-            "aug aoû ago sie srp ağu авг elo",
-            "sep set szep wrz zář eyl сен syys",
-            "oct okt ott out paź říj eki окт loka",
-            "nov lis kas ноя marras",
-            "dec dez déc dic gru pro ara дек joulu",
+            "jan gen ene sty led oca янв tammi січ ιαν ian jaan ינו",
+            "feb fév fev feb lut úno şub фев helmi лют φεβ veebr פבר",
+            "mar mär mrt maa már bře мар бер μαρ μάρ מרץ",
+            "apr avr abr ápr kwi dub nis апр huhti кві απρ אפר",
+            "may mai mei mag maj máj kvě май мая touko тра μαΐ μάι מאי",
+            "jun juin giu jún cze červn červen haz июн kesä чер ιουν iun juuni יוני",
+            "jul juil lug júl lip červenc tem июл heinä лип ιουλ iul juuli יולי",
+            "aug aoû ago sie srp ağu авг elo сер αυγ agu אוג",
+            "sep set szep wrz zář eyl сен syys вер σεπ ספט",
+            "oct okt ott out paź říj eki окт loka жов οκτ אוק",
+            "nov lis kas ноя marras лис νοε noi נוב",
+            "dec dez déc dic gru pro ara дек joulu гру δεκ des dets דצמ",
         ),
         start=1,
     )
@@ -35,19 +38,26 @@ _MONTHS = {
 """How the names of months begin in the languages that Takeout writes most."""
 _LONGEST_BEGINNING = max(map(len, _MONTHS))
 _EASTERN = re.compile(r"((?:19|20)\d{2})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
-_HALF = re.compile(r"[午上下오][前後午전후]")
-_AFTERNOON = frozenset({"午後", "下午", "오후"})
-"""What stands before a clock of twelve hours in the East."""
+_HALF = re.compile(r"[午上下오][前後午전후]|[πμ]\.μ\.|(?<=\d )[صم](?!\w)")
+_AFTERNOON = frozenset({"午後", "下午", "오후", "μ.μ.", "م"})
+"""What stands beside a clock of twelve hours, where that is neither AM nor PM."""
 _DAY = re.compile(r"\b\d{1,2}\b(?![:.]\d)")
 _HOURS = {
     **dict.fromkeys(("UTC", "GMT", "WET", "Z"), 0),
-    **dict.fromkeys(("BST", "WEST", "CET", "MEZ", "IST"), 1),
-    **dict.fromkeys(("CEST", "MESZ", "EET"), 2),
+    **dict.fromkeys(("BST", "WEST", "CET", "MEZ", "SEČ", "IST"), 1),
+    **dict.fromkeys(("CEST", "MESZ", "SELČ", "EET"), 2),
     **dict.fromkeys(("EEST", "MSK"), 3),
     **dict.fromkeys(("EST", "CDT"), -5),
     **dict.fromkeys(("CST", "MDT"), -6),
     **dict.fromkeys(("MST", "PDT"), -7),
     **dict.fromkeys(("JST", "KST"), 9),
+    **dict.fromkeys(("SGT", "HKT", "AWST"), 8),
+    **dict.fromkeys(("WIB", "ICT"), 7),
+    "PKT": 5,
+    "AEST": 10,
+    "AEDT": 11,
+    "NZST": 12,
+    "NZDT": 13,
     "BRT": -3,
     "EDT": -4,
     "PST": -8,
@@ -62,6 +72,7 @@ _LONGEST = 200
 
 def read_time(text: str) -> tuple[str | None, bool]:
     """Return a time as it stands there, and whether it floats because of its zone's word."""
+    text = _DIRECTION.sub("", text)
     clock = _CLOCK.search(text)
     if clock is None:
         return None, False
@@ -91,7 +102,7 @@ def _day_and_zone(before: str, after: str) -> tuple[date | None, timezone | None
     around = f"{before} {after}"
     if match := _EASTERN.search(around) or _YEAR_FIRST.search(around):
         year, month, day = (int(part) for part in match.groups())
-    elif match := _DAY_FIRST.search(around):
+    elif match := _DAY_FIRST.search(around) or _VIETNAMESE.search(around):
         day, month, year = (int(part) for part in match.groups())
     else:
         found = _YEAR.search(around)
@@ -109,8 +120,10 @@ def _day_and_zone(before: str, after: str) -> tuple[date | None, timezone | None
 
 def _month(word: str) -> int | None:
     """Return the month whose name a word is; of two beginnings the longer one counts."""
+    # In Hebrew the word "in" stands before a month, as one of its letters.
+    plain = word.lower().removeprefix("ב")
     for length in range(_LONGEST_BEGINNING, 2, -1):
-        number = _MONTHS.get(word[:length].lower())
+        number = _MONTHS.get(plain[:length])
         if number is not None:
             return number
     return None
@@ -120,7 +133,7 @@ def _zone(text: str) -> timezone | None:
     if match := _OFFSET.search(text):
         minutes = int(match[1]) * 60 + (int(match[2] or 0) * (-1 if match[1][0] == "-" else 1))
         return timezone(timedelta(minutes=minutes)) if abs(minutes) < 24 * 60 else None
-    words = [word for word in re.findall(r"\b[A-Z]{1,5}\b", text) if word in _HOURS]
+    words = [word for word in re.findall(r"\b[A-ZČ]{1,5}\b", text) if word in _HOURS]
     if not words or words[-1] in _AMBIGUOUS:
         return None
     return timezone(timedelta(hours=_HOURS[words[-1]]))

@@ -14,6 +14,8 @@ from pdpp.sources.reading.tree import FileEntry
 _BEGIN = b'<div class="outer-cell'
 _CHUNK = 1 << 18
 _LARGEST = 4 << 20
+_LONGEST_TIME = 80
+_BLOCKS = "p, li, h1, h2, h3, h4, tr, pre, blockquote"
 
 
 class ActivityCell(NamedTuple):
@@ -71,18 +73,32 @@ def _cell(html: str) -> ActivityCell:
     links = [(node.attributes.get("href") or "", node.text(strip=True)) for node in page.css("a")]
     for line_break in page.css("br"):
         line_break.replace_with("\n")
+    for block in page.css(_BLOCKS):
+        block.insert_before("\n")
     lines = [line.strip() for line in (body.text() if body else "").split("\n") if line.strip()]
-    done, floating = read_time(lines[-1]) if lines else (None, False)
+    timed, done, floating = _time_line(lines)
     more = page.css(".content-cell")[1:]
-    details = "\n".join(node.text(separator=" ", strip=True) for node in more)
     own = [link for link in links if lines and link[1] and link[1] in lines[0]]
-    channels = [name for _, name in links if name in lines[1:-1]]
+    channels = [name for _, name in links if name in lines[1:timed]]
+    # What Gemini answered stands behind the time.
+    said = [line for line in lines[1:timed] if line not in channels[:1]]
+    said += [*lines[timed + 1 :], *(node.text(separator=" ", strip=True) for node in more)]
     return ActivityCell(
         product=product or "Google",
         title=" ".join(lines[0].split()) if lines else "",
         link=own[0][0] if own else "",
         channel=channels[0] if channels else "",
-        details=details.strip(),
+        details="\n".join(said).strip(),
         done=done,
         floating=floating,
     )
+
+
+def _time_line(lines: list[str]) -> tuple[int, str | None, bool]:
+    """Return which line is the time of an entry, and that time; the last one where none is."""
+    for at, line in enumerate(lines[1:], 1):
+        if len(line) <= _LONGEST_TIME:
+            done, floating = read_time(line)
+            if done is not None:
+                return at, done, floating
+    return len(lines) - 1, None, False

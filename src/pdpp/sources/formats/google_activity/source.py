@@ -1,6 +1,6 @@
 """Google activity: My Activity and YouTube's history of a Takeout, as JSON or as web pages."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from pdpp.sources.formats.takeout import (
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -76,16 +77,31 @@ def _activity(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
         return
     names = value.get("products") or [value.get("header")]
     subtitles = [line for line in value.get("subtitles") or () if isinstance(line, dict)]
-    details = [str(line.get("name")) for line in value.get("details") or ()]
-    details += [str(line["name"]) for line in subtitles if not line.get("url") and line.get("name")]
-    places = [str(place["name"]) for place in value.get("locationInfos") or () if place.get("name")]
+    channels = [str(line["name"]) for line in subtitles if line.get("url") and line.get("name")]
     yield _item(
         done,
         str(value.get("titleUrl") or ""),
         title=title,
         product=str(value.get("header") or names[0]),
-        channel=next((str(line["name"]) for line in subtitles if line.get("url")), None),
-        details="\n".join([*details, *places]) or None,
+        channel=channels[0] if channels else None,
+        details="\n".join(_details(value, subtitles, channels)) or None,
+    )
+
+
+def _details(
+    value: Mapping[str, Any], subtitles: Sequence[Mapping[str, Any]], channels: Sequence[str]
+) -> Iterator[str]:
+    """Yield what else is said of an activity; what Gemini answered is a page."""
+    for answer in value.get("safeHtmlItem") or ():
+        if text := html_text(str(answer.get("html") or "")).strip():
+            yield text
+    if value.get("description"):
+        yield str(value["description"])
+    yield from (str(line.get("name")) for line in value.get("details") or ())
+    yield from (str(line["name"]) for line in subtitles if not line.get("url") and line.get("name"))
+    yield from channels[1:]
+    yield from (
+        str(place["name"]) for place in value.get("locationInfos") or () if place.get("name")
     )
 
 

@@ -22,7 +22,8 @@ from pdpp.sources.reading.times import epoch_text, moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d{1,2})?")
+_RIGHT_ANGLE = 900_000_000
 _NAMES = (
     *("Timeline*.json", "location-history*.json", "Records*.json", "Zeitachse*.json"),
     *("Chronologie*.json", "Vos trajets*.json", "타임라인*.json", "20??_*.json"),
@@ -96,6 +97,7 @@ def _read_android(entry: FileEntry) -> Iterator[Finding]:
     readers = {
         "semanticSegments.item": ("segment", _segment),
         "rawSignals.item": ("signal", _signal),
+        "userLocationProfile": ("profile", _profile),
     }
     with entry.open() as stream:
         for element in elements(stream, *readers):
@@ -233,6 +235,10 @@ def _signal(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     )
 
 
+def _profile(value: object, where: str) -> Iterator[Finding]:  # noqa: ARG001 - as other readers
+    yield Skipped("places and ways that Google counts as frequent, made of the rest", where)
+
+
 def _record(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     """Yield one position of ``Records.json``."""
     position, moment = _degrees(value), _stamp(value, "timestamp")
@@ -278,11 +284,23 @@ def _month_entry(value: Mapping[str, object], where: str) -> Iterator[Finding]:
         yield Unknown("a stretch without a time", where)
     elif "placeVisit" in value:
         yield _month_visit(segment, span)
+        for number, child in enumerate(segment.get("childVisits") or (), 1):
+            yield from _month_entry({"placeVisit": child}, f"{where} visit {number}")
+        yield from _raw_path(segment)
     else:
         start, end = _degrees(segment.get("startLocation")), _degrees(segment.get("endLocation"))
         yield _trip_item(
             span, segment.get("activityType"), _number(segment.get("distance")), start, end, {}
         )
+        yield from _raw_path(segment)
+
+
+def _raw_path(segment: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the points of a stretch that have a time of their own."""
+    for point in (segment.get("simplifiedRawPath") or {}).get("points") or ():
+        position, moment = _degrees(point, "latE7", "lngE7"), _stamp(point, "timestamp")
+        if position is not None and moment is not None:
+            yield _point(position, moment, source="path", accuracy=point.get("accuracyMeters"))
 
 
 def _month_visit(visit: Mapping[str, Any], span: _Span) -> Item:
@@ -305,11 +323,19 @@ def _month_visit(visit: Mapping[str, Any], span: _Span) -> Item:
     return Item("visits", key, present(data))
 
 
-def _degrees(value: object) -> tuple[float, float] | None:
+def _degrees(
+    value: object, latitude: str = "latitudeE7", longitude: str = "longitudeE7"
+) -> tuple[float, float] | None:
     """Return a position that is written in ten millionths of a degree."""
-    if not isinstance(value, dict) or "latitudeE7" not in value:
+    if not isinstance(value, dict) or latitude not in value or longitude not in value:
         return None
-    return int(value["latitudeE7"]) / 1e7, int(value["longitudeE7"]) / 1e7
+    return _degree(value[latitude], _RIGHT_ANGLE), _degree(value[longitude], 2 * _RIGHT_ANGLE)
+
+
+def _degree(value: Any, largest: int) -> float:
+    """Return a degree; Google wrote some negative ones as if 32 bits had no sign."""
+    count = int(value)
+    return (count - (1 << 32) if count > largest else count) / 1e7
 
 
 def _stamp(value: Mapping[str, Any], name: str) -> str | None:
