@@ -165,7 +165,7 @@ def test_what_gemini_answered_comes_in_from_a_list_and_from_a_page(tmp_path: Pat
     (tmp_path / "a" / "MyActivity.json").write_bytes(json_bytes([asked]))
     [listed] = read(GoogleActivity(), tmp_path / "a").values()
     details = [line for line in listed["details"].split("\n") if line]
-    assert details == ["Four metres.", "At noon", "Two pictures", "b.png"]
+    assert details == ["Four metres.", "- At noon", "Two pictures", "b.png"]
     (tmp_path / "b").mkdir()
     when = "Jan 5, 2026, 9:15:32 AM UTC<br><p>Four metres.</p><ul><li>At noon</li></ul>"
     shown = cell("how high is the tide", when).replace("Watched", "Prompted")

@@ -56,3 +56,12 @@ def test_what_has_no_place_is_told(tmp_path: Path) -> None:
 def test_the_routes_of_a_health_export_stay_with_it(tmp_path: Path) -> None:
     folder = apple_health.SAMPLES[0].folder(tmp_path)
     assert look(SOURCE, folder) is None
+
+
+def test_a_time_without_a_zone_is_in_utc_as_the_layout_says(tmp_path: Path) -> None:
+    points = "".join(
+        f'<trkpt lat="38.{minute}" lon="-9"><time>2026-01-05T08:{minute}:00</time></trkpt>'
+        for minute in (10, 20)
+    )
+    track = only(put(tmp_path, f"<trk><trkseg>{points}</trkseg></trk>"), "tracks")
+    assert (track["started_at"], track["seconds"]) == ("2026-01-05T08:10:00Z", 600.0)

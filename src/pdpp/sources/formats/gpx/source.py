@@ -97,7 +97,7 @@ class _Way:
         if self.last is not None and self.joined:
             self.metres += _distance(self.last, place)
         self.first, self.last, self.joined = self.first or place, place, True
-        when = moment_text(point.text_at("time"))
+        when = _when(point)
         self.started, self.ended = self.started or when, when or self.ended
         height = _number(point.text_at("ele"))
         if height is not None and (self.height is None or height < self.height):
@@ -178,7 +178,7 @@ def _waypoint(point: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Fin
     if place is None:
         yield Unknown("a waypoint without a place", where)
         return
-    name, when = point.text_at("name"), moment_text(point.text_at("time"))
+    name, when = point.text_at("name"), _when(point)
     key = ordinals.key("waypoint", name, when or "", str(place[0]), str(place[1]))
     words = [point.text_at("desc"), point.text_at("cmt")]
     data = {
@@ -192,6 +192,12 @@ def _waypoint(point: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Fin
         "marked_at": when,
     }
     yield Item("waypoints", key, present(data, ""))
+
+
+def _when(point: XmlElement) -> str | None:
+    """Return the time of a point; the layout says that one without a zone is in UTC."""
+    text = point.text_at("time").strip()
+    return moment_text(text) or moment_text(f"{text}Z")
 
 
 def _place(point: XmlElement) -> tuple[float, float] | None:
