@@ -446,3 +446,32 @@ def test_months_of_one_account_are_that_account_in_one_file_and_in_many(tmp_path
         "february.ofx",
         "january.ofx",
     ]
+
+
+def test_equal_transactions_without_a_name_are_all_kept_and_come_once(tmp_path: Path) -> None:
+    coffee = movement("", "20260113", "-4.50", "Bakery")
+    path = put(tmp_path, sgml(coffee, coffee))
+    assert [data["payee"] for data in read(SOURCE, path).values() if "payee" in data] == [
+        "Bakery",
+        "Bakery",
+    ]
+    check_twice(path, tmp_path)
+
+
+def test_what_is_not_booked_and_what_is_owed_are_told(tmp_path: Path) -> None:
+    more = (
+        "<BANKTRANLISTP><STMTTRNP><TRNTYPE>DEBIT<DTTRAN>20260113<TRNAMT>-9<NAME>Inn</STMTTRNP>"
+        "</BANKTRANLISTP></STMTRS></STMTTRNRS></BANKMSGSRSV1><LOANMSGSRSV1><LOANSTMTRS>"
+        "<CURDEF>EUR<LOANACCTFROM><LOANACCTID>77</LOANACCTFROM><LOANTRANLIST><LOANSTMTTRN>"
+        "<DTPOSTED>20260113</LOANSTMTTRN></LOANTRANLIST></LOANSTMTRS></LOANMSGSRSV1></OFX>"
+    )
+    statement = sgml(movement("1", "20260113", "-4.50", "Bakery")).decode()
+    path = put(tmp_path, (statement[: statement.index("</STMTRS>")] + more).encode())
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a transaction that is not booked",
+        "a transaction without a date, an amount or an account",
+    ]
+    kinds = [
+        data.get("kind") for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"
+    ]
+    assert "LOAN" in kinds

@@ -108,6 +108,9 @@ def test_qif_has_categories_and_splits(tmp_path: Path) -> None:
         ("2018-12-19", "2018-12-19"),
         ("1/2/97", "1997-01-02"),
         ("1.2'03", "2003-01-02"),
+        ("20181219", "2018-12-19"),
+        ("19 December 2018", "2018-12-19"),
+        ("Dec 19, 2018", "2018-12-19"),
     ],
 )
 def test_dates_of_qif(tmp_path: Path, text: str, day: str) -> None:
@@ -227,3 +230,9 @@ def test_a_report_of_some_days_is_read_as_a_statement_is(tmp_path: Path) -> None
     path = put(tmp_path, report)
     assert [booking["payee"] for booking in bookings(path)] == ["Casa do Farol"]
     assert bookings(path) == bookings(put(tmp_path, statement))[:1]
+
+
+def test_shares_that_are_bought_cost_money(tmp_path: Path) -> None:
+    lots = [f"D01/13/2026\nN{action}\nYROPE\nQ2\nT21.00\n^\n" for action in ("Buy", "Sell")]
+    path = put(tmp_path, ("!Type:Invst\n" + "".join(lots)).encode(), "a.qif")
+    assert [(lot["kind"], lot["amount"]) for lot in bookings(path)] == [("Buy", -21), ("Sell", 21)]

@@ -10,6 +10,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.bank_ofx.moment import read_moment
 from pdpp.sources.formats.bank_ofx.portfolio import Portfolio
 from pdpp.sources.formats.bank_ofx.statement import (
+    PENDING,
     UNPAID,
     BankHolding,
     BankMovement,
@@ -161,7 +162,7 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
         return
     data: dict[str, object] = {
         "id": key,
-        "number": statement.account["ACCTID"],
+        "number": statement.number,
         "bank_id": statement.account.get("BANKID") or statement.account.get("BROKERID"),
         "kind": statement.account.get("ACCTTYPE") or _kind(statement),
         "currency": statement.leaves.get("CURDEF"),
@@ -176,6 +177,9 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
 
 def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> Iterator[Finding]:
     leaves, statement = movement.leaves, movement.statement
+    if movement.kind == PENDING:
+        yield Skipped("a transaction that is not booked", where)
+        return
     day, moment = read_moment(leaves.get("DTPOSTED") or leaves.get("INVTRAN.DTTRADE", ""))
     # Shares that are split or moved cost nothing.
     unpaid = "0" if movement.kind in UNPAID else ""
@@ -207,6 +211,8 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
 
 
 def _kind(statement: BankStatement) -> str:
+    if "LOANACCTID" in statement.account:
+        return "LOAN"
     return "INVESTMENT" if "BROKERID" in statement.account else "CREDITCARD"
 
 
@@ -222,12 +228,21 @@ def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> Reco
     says that exactly this one was there before.
     """
     digest = digest_key(*(f"{name}={data[name]}" for name in sorted(data)))
-    key = safe_key(data["account_id"], number) if number else safe_key(data["account_id"], digest)
     if len(seen) >= _MOST_REMEMBERED:
         seen.clear()
+    key = safe_key(data["account_id"], number) if number else _numbered(data, digest, seen)
     if seen.get(key, digest) != digest:
         key = RecordKey(f"{key}-{digest[:8]}")
     if key in seen:
         return None
     seen[key] = digest
+    return key
+
+
+def _numbered(data: dict[str, Any], digest: str, seen: dict[str, str]) -> RecordKey:
+    """Return a key of the content; equal transactions that the bank does not name are numbered."""
+    key, number = safe_key(data["account_id"], digest), 1
+    while key in seen:
+        number += 1
+        key = safe_key(data["account_id"], digest, str(number))
     return key

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pdpp.sources.keys import RecordKey, digest_key
 from pdpp.sources.reading.tags import Tag
 
-_ACCOUNT = {"BANKACCTFROM", "CCACCTFROM", "INVACCTFROM"}
+_ACCOUNT = {"BANKACCTFROM", "CCACCTFROM", "INVACCTFROM", "LOANACCTFROM"}
 _BALANCES = {"LEDGERBAL": "ledger", "AVAILBAL": "available"}
-_STATEMENTS = {"STMTRS", "CCSTMTRS", "INVSTMTRS"}
+_STATEMENTS = {"STMTRS", "CCSTMTRS", "INVSTMTRS", "LOANSTMTRS"}
 _INVESTMENTS = {
     *("BUYDEBT", "BUYMF", "BUYOPT", "BUYOTHER", "BUYSTOCK", "CLOSUREOPT", "INCOME", "INVEXPENSE"),
     *("JRNLFUND", "JRNLSEC", "MARGININTEREST", "REINVEST", "RETOFCAP", "SELLDEBT", "SELLMF"),
@@ -27,11 +27,14 @@ _SECURITY_KINDS = {
 }
 _HOLDINGS = {f"POS{name}": kind for name, kind in _SECURITY_KINDS.items()}
 _SECURITIES = {f"{name}INFO": kind for name, kind in _SECURITY_KINDS.items()}
-_MOVEMENTS = {"STMTTRN"} | _INVESTMENTS
+PENDING = "STMTTRNP"
+"""A transaction that the bank has not booked."""
+_MOVEMENTS = {"STMTTRN", "LOANSTMTTRN", PENDING} | _INVESTMENTS
 _WRAPPERS = {"INVBUY", "INVSELL"}
 _AGGREGATES = (
     {"INVTRAN", "SECID", "INVBUY", "INVSELL", "INVTRANLIST", "INVBANKTRAN", "CURRENCY"}
-    | {"ORIGCURRENCY", "PAYEE", "BANKTRANLIST", "BANKACCTTO", "CCACCTTO"}
+    | {"ORIGCURRENCY", "PAYEE", "BANKTRANLIST", "BANKACCTTO", "CCACCTTO", "BANKTRANLISTP"}
+    | {"LOANTRANLIST", "LOANTRNAMT"}
     | _MOVEMENTS
     | _ACCOUNT
     | set(_BALANCES)
@@ -53,9 +56,14 @@ class BankStatement:
     balances: dict[str, Leaves] = field(default_factory=dict)
 
     @property
+    def number(self) -> str:
+        """Return the number of the account, or nothing."""
+        return self.account.get("ACCTID") or self.account.get("LOANACCTID", "")
+
+    @property
     def account_key(self) -> RecordKey | None:
         """Return the name of the account in records, where the statement has its number."""
-        number = self.account.get("ACCTID")
+        number = self.number
         if not number:
             return None
         return digest_key(self.account.get("BANKID") or self.account.get("BROKERID", ""), number)

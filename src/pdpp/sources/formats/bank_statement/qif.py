@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
@@ -16,6 +18,9 @@ from pdpp.sources.reading.tree import FileEntry
 _HEADER = re.compile(rb"\A\s*!(Type|Account|Option|Clear)\b", re.IGNORECASE)
 _LEDGERS = frozenset({"bank", "ccard", "cash", "invst", "oth a", "oth l", "invoice"})
 _DATE = re.compile(r"(\d{1,4})[-/.]\s*(\d{1,2})\s*(['/.-])\s*(\d{1,4})\Z")
+_WORDED = ("%Y%m%d", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
+_PAID = frozenset({"buy", "cvrshrt", "miscexp", "margint", "xout", "withdrw"})
+"""What costs money though its amount has no sign."""
 _LAST_MONTH = 12
 _CENTURY = 100
 _YEARS_BEFORE_2000 = 70
@@ -105,6 +110,8 @@ def _entry(
     amount = _amount(values.get("T") or values.get("U", ""))
     if section == "invst" and amount is None and "Q" in values:
         amount = Decimal(0)
+    if section == "invst" and values.get("N", "").lower().removesuffix("x") in _PAID:
+        amount = None if amount is None else -abs(amount)
     if posted is None or amount is None:
         yield Unknown("a booking without a date or an amount", where)
         return
@@ -134,7 +141,7 @@ def _day(text: str, *, day_is_first: bool) -> str | None:
     """Return a date such as ``12/19'18``, ``19.12.2018`` or ``2018-12-19``."""
     match = _DATE.match(text.strip())
     if match is None:
-        return None
+        return _worded_day(text.strip())
     one, two, three = int(match[1]), int(match[2]), int(match[4])
     if len(match[1]) == len("2018"):
         return day_text(one, two, three)
@@ -144,6 +151,14 @@ def _day(text: str, *, day_is_first: bool) -> str | None:
         year += 2_000 if modern else 1_900
     day, month = (one, two) if day_is_first else (two, one)
     return day_text(year, month, day)
+
+
+def _worded_day(text: str) -> str | None:
+    """Return a date with the month as a word, or in eight digits."""
+    for form in _WORDED:
+        with suppress(ValueError):
+            return datetime.strptime(text, form).date().isoformat()  # noqa: DTZ007 - a day
+    return None
 
 
 def _amount(text: str) -> Decimal | None:
