@@ -10,7 +10,8 @@ import pytest
 from tests.engine import open_store
 from tests.sources.kit import Home, read, told
 from tests.sources.samples import every_sample
-from tests.sources.samples.browsers import CHROME_VISITS, chrome
+from tests.sources.samples.browsers import CHROME_VISITS, TAKEOUT, chrome
+from tests.sources.samples.sample import json_bytes
 
 from pdpp.cli.import_preparation import Choice, prepare
 from pdpp.sources.formats.browser_history.source import BrowserHistory
@@ -138,3 +139,19 @@ def test_a_watch_that_begins_again_after_the_browser_forgot_goes_on_in_the_same_
         watch(second, second.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
         assert second.document()["counts"]["new"] == 1
         assert second.destination.connection_id == first.destination.connection_id
+
+
+def test_what_lies_beside_the_visits_of_a_takeout_is_told(tmp_path: Path) -> None:
+    document = {
+        **TAKEOUT,
+        "Typed Url": [{"url": "https://tide.example/", "visits": [1]}],
+        "Session": [{"session_tag": "x"}, {"session_tag": "y"}],
+    }
+    path = tmp_path / "History.json"
+    path.write_bytes(json_bytes(document))
+    assert len(read(BrowserHistory(), path)) == len(TAKEOUT["Browser History"])
+    assert [found.reason for found in told(BrowserHistory(), path)] == [
+        "an address that you typed, of which visits are a list of their own",
+        "what was open on a device",
+        "what was open on a device",
+    ]

@@ -371,9 +371,9 @@ def test_a_message_that_thunderbird_marked_as_deleted_is_told_and_left_out(tmp_p
 def test_messages_of_apple_mail_are_read_without_what_it_adds(tmp_path: Path) -> None:
     message = letter(1, "one", "First")
     content = f"{len(message)}   \n{message}<?xml version='1.0'?><plist></plist>\n"
-    put(tmp_path / "Messages", content.encode(), "17.emlx")
-    (data,) = read(SOURCE, tmp_path / "Messages").values()
-    assert (data["subject"], data["body"]) == ("one", "First")
+    put(tmp_path / "V10" / "INBOX.mbox" / "1A2B" / "Messages", content.encode(), "17.emlx")
+    (data,) = read(SOURCE, tmp_path / "V10").values()
+    assert (data["subject"], data["body"], data["folder"]) == ("one", "First", "INBOX")
 
 
 def parts(kind: str, *inner: str) -> str:

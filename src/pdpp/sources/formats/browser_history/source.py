@@ -49,6 +49,12 @@ _FIREFOX_WAYS = MappingProxyType(
     )
 )
 _TAKEOUT = "Browser History.item"
+_BESIDE_VISITS = MappingProxyType(
+    {
+        "Typed Url.item": "an address that you typed, of which visits are a list of their own",
+        "Session.item": "what was open on a device",
+    }
+)
 _TAKEOUT_PATHS = frozenset({f"{_TAKEOUT}.url", f"{_TAKEOUT}.time_usec"})
 
 
@@ -161,9 +167,7 @@ class BrowserHistory(Source):
         for entry in tree.these(detail["databases"]):
             yield ExportPart(entry, partial(_read, tree, entry))
         for entry in tree.these(detail["lists"]):
-            yield ExportPart(
-                entry, partial(read_each, entry, _listed_visit, _TAKEOUT, noun="visit")
-            )
+            yield ExportPart(entry, partial(_read_list, entry))
         for entry in tree.these(detail["marks"]):
             yield ExportPart(entry, partial(read_chrome_bookmarks, entry))
         for entry in tree.these(detail["pages"]):
@@ -238,6 +242,17 @@ def _visit(
         "visited_at": visited,
     }
     return Item("visits", key, present(data))
+
+
+def _read_list(entry: FileEntry) -> Iterator[Finding]:
+    """Yield the visits of a Takeout, and tell what lies beside them in its document."""
+    yield from read_each(entry, _listed_visit, _TAKEOUT, noun="visit")
+    for path, reason in _BESIDE_VISITS.items():
+        yield from read_each(entry, partial(_left_out, reason), path, noun="entry")
+
+
+def _left_out(reason: str, value: object, where: str) -> Iterator[Finding]:  # noqa: ARG001
+    yield Skipped(reason, where)
 
 
 def _listed_visit(value: Mapping[str, Any], where: str) -> Iterator[Finding]:

@@ -171,6 +171,10 @@ def _box_name(entry: FileEntry) -> str:
 
 def _folder_name(entry: FileEntry) -> str:
     folders = entry.name.split("/")[:-1]
+    # Apple Mail keeps messages some folders below the one that a person knows.
+    boxes = [folder for folder in folders if folder.endswith(_BOX_SUFFIXES)]
+    if boxes:
+        return boxes[-1].rpartition(".")[0]
     if folders and folders[-1] in _MAILDIR:
         folders = folders[:-1]
     return folders[-1].lstrip(".") if folders else ""
