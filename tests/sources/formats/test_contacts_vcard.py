@@ -315,3 +315,20 @@ def test_a_picture_of_outlook_and_lines_of_a_note_are_kept(tmp_path: Path) -> No
     (item,) = [f for f in findings(SOURCE, put(tmp_path, card.encode())) if isinstance(f, Item)]
     assert item.data["notes"] == "one\ntwo"
     assert [file.media_type for file in item.attachments] == ["image/jpeg"]
+
+
+def test_two_cards_of_one_name_are_both_kept_unless_they_say_the_same(tmp_path: Path) -> None:
+    def ada(*lines: str) -> str:
+        start = ("BEGIN:VCARD", "VERSION:3.0", "FN:Ada", "EMAIL:ada@x.example")
+        return "\r\n".join([*start, *lines, "END:VCARD", ""])
+
+    path = put(tmp_path, (ada() + ada("BDAY:1980-03-04") + ada()).encode())
+    assert [data.get("birthday") for data in read(SOURCE, path).values()] == [None, "1980-03-04"]
+    assert [found.reason for found in told(SOURCE, path)] == ["a card that stands twice"]
+    check_twice(path, tmp_path)
+
+
+def test_the_address_of_a_picture_is_kept(tmp_path: Path) -> None:
+    card = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nPHOTO:https://x.example/a\r\nEND:VCARD\r\n"
+    (data,) = read(SOURCE, put(tmp_path, card.encode())).values()
+    assert data["links"] == ["https://x.example/a (photo)"]

@@ -97,9 +97,12 @@ def _read_vcard(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Fi
         yield Unknown("a card without a name", where)
         return
     key = _key(lines, data)
-    if not seen.first(key):
+    whole = digest_key(key, *(f"{name}={data[name]}" for name in sorted(data)))
+    if not seen.first(whole):
         yield Skipped("a card that stands twice", where)
         return
+    if not seen.first(key):  # Another card of that name, which says something else.
+        key = whole
     yield Item("contacts", key, {"id": key, **data}, _photo(lines))
 
 
@@ -124,6 +127,8 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
             data.setdefault("dates", []).append(_with_kind(_day(line.text) or "", kind))
         elif line.name in _SINGLE and line.text:
             data.setdefault(_SINGLE[line.name], line.text)
+        elif line.name == "PHOTO" and line.text.startswith("http"):
+            data.setdefault("links", []).append(_with_kind(line.text, "photo"))
         elif line.name in ("ADR", "LABEL"):
             _take_address(line, kind, data)
         else:
