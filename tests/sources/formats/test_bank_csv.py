@@ -590,6 +590,12 @@ def test_a_day_in_a_column_called_valuta_is_no_currency(tmp_path: Path) -> None:
     assert (data["currency"], data["other"]) == ("EUR", {"Valuta": "14/01/2026"})
 
 
+def test_a_column_without_a_name_is_told_by_its_number(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, EVERYWHERE["a side in a column without a name"]))
+    assert isinstance(seen, Recognition)
+    assert "direction ← 'column 5'" in seen.notes[0]
+
+
 def test_cells_below_no_name_are_kept_under_their_number(tmp_path: Path) -> None:
     text = '"Date","Amount","Description","",""\n"2026-01-13","-4.50","Card","Place: quay",""\n'
     (data,) = read(SOURCE, put(tmp_path, text)).values()

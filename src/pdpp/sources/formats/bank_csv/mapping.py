@@ -60,7 +60,10 @@ class ColumnMapping(NamedTuple):
 
     def words(self) -> str:
         """Return the mapping as a person reads it."""
-        columns = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
+        columns = [
+            f"{name} ← {self.header[at] or f'column {at + 1}'!r}"
+            for name, at in self.columns.items()
+        ]
         sign = "; signs turned, because what was spent has none" if self.sign == TURNED else ""
         forms = f"dates as {self.date_form}, decimals after {self.decimal!r}{sign}"
         return f"{', '.join(columns)}; {forms}"
