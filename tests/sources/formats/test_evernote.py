@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.sources.kit import findings, look, read, told
+from tests.sources.kit import Home, counts, findings, look, read, told
 from tests.sources.samples import evernote
 
 from pdpp.sources.formats.evernote.source import Evernote
@@ -68,10 +68,53 @@ def test_notes_of_one_second_and_one_title_are_all_kept(tmp_path: Path) -> None:
     assert len(records) == 3
 
 
+def task(title: str, group: str, weight: str, status: str = "open", more: str = "") -> str:
+    return (
+        f"<task><title>{title}</title><created>20240101T000000Z</created>"
+        f"<taskStatus>{status}</taskStatus><inNote>true</inNote><sortWeight>{weight}</sortWeight>"
+        f"<taskGroupNoteLevelID>{group}</taskGroupNoteLevelID>{more}</task>"
+    )
+
+
+def test_tasks_stand_in_the_note_where_it_shows_them(tmp_path: Path) -> None:
+    page = (
+        "<div>Before we sail</div>"
+        '<div style="--en-task-group:true; --en-id:g-1; --en-taskgroup-version:1;"></div>'
+        "<div>Then go</div>"
+    )
+    tasks = (
+        task("Fill the water &amp; fuel", "g-1", "B", more="<dueDate>20240510T120000Z</dueDate>")
+        + task("Mend the jib", "g-1", "A", "completed")
+        + task("Write to Ivo", "g-2", "A")
+    )
+    note = only(put(tmp_path, evernote.note("Spring", "20240501T080000Z", page, tasks)), "notes")
+    assert note["body"].splitlines() == [
+        "Before we sail",
+        "[x] Mend the jib",
+        "[ ] Fill the water & fuel (due 2024-05-10)",
+        "Then go",
+        "[ ] Write to Ivo",
+    ]
+
+
+def written_by(author: str, title: str) -> str:
+    more = f"<note-attributes><author>{author}</author></note-attributes>"
+    return evernote.note(title, "20240501T080000Z", "<div>x</div>", more)
+
+
+def test_clippings_by_others_make_no_second_account(tmp_path: Path) -> None:
+    own = [written_by("Nora", title) for title in ("Sails", "Ropes")]
+    clipped = [written_by("The Tide Paper", title) for title in ("Moon", "Neaps", "Springs")]
+    home = Home(tmp_path / "data")
+    home.bring(put(tmp_path, *own))
+    report = home.bring(put(tmp_path, *own, *clipped))
+    assert counts(report)["new"] == 3
+
+
 def test_the_account_is_who_wrote_most(tmp_path: Path) -> None:
     seen = look(SOURCE, put(tmp_path, evernote.KNOTS, evernote.BREAD))
     assert isinstance(seen, Recognition)
-    assert (seen.identity, seen.owner_known) == ("nora@lind.example", True)
+    assert (seen.identity, seen.owner_known) == ("nora@lind.example", False)
     nameless = look(SOURCE, put(tmp_path, evernote.BREAD))
     assert isinstance(nameless, Recognition)
     assert (nameless.identity, nameless.owner_known) == ("", False)

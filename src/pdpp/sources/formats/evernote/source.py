@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
+from html import escape
 from typing import BinaryIO
 
 from pdpp.model.errors import DamagedFile
@@ -35,6 +36,11 @@ _DONE = re.compile(r"<en-todo[^>]*checked=[\"']true[\"'][^>]*/?>", re.IGNORECASE
 _TO_DO = re.compile(r"<en-todo[^>]*/?>", re.IGNORECASE)
 _MEDIA = re.compile(r"</?en-media[^>]*>", re.IGNORECASE)
 _SECRET = re.compile(r"<en-crypt[^>]*>.*?</en-crypt>", re.IGNORECASE | re.DOTALL)
+_TASKS = re.compile(
+    r"<div[^>]*--en-task-group:\s*true[^>]*--en-id:\s*([\w-]{1,80})[^>]*?(?:/>|>\s*</div>)",
+    re.IGNORECASE,
+)
+"""The place of a group of tasks in a page; the tasks themselves stand beside the page."""
 _ENDINGS = {"image/jpeg": "jpg", "image/png": "png", "application/pdf": "pdf", "audio/wav": "wav"}
 _RECOGNISED = re.compile(r"<t w=[\"']?\d+[\"']?>([^<]{1,200})</t>")
 _MOST_WORDS = 2_000
@@ -60,7 +66,8 @@ class Evernote(Source):
             count,
             account=f"Evernote ({author})" if author else "Evernote",
             identity=author or "",
-            owner_known=bool(author),
+            # Clippings have other authors: of a newer export most notes may be theirs.
+            owner_known=False,
             detail={"entries": [entry.name for entry in notebooks]},
         )
 
@@ -118,7 +125,7 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
     created = element.text_at("created")
     # The export gives notes no id; when a note was made and its title are what stays.
     key = keys.key("note", created, title)
-    content = element.text_at("content")
+    content = _with_tasks(element.text_at("content"), element.each("task"))
     more = element.at("note-attributes") or XmlElement("note-attributes", {})
     data: dict[str, object] = {
         "id": key,
@@ -139,6 +146,31 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
         yield Skipped("a passage that is encrypted", where)
     for number, resource in enumerate(element.each("resource"), 1):
         yield from account(_resource(resource, key, number, where), where, "resource")
+
+
+def _with_tasks(content: str, tasks: Iterable[XmlElement]) -> str:
+    """Return a page with its tasks as boxes to tick, each group in its place or at the end."""
+    groups: dict[str, list[XmlElement]] = {}
+    for task in tasks:
+        groups.setdefault(task.text_at("taskGroupNoteLevelID"), []).append(task)
+    if not groups:
+        return content
+    page = _TASKS.sub(lambda place: _boxes(groups.pop(place[1], [])), content)
+    rest = "".join(map(_boxes, groups.values()))
+    before, end, after = page.rpartition("</en-note>")
+    return f"{before}{rest}{end}{after}" if end else page + rest
+
+
+def _boxes(tasks: list[XmlElement]) -> str:
+    """Return a group of tasks in the order that the note shows them in."""
+    return "".join(map(_box, sorted(tasks, key=lambda task: task.text_at("sortWeight"))))
+
+
+def _box(task: XmlElement) -> str:
+    done = "true" if task.text_at("taskStatus") == "completed" else "false"
+    due = (_moment(task.text_at("dueDate")) or "")[:10]
+    title = escape(task.text_at("title")) + (f" (due {due})" if due else "")
+    return f'<div><en-todo checked="{done}"/>{title}</div>'
 
 
 def _text(content: str) -> str:
