@@ -257,3 +257,48 @@ def test_the_logs_of_two_machines_are_two_accounts_and_those_of_one_are_one(
     assert account(logs("pc", "C:\\Users\\Nora\\boats", "s5")) == windows
     assert len({mac, linux, windows}) == 3
     assert len(home.records()) == 10
+
+
+def queued(uuid: str, prompt: Any, mode: str = "prompt") -> dict[str, Any]:
+    """Return what the agent writes when it takes up a prompt in the middle of its work."""
+    attachment = {"type": "queued_command", "prompt": prompt, "commandMode": mode}
+    found = line("attachment", uuid, None, 9, attachment=attachment)
+    del found["message"]
+    return found
+
+
+def test_a_prompt_that_was_written_while_the_agent_worked_is_a_message(tmp_path: Path) -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png"}}
+    picture["source"]["data"] = PIXEL  # type: ignore[index]
+    log = tmp_path / "q.jsonl"
+    lines = [
+        line("user", "u-1", "Plot the tides", 0),
+        queued("q-1", "and the moon too"),
+        queued("q-2", [{"type": "text", "text": "like this"}, picture]),
+        queued("q-3", "<task-notification>done</task-notification>", "task-notification"),
+    ]
+    log.write_text("".join(json.dumps(value) + "\n" for value in lines))
+    records = read(SOURCE, log)
+    messages = [data for (stream, _), data in records.items() if stream == "messages"]
+    assert [(data["role"], data["text"]) for data in messages] == [
+        ("user", "Plot the tides"),
+        ("user", "and the moon too"),
+        ("user", "like this"),
+    ]
+    assert sum(stream == "images" for stream, _ in records) == 1
+    assert [finding.reason for finding in told(SOURCE, log)] == [
+        "a line of type attachment, which is no message"
+    ]
+
+
+def test_a_title_that_the_owner_chose_counts_before_the_agents(tmp_path: Path) -> None:
+    log = tmp_path / "t.jsonl"
+    lines = [
+        line("user", "u-1", "Plot the tides", 0),
+        {"type": "ai-title", "aiTitle": "Plotting tides", "sessionId": "5f2c-11"},
+        {"type": "custom-title", "customTitle": "Harbour almanac", "sessionId": "5f2c-11"},
+        {"type": "ai-title", "aiTitle": "Plotting tides", "sessionId": "5f2c-11"},
+    ]
+    log.write_text("".join(json.dumps(value) + "\n" for value in lines))
+    [session] = [data for (stream, _), data in read(SOURCE, log).items() if stream == "sessions"]
+    assert session["title"] == "Harbour almanac"

@@ -31,9 +31,10 @@ class AgentSession:
             "lines": self.lines,
         }
 
-    def name(self, title: Any) -> None:
-        """Take in a title; the first one stays."""
-        self.title = self.title or str(title)[:TITLE_CHARS]
+    def name(self, title: Any, *, anew: bool = False) -> None:
+        """Take in a title; the first one stays unless a later one counts ``anew``."""
+        if title and (anew or not self.title):
+            self.title = str(title)[:TITLE_CHARS]
 
     def learn(self, name: str, value: Any, *, anew: bool = False) -> None:
         """Take in a fact; the first one stays unless a later one counts ``anew``."""

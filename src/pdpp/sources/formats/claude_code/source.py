@@ -5,6 +5,7 @@ import binascii
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
@@ -20,9 +21,7 @@ _SPOKEN = frozenset({"user", "assistant", "system"})
 _ASIDE = frozenset(
     {
         "agent-name",
-        "ai-title",
         "attachment",
-        "custom-title",
         "file-history-snapshot",
         "last-prompt",
         "permission-mode",
@@ -31,6 +30,11 @@ _ASIDE = frozenset(
         "queue-operation",
     }
 )
+_CHOSEN_TITLE = "custom-title"
+_TITLES = MappingProxyType(
+    {"summary": "summary", "ai-title": "aiTitle", _CHOSEN_TITLE: "customTitle"}
+)
+"""Lines with the title of a session, and the member that holds it."""
 _READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
 
 
@@ -77,6 +81,14 @@ def _versions(entry: FileEntry) -> set[str]:
     return versions
 
 
+def _queued_prompt(value: Mapping[str, Any]) -> Any:
+    """Return what a person wrote while the agent worked: it stands in no other line."""
+    queued = value.get("attachment")
+    if not isinstance(queued, Mapping) or queued.get("type") != "queued_command":
+        return None
+    return queued.get("prompt") if queued.get("commandMode", "prompt") == "prompt" else None
+
+
 def _kinds(pieces: Iterable[Mapping[str, object]]) -> list[object]:
     return [piece["type"] for piece in pieces]
 
@@ -96,9 +108,12 @@ class _ClaudeCodeLog(AgentLog):
 
     def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value, kind = event.value, event.value.get("type")
-        if kind == "summary":
-            session.name(value.get("summary", ""))
+        if kind in _TITLES:
+            session.name(value.get(_TITLES[kind]) or "", anew=kind == _CHOSEN_TITLE)
             yield Skipped(ABOUT_SESSION, event.where)
+        elif kind == "attachment" and (prompt := _queued_prompt(value)):
+            queued = {**value, "type": "user", "message": {"content": prompt}}
+            yield from self._event(event._replace(value=queued), session)
         elif kind in _ASIDE:
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
         elif kind not in _SPOKEN:
