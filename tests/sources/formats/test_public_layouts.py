@@ -11,6 +11,7 @@ from tests.sources.kit import Records, look, read, told
 from tests.sources.samples.sample import json_bytes, json_lines
 from tests.sources.samples.social import script, tweet
 
+from pdpp.sources.formats.claude_code.source import ClaudeCode
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.discord.source import Discord
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
@@ -277,6 +278,60 @@ def test_a_log_of_gemini_states_messages_again_and_goes_back(tmp_path: Path) -> 
     [session] = of(records, "sessions")
     assert (session["title"], session["message_count"]) == ("Tide plots", 3)
     assert "a mark that the talk went back; what was said stays" in reasons(GeminiCli(), path)
+
+
+def qwen(uuid: str, kind: str, parts: list[Any] | None = None, **more: Any) -> dict[str, Any]:
+    """Return a line of Qwen Code's own logs."""
+    message = {"message": {"role": "x", "parts": parts}} if parts is not None else {}
+    about = {"parentUuid": None, "sessionId": "9a-1", "cwd": "/home/nora/tides", "version": "0.9.0"}
+    return (
+        {"uuid": uuid, "type": kind, "timestamp": f"2026-02-01T10:00:0{uuid}Z"}
+        | about
+        | message
+        | more
+    )
+
+
+QWEN = [
+    qwen("1", "system", subtype="session_source", systemPayload={"sourceType": "cli"}),
+    qwen("2", "user", [{"text": "Lower the lamp of the beacon"}]),
+    qwen(
+        "3",
+        "assistant",
+        [
+            {"text": "It hangs on a chain", "thought": True},
+            {"text": "I lower it"},
+            {"functionCall": {"id": "c-1", "name": "edit", "args": {"path": "lamp.py"}}},
+        ],
+        model="qwen3-coder",
+    ),
+    qwen("4", "tool_result", [{"functionResponse": {"id": "c-1", "response": {"output": "done"}}}]),
+    qwen("5", "user", [{"text": "Slower"}], subtype="mid_turn_user_message"),
+    qwen("6", "system", subtype="custom_title", systemPayload={"customTitle": "Beacon"}),
+]
+
+
+def test_qwens_own_logs_are_read_and_are_none_of_claude_code(tmp_path: Path) -> None:
+    path = put(tmp_path, {"projects/-home-nora/chats/9a-1.jsonl": json_lines(QWEN)})
+    records = read(GeminiCli(), path)
+    assert said(records) == [
+        ("user", "Lower the lamp of the beacon"),
+        ("reasoning", "It hangs on a chain"),
+        ("assistant", "I lower it"),
+        ("user", "Slower"),
+    ]
+    [call], [result] = of(records, "tool_calls"), of(records, "tool_results")
+    assert (call["tool"], call["input"], result["text"]) == ("edit", "path: lamp.py", "done")
+    assert result["call_id"] == call["id"]
+    [session] = of(records, "sessions")
+    assert (session["title"], session["project"]) == ("Beacon", "/home/nora/tides")
+    assert look(ClaudeCode(), path) is None
+
+
+def test_a_session_that_another_of_qwen_started_is_its_own(tmp_path: Path) -> None:
+    own = [qwen("2", "user", [{"text": "Look"}], isSidechain=True, agentId="explore-7")]
+    path = put(tmp_path, {"a.jsonl": json_lines(QWEN), "b.jsonl": json_lines(own)})
+    assert len(of(read(GeminiCli(), path), "sessions")) == 2
 
 
 # OpenCode

@@ -46,12 +46,21 @@ class AgentTalk:
         self, name: str, tool: object, given: object, result: object, at: str
     ) -> Iterator[Finding]:
         """Yield the use of a tool, and what it gave back where that is known."""
+        yield self.call(name, tool, given, at)
+        if text := text_of(result):
+            yield self.result(name, text, at)
+
+    def call(self, name: str, tool: object, given: object, at: str) -> Item:
+        """Return the use of a tool."""
         key = safe_key(self.key, "tool", name)
         shared = {"id": key, "session_id": self.key, "sent_at": at}
-        yield Item("tool_calls", key, {**shared, "tool": str(tool), "input": spelled(given or {})})
-        text = result if isinstance(result, str) else text_of(result)
-        if text:
-            yield Item("tool_results", key, {**shared, "call_id": key, "text": text})
+        return Item("tool_calls", key, {**shared, "tool": str(tool), "input": spelled(given or {})})
+
+    def result(self, name: str, text: str, at: str) -> Item:
+        """Return what a tool gave back, under the name of its use."""
+        key = safe_key(self.key, "tool", name)
+        data = {"id": key, "session_id": self.key, "sent_at": at, "call_id": key, "text": text}
+        return Item("tool_results", key, data)
 
     def record(self, started: str | None = None, ended: str | None = None) -> Item | None:
         """Return the record of the session; None where it has neither messages nor times."""
@@ -78,7 +87,7 @@ def text_of(value: object) -> str:
     if isinstance(value, Mapping):
         contents = (
             value.get(name)
-            for name in ("text", "output", "content", "functionResponse", "response")
+            for name in ("text", "output", "content", "functionResponse", "response", "error")
         )
         return next((text for piece in contents if (text := text_of(piece))), "")
     return ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
+from pdpp.sources.formats.gemini_cli.qwen import is_qwen_line
 from pdpp.sources.item import Attachment, Finding, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, first_objects
@@ -35,6 +36,8 @@ _TITLES = MappingProxyType(
     {"summary": "summary", "ai-title": "aiTitle", _CHOSEN_TITLE: "customTitle"}
 )
 """Lines with the title of a session, and the member that holds it."""
+_MEMBERS = (frozenset({"sessionId", "timestamp", "uuid"}), frozenset({"summary", "leafUuid"}))
+"""What a line of such a log has, one way or the other."""
 _READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
 
 
@@ -73,10 +76,8 @@ def _versions(entry: FileEntry) -> set[str]:
     """Return the versions that wrote a log, none where it is not one of these logs."""
     versions: set[str] = set()
     for value in first_objects(entry):
-        if isinstance(value.get("type"), str) and (
-            {"sessionId", "timestamp", "uuid"} <= value.keys()
-            or {"summary", "leafUuid"} <= value.keys()
-        ):
+        known = any(members <= value.keys() for members in _MEMBERS)
+        if known and isinstance(value.get("type"), str) and not is_qwen_line(value):
             versions.add(str(value.get("version", "")))
     return versions
 

@@ -1,4 +1,7 @@
-"""Gemini CLI: sessions as documents, and since 2026 as logs of JSON lines; Qwen Code's too."""
+"""Gemini CLI: sessions as documents, and since 2026 as logs of JSON lines; Qwen Code's too.
+
+Qwen Code wrote as Gemini CLI does until the end of 2025; its own logs are read in ``qwen``.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -8,6 +11,7 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk, text_of
+from pdpp.sources.formats.gemini_cli import qwen
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
@@ -23,7 +27,7 @@ _ASIDE = frozenset({"info", "error", "warning"})
 
 
 class GeminiCli(Source):
-    """The folder ``~/.gemini/tmp``, a project's in it, or one session."""
+    """The folder ``~/.gemini/tmp`` or ``~/.qwen``, a project's in it, or one session."""
 
     connector_key = "gemini_cli"
     lies_among_others = True
@@ -75,7 +79,7 @@ def _sessions(tree: Tree) -> list[FileEntry]:
 
 def _is_log(entry: FileEntry) -> bool:
     first = next(first_objects(entry, 1), {})
-    return {"sessionId", "projectHash"} <= first.keys()
+    return {"sessionId", "projectHash"} <= first.keys() or qwen.is_qwen_log(entry)
 
 
 def _read_document(entry: FileEntry) -> Iterator[Finding]:
@@ -111,10 +115,12 @@ def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, Any]) -> Find
 
 def _read_log(entry: FileEntry) -> Iterator[Finding]:
     about = next(first_objects(entry, 1), {})
-    talk = _talk(about, entry)
+    of_qwen = qwen.is_qwen_log(entry)
+    talk = qwen.talk_of(entry) if of_qwen else _talk(about, entry)
+    read = qwen.read_line if of_qwen else _line
     for event in events(entry):
         if isinstance(event, JsonLine):
-            yield from account(_line(event.value, talk, event.where), event.where, "line")
+            yield from account(read(event.value, talk, event.where), event.where, "line")
         else:
             yield event.skipped
     yield _record(talk, entry, about)
