@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import Home, findings, look, read, told
 from tests.sources.samples import photos
+from tests.sources.samples.sample import json_bytes
 
 from pdpp.sources.formats.photos.exif import read_exif
 from pdpp.sources.formats.photos.source import Photos
@@ -126,3 +127,76 @@ def test_any_bytes_in_the_tags_are_survived(at: int, noise: bytes) -> None:
     assert tags.coordinates is None or abs(tags.coordinates[0]) <= 90
     assert tags.taken is None or tags.taken.year > 0
     assert tags.altitude is None or abs(tags.altitude) < 1e10
+
+
+def beside(seconds: int, **more: Any) -> bytes:
+    """Return what Google Photos writes beside a picture."""
+    about = {"title": "a.jpg", "description": "", "photoTakenTime": {"timestamp": str(seconds)}}
+    return json_bytes({**about, "geoData": {"latitude": 0.0, "longitude": 0.0}, **more})
+
+
+def google(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / "Takeout" / "Google Photos" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder / "Takeout"
+
+
+SCANNED = 1_600_000_000
+PLAIN = b"\xff\xd8\xff\xe0 no tags "
+
+
+@pytest.mark.parametrize(
+    ("picture", "sidecar"),
+    [
+        ("a.jpg", "a.jpg.json"),
+        ("a.jpg", "a.jpg.supplemental-metadata.json"),
+        ("a.jpg", "a.jpg.supplem.json"),
+        ("a.jpg", "a.jpg..json"),
+        ("a(2).jpg", "a.jpg(2).json"),
+        ("a(2).jpg", "a.jpg.supplemental-metadata(2).json"),
+        ("a(2).jpg", "a(2).jpg.supplemental-metadata.json"),
+        ("a-bearbeitet.jpg", "a.jpg.supplemental-metadata.json"),
+        (f"{'long' * 11}-1.jpg", f"{'long' * 11}-1.json"),
+    ],
+)
+def test_what_takeout_writes_beside_a_picture_comes_in_with_it(
+    tmp_path: Path, picture: str, sidecar: str
+) -> None:
+    about = beside(
+        SCANNED,
+        description="The ferry at noon",
+        people=[{"name": "Rosa"}, {"name": "Ivo"}],
+        geoData={"latitude": 38.7, "longitude": -9.1},
+    )
+    path = google(tmp_path, {f"Harbour/{picture}": PLAIN, f"Harbour/{sidecar}": about})
+    home = Home(tmp_path / "data")
+    report = home.bring(path)
+    [data] = home.records().values()
+    assert data["taken_at"] == "2020-09-13T12:26:40Z"
+    assert (data["description"], data["people"]) == ("The ferry at noon", "Rosa, Ivo")
+    assert (data["latitude"], data["longitude"], data["album"]) == (38.7, -9.1, "Harbour")
+    assert not report["files"]["unknown"]
+
+
+def test_the_cameras_time_stays_unless_the_owner_set_another_day(tmp_path: Path) -> None:
+    photo = photos.jpeg(photos.tiff())
+    same, moved = google(tmp_path / "a", {"x/a.jpg": photo}), google(tmp_path / "b", {})
+    google(tmp_path / "a", {"x/a.jpg.json": beside(1_767_605_400 + 3_600)})
+    google(tmp_path / "b", {"x/a.jpg": photo, "x/a.jpg.json": beside(-86_400)})
+    homes = [Home(tmp_path / name) for name in ("same", "moved")]
+    for home, path in zip(homes, (same, moved), strict=True):
+        home.bring(path)
+    times = [data["taken_at"] for home in homes for data in home.records().values()]
+    assert times == ["2026-01-05T10:30:00+01:00", "1969-12-31T00:00:00Z"]
+
+
+def test_of_a_year_and_an_album_the_album_counts(tmp_path: Path) -> None:
+    photo = photos.jpeg(photos.tiff())
+    files = {"Photos from 2026/a.jpg": photo, "Zeppelins/a.jpg": photo}
+    notes = {"Zeppelins/metadata.json": json_bytes({"title": "Zeppelins", "access": "protected"})}
+    home = Home(tmp_path / "data")
+    home.bring(google(tmp_path, files | notes))
+    [data] = home.records().values()
+    assert data["album"] == "Zeppelins"

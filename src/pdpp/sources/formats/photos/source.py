@@ -1,13 +1,16 @@
 """Photos in a folder: when, where and with what each was taken. The pictures stay there."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.photos.exif import HEAD_BYTES, PhotoTags, read_exif
+from pdpp.sources.formats.photos.sidecar import Sidecar, Sidecars, sidecar_patterns
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys
 from pdpp.sources.reading.guard import account
@@ -20,7 +23,12 @@ _PICTURES = frozenset(
     | {".dng", ".cr2", ".nef", ".arw", ".orf", ".rw2"}
 )
 _BESIDE = frozenset({".xmp", ".aae", ".thm", ".mov", ".mp4", ".m4v", ".avi", ".3gp", ".ini", ".db"})
+_ABOUT_ALBUM = ("metadata*.json", "Metadaten*.json", "métadonnées*.json", "metadat*.json")
+_SIDECARS = tuple(sidecar_patterns((*_PICTURES, *_BESIDE)))
+_YEAR = re.compile(r"\b(?:19|20)\d\d\Z")
 _SAMPLE = 50
+_ZONES = timedelta(hours=26)
+"""Two clocks that show the same moment are never further apart."""
 _KEPT = "keep"
 
 
@@ -46,6 +54,8 @@ class Photos(FileSource):
             "*.thm": "a small copy of a film's first picture",
             "*.db": "notes of a program on a folder",
             "*.ini": "notes of a program on a folder",
+            **dict.fromkeys(_ABOUT_ALBUM, "what Google Photos notes on an album"),
+            **dict.fromkeys(_SIDECARS, "what Google Photos notes on a picture, read with it"),
         }
     )
 
@@ -75,7 +85,9 @@ class Photos(FileSource):
         """Return one part for each picture."""
         keeps = recognition.detail["files"] == _KEPT
         reader = _PhotoReader(tree, recognition.detail["time_zone"], keeps)
-        return [ExportPart(entry, partial(reader.read, entry)) for entry in _pictures(tree)]
+        # Takeout puts a picture into the folder of its year and into its albums: the album counts.
+        pictures = sorted(_pictures(tree), key=_lies_in_year)
+        return [ExportPart(entry, partial(reader.read, entry)) for entry in pictures]
 
     def pick(self, tree: Tree) -> list[FileEntry]:
         """Return the pictures of albums, and elsewhere those that a camera took.
@@ -87,11 +99,12 @@ class Photos(FileSource):
             if not is_hidden(entry):
                 folders.setdefault(entry.name.rpartition("/")[0], []).append(entry)
         picked: list[FileEntry] = []
+        sidecars = Sidecars(tree.entries)
         for entries in folders.values():
             folder = Tree(tree.path, tree.kind, tuple(entries))
             pictures = _pictures(folder)
             album = pictures and _is_album(folder, pictures)
-            picked += pictures if album else filter(_is_taken, pictures)
+            picked += pictures if album else filter(partial(_is_taken, sidecars), pictures)
         return picked
 
 
@@ -112,15 +125,21 @@ def _is_album(tree: Tree, pictures: list[FileEntry]) -> bool:
     if others:
         return False
     step = max(1, len(pictures) // _SAMPLE)
-    return any(map(_is_taken, pictures[::step][:_SAMPLE]))
+    return any(map(partial(_is_taken, Sidecars(())), pictures[::step][:_SAMPLE]))
 
 
-def _is_taken(entry: FileEntry) -> bool:
-    """Tell whether a picture says when a camera took it."""
+def _is_taken(sidecars: Sidecars, entry: FileEntry) -> bool:
+    """Tell whether a picture, or what stands beside it, says when a camera took it."""
     try:
-        return read_exif(entry.head(HEAD_BYTES)).taken is not None
+        taken = read_exif(entry.head(HEAD_BYTES)).taken
     except DamagedFile:
         return False
+    return taken is not None or sidecars.of(entry).taken is not None
+
+
+def _lies_in_year(entry: FileEntry) -> bool:
+    """Tell whether a picture lies in a folder such as ``Photos from 2024``, in any language."""
+    return _YEAR.search(entry.name.rpartition("/")[0]) is not None
 
 
 class _PhotoReader:
@@ -128,6 +147,7 @@ class _PhotoReader:
 
     def __init__(self, tree: Tree, zone: str | None, keeps: bool) -> None:
         self._tree = tree
+        self._sidecars = Sidecars(tree.entries)
         self._zone = zone_named(zone)
         self._keeps = keeps
         self._seen = SeenKeys()
@@ -151,20 +171,21 @@ class _PhotoReader:
             "id": key,
             "name": entry.base,
             "album": self._tree.folder_of(entry),
-            **self._told(read_exif(head)),
+            **self._told(read_exif(head), self._sidecars.of(entry)),
             "media_type": entry.media_type,
             "size_bytes": entry.size,
         }
         files = (Attachment("file", entry.open, entry.media_type),) if self._keeps else ()
         yield Item("photos", key, present(data), files)
 
-    def _told(self, tags: PhotoTags) -> dict[str, object]:
-        """Return what the tags say."""
-        place, taken = tags.coordinates, tags.taken
+    def _told(self, tags: PhotoTags, beside: Sidecar) -> dict[str, object]:
+        """Return what the tags say, and what the owner corrected or added in Google Photos."""
+        place, taken = beside.coordinates or tags.coordinates, _taken(tags.taken, beside.taken)
         moment, floating = local_text(taken, self._zone) if taken is not None else (None, None)
         iso, width, height = tags.number(0x8827), tags.number(0xA002), tags.number(0xA003)
         return {
-            "description": tags.text(0x010E),
+            "description": beside.description or tags.text(0x010E),
+            "people": beside.people or None,
             "taken_at": moment,
             "floating": floating or None,
             "latitude": place[0] if place else None,
@@ -180,6 +201,14 @@ class _PhotoReader:
             "width": int(width) if width is not None else None,
             "height": int(height) if height is not None else None,
         }
+
+
+def _taken(told: datetime | None, beside: datetime | None) -> datetime | None:
+    """Return the camera's time, which is local; not where the owner set another day later."""
+    if told is None or beside is None:
+        return told or beside
+    moment = told if told.tzinfo is not None else told.replace(tzinfo=UTC)
+    return told if abs(moment - beside) <= _ZONES else beside
 
 
 def _camera(make: str | None, model: str | None) -> str | None:
