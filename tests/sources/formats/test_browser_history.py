@@ -155,3 +155,30 @@ def test_what_lies_beside_the_visits_of_a_takeout_is_told(tmp_path: Path) -> Non
         "what was open on a device",
         "what was open on a device",
     ]
+
+
+def test_what_safari_exports_is_read_and_its_secrets_are_not(tmp_path: Path) -> None:
+    moment = 1_767_261_600_000_000
+    redirect = {"url": "https://knots.example/", "time_usec": moment, "visit_count": 1}
+    page = {**redirect, "url": "https://knots.example/reef", "title": "Reef knot"}
+    about = {"browser_name": "Safari", "export_time_usec": moment, "schema_version": 1}
+    files = {
+        "History.json": {"metadata": about, "history": [redirect, page]},
+        "History_Work.json": {"metadata": about, "history": [{**page, "time_usec": moment + 5}]},
+        "PaymentCards.json": {"metadata": about, "payment_cards": []},
+    }
+    export = tmp_path / "Safari Export"
+    export.mkdir()
+    for name, content in files.items():
+        (export / name).write_bytes(json_bytes(content))
+    (export / "Passwords.csv").write_text("Title,URL,Username,Password\n")
+    home = Home(tmp_path / "data")
+    report = home.bring(export)
+    visits = of(home.records(), "visits")
+    assert {data["browser"] for data in visits} == {"Safari"}
+    assert {(data["title"], data["visited_at"]) for data in visits} == {
+        ("https://knots.example/", "2026-01-01T10:00:00Z"),
+        ("Reef knot", "2026-01-01T10:00:00Z"),
+        ("Reef knot", "2026-01-01T10:00:00.000005Z"),
+    }
+    assert not report["files"]["unknown"]

@@ -48,14 +48,36 @@ _FIREFOX_WAYS = MappingProxyType(
         )
     )
 )
-_TAKEOUT = "Browser History.item"
 _BESIDE_VISITS = MappingProxyType(
     {
         "Typed Url.item": "an address that you typed, of which visits are a list of their own",
         "Session.item": "what was open on a device",
     }
 )
-_TAKEOUT_PATHS = frozenset({f"{_TAKEOUT}.url", f"{_TAKEOUT}.time_usec"})
+
+
+class _VisitList(NamedTuple):
+    """A document of visits that a browser exports: a mark near its head, and where visits stand."""
+
+    browser: str
+    mark: bytes
+    path: str
+
+    @property
+    def members(self) -> frozenset[str]:
+        """Return the members by which the document is known."""
+        return frozenset({f"{self.path}.url", f"{self.path}.time_usec"})
+
+
+_LISTS = MappingProxyType(
+    {
+        listed.browser: listed
+        for listed in (
+            _VisitList("Chrome", b'"Browser History"', "Browser History.item"),
+            _VisitList("Safari", b'"export_time_usec"', "history.item"),
+        )
+    }
+)
 
 
 class _Layout(NamedTuple):
@@ -120,7 +142,7 @@ _LAYOUTS = (
 
 
 class BrowserHistory(Source):
-    """A browser's profile, its history alone, or Chrome's part of a Takeout."""
+    """A browser's profile, its history alone, Chrome's part of a Takeout, or Safari's export."""
 
     connector_key = "browser_history"
     lies_among_others = True
@@ -137,6 +159,9 @@ class BrowserHistory(Source):
             "logins.json": "passwords, which are never read",
             "key4.db": "keys, which are never read",
             "cookies.sqlite*": "cookies, which are never read",
+            "Passwords*.csv": "passwords, which are never read",
+            "PaymentCards*.json": "payment cards, which are never read",
+            "Extensions*.json": "the list of extensions",
         }
     )
 
@@ -147,15 +172,15 @@ class BrowserHistory(Source):
             for entry in databases(tree)
             if (layout := _layout(tree, entry)) is not None
         }
-        lists = [entry.name for entry in _lists(tree)]
+        lists = {entry.name: browser for entry, browser in _lists(tree)}
         marks = [entry.name for entry in tree.entries if is_chrome_bookmarks(entry)]
         pages = [entry.name for entry in tree.entries if is_bookmark_page(entry)]
         if not (browser_of or lists or marks or pages):
             return None
-        browsers = sorted({*browser_of.values(), *(["Chrome"] if lists or marks else [])})
+        browsers = {*browser_of.values(), *lists.values(), *(["Chrome"] if marks else [])}
         return Recognition(
             Confidence.CERTAIN,
-            ", ".join(browsers) or "bookmarks",
+            ", ".join(sorted(browsers)) or "bookmarks",
             account=self.label,
             owner_known=False,
             detail={"databases": list(browser_of), "lists": lists, "marks": marks, "pages": pages},
@@ -167,18 +192,21 @@ class BrowserHistory(Source):
         for entry in tree.these(detail["databases"]):
             yield ExportPart(entry, partial(_read, tree, entry))
         for entry in tree.these(detail["lists"]):
-            yield ExportPart(entry, partial(_read_list, entry))
+            yield ExportPart(entry, partial(_read_list, entry, _LISTS[detail["lists"][entry.name]]))
         for entry in tree.these(detail["marks"]):
             yield ExportPart(entry, partial(read_chrome_bookmarks, entry))
         for entry in tree.these(detail["pages"]):
             yield ExportPart(entry, partial(read_page, entry))
 
 
-def _lists(tree: Tree) -> Iterator[FileEntry]:
+def _lists(tree: Tree) -> Iterator[tuple[FileEntry, str]]:
+    """Yield the documents of visits, each with its browser."""
     for entry, expected in json_files(tree, "BrowserHistory*.json", "History*.json"):
-        marks = (b'"Browser History"',)
-        if looks_like(entry, marks, _TAKEOUT_PATHS, expected=expected) >= _TAKEOUT_PATHS:
-            yield entry
+        for listed in _LISTS.values():
+            found = looks_like(entry, (listed.mark,), listed.members, expected=expected)
+            if found >= listed.members:
+                yield entry, listed.browser
+                break
 
 
 def _layout(tree: Tree, entry: FileEntry) -> _Layout | None:
@@ -244,9 +272,10 @@ def _visit(
     return Item("visits", key, present(data))
 
 
-def _read_list(entry: FileEntry) -> Iterator[Finding]:
-    """Yield the visits of a Takeout, and tell what lies beside them in its document."""
-    yield from read_each(entry, _listed_visit, _TAKEOUT, noun="visit")
+def _read_list(entry: FileEntry, listed: _VisitList) -> Iterator[Finding]:
+    """Yield the visits of a document, and tell what lies beside them."""
+    visit = partial(_listed_visit, listed.browser)
+    yield from read_each(entry, visit, listed.path, noun="visit")
     for path, reason in _BESIDE_VISITS.items():
         yield from read_each(entry, partial(_left_out, reason), path, noun="entry")
 
@@ -255,13 +284,13 @@ def _left_out(reason: str, value: object, where: str) -> Iterator[Finding]:  # n
     yield Skipped(reason, where)
 
 
-def _listed_visit(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _listed_visit(browser: str, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     way = str(value.get("page_transition") or "").lower().replace("_", " ")
     way = {"auto bookmark": "bookmark", "auto subframe": "frame", "manual subframe": "frame"}.get(
         way, way
     )
     micro = value.get("time_usec")
-    yield _visit("Chrome", value.get("url"), value.get("title"), int, micro, way or None, where)
+    yield _visit(browser, value.get("url"), value.get("title"), int, micro, way or None, where)
 
 
 def site_of(url: str) -> str | None:
