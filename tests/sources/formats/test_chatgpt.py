@@ -383,3 +383,36 @@ def test_a_page_that_was_read_is_known_by_its_title_and_summary(
     path = export(tmp_path / "e", chat)
     [data] = [d for (s, _), d in read(SOURCE, path).items() if s == "messages"]
     assert "Tide tables" in data["text"]
+
+
+def test_what_tools_of_other_services_answered_is_read(tmp_path: Path) -> None:
+    seen = {"asset_pointer": "sediment://file_0a", "content_type": "image_asset_pointer"}
+    page = {"type": "browser_state", "title": "Harbour office", "url": "https://harbour.example/"}
+    contents = [
+        {"content_type": "citable_code_output", "output_str": "Receipt of the berth"},
+        {"content_type": "model_editable_context", "model_set_context": "Nora sails"},
+        {"content_type": "computer_output", "screenshot": seen, "state": page},
+        {"content_type": "thoughts", "thoughts": "First the tide"},
+    ]
+    nodes = [node(f"n-{number}", None, "tool", each) for number, each in enumerate(contents)]
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([conversation("c-9", nodes, "n-0")]))
+    records = read(SOURCE, path)
+    texts = [data["text"] for (stream, _), data in records.items() if stream == "messages"]
+    assert texts == [
+        "Receipt of the berth",
+        "Nora sails",
+        "Harbour office\n\nhttps://harbour.example/",
+        "First the tide",
+    ]
+    assert sum(stream == "attachments" for stream, _ in records) == 1
+
+
+@pytest.mark.parametrize("wrap", [lambda one: {"conversations": [one]}, lambda one: one])
+def test_conversations_in_an_object_and_one_alone_are_the_same_records(
+    tmp_path: Path, wrap: Any
+) -> None:
+    listed, other = tmp_path / "conversations.json", tmp_path / "tides.json"
+    listed.write_text(json.dumps([TIDES]))
+    other.write_text(json.dumps(wrap(TIDES)))
+    assert read(SOURCE, other) == read(SOURCE, listed)

@@ -26,10 +26,16 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _FILES = ("conversations*.json", "*.json")
-_TREES = ("item.mapping", "item.current_node", "item.conversation_id", "item.create_time")
-_PROSE = frozenset({"text", "multimodal_text", "code", "user_editable_context", "tether_quote"})
+_TREE = "mapping"
+_BESIDE_TREE = ("current_node", "conversation_id", "create_time")
+_PLACES = ("item", "conversations.item", "")
+"""Where conversations stand: in a list, in a list that is a member, or one alone."""
+_PROSE = frozenset(
+    {"text", "multimodal_text", "code", "user_editable_context", "tether_quote", "computer_output"}
+)
 _THOUGHT = frozenset({"thoughts", "reasoning_recap"})
 _TEXTS = ("text", "content", "result", "user_profile", "user_instructions")
+_TEXTS += ("model_set_context", "output_str")
 _PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
 _PAGE_TEXTS = ("title", "url", "snippet", "summary")
 _UNTITLED = "(no title)"
@@ -64,7 +70,9 @@ class ChatGpt(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for conversations that are trees of messages."""
-        entries = [entry for entry in candidates(tree, *_FILES) if _is_ours(entry)]
+        entries = [
+            entry for entry in candidates(tree, *_FILES) if _place_of_trees(entry) is not None
+        ]
         if not entries:
             return None
         account = _account(tree, entries)
@@ -108,9 +116,15 @@ def _check_parts(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     return missing_parts(tree, names)
 
 
-def _is_ours(entry: FileEntry) -> bool:
-    paths = json_paths(entry, _TREES)
-    return _TREES[0] in paths and len(paths) > 1
+def _place_of_trees(entry: FileEntry) -> str | None:
+    """Return where a document has conversations that are trees, None where it has none."""
+    members = (_TREE, *_BESIDE_TREE)
+    wanted = {place: [f"{place}.{member}".lstrip(".") for member in members] for place in _PLACES}
+    paths = json_paths(entry, [path for some in wanted.values() for path in some])
+    for place, (tree, *others) in wanted.items():
+        if tree in paths and paths.intersection(others):
+            return place
+    return None
 
 
 def _account(tree: Tree, conversations: Iterable[FileEntry]) -> str:
@@ -131,7 +145,8 @@ def _account(tree: Tree, conversations: Iterable[FileEntry]) -> str:
 
 
 def _read(entry: FileEntry, files: ExportFiles) -> Iterator[Finding]:
-    return read_each(entry, partial(_conversation, files), noun="conversation")
+    place = _place_of_trees(entry) or ""
+    return read_each(entry, partial(_conversation, files), place, noun="conversation")
 
 
 def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -201,7 +216,8 @@ def _message(
     content = message["content"]
     kind = str(content.get("content_type"))
     text = _text(content)
-    pointers = [part for part in content.get("parts") or () if isinstance(part, dict)]
+    shown = [*(content.get("parts") or ()), content.get("screenshot")]
+    pointers = [part for part in shown if isinstance(part, dict)]
     uploads = named_files(message)
     if not text and not pointers and not uploads:
         yield Skipped("an empty message", where)
@@ -248,8 +264,12 @@ def _text(content: Mapping[str, Any]) -> str:
     pieces += [part.get("text") for part in parts if isinstance(part, dict)]
     if content.get("content_type") in _PAGES:
         pieces += [content.get(name) for name in _PAGE_TEXTS]
-    for thought in content.get("thoughts") or ():
-        pieces += [thought.get("summary"), thought.get("content")]
+    if isinstance(page := content.get("state"), dict):
+        pieces += [page.get(name) for name in _PAGE_TEXTS]
+    thoughts = content.get("thoughts") or ()
+    for thought in [thoughts] if isinstance(thoughts, str) else thoughts:
+        is_text = isinstance(thought, str)
+        pieces += [thought] if is_text else [thought.get("summary"), thought.get("content")]
     return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())
 
 
