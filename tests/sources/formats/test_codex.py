@@ -1,5 +1,6 @@
 """Codex logs, in both of their layouts."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -262,3 +263,53 @@ def test_archived_and_compressed_sessions_are_read_alike(tmp_path: Path) -> None
     (folder / f"{NAME}.zst").write_bytes(ZstdCompressor().compress(plain.read_bytes()))
     (folder / "session_index.jsonl").write_text('{"id": "s", "thread_name": "Tides"}\n')
     assert read(SOURCE, tmp_path / "packed") == read(SOURCE, tmp_path / "plain")
+
+
+PIXEL = base64.b64encode(b"\x89PNG not really").decode()
+SHOWN = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"}
+LINKED = {"type": "input_image", "image_url": "https://harbour.example/a.png"}
+
+
+def test_images_that_were_given_seen_and_made_are_kept(tmp_path: Path) -> None:
+    given = {"type": "message", "role": "user", "content": [SHOWN, LINKED]}
+    seen = {"type": "function_call_output", "call_id": "c-1", "output": [SHOWN]}
+    made = {"type": "image_generation_call", "id": "ig-1", "result": PIXEL}
+    log = tmp_path / NAME
+    lines = [line("session_meta", META, 0)]
+    lines += [line("response_item", each, 1) for each in (given, seen, made)]
+    log.write_text("".join(json.dumps(value) + "\n" for value in lines))
+    images = [item for item in findings(SOURCE, log) if isinstance(item, Item) and item.attachments]
+    assert [item.stream for item in images] == ["images"] * 3
+    assert {item.data["media_type"] for item in images} == {"image/png"}
+    assert [finding.reason for finding in told(SOURCE, log)] == [
+        ABOUT_SESSION,
+        "an image that is only a link",
+    ]
+
+
+def test_a_session_has_the_name_that_was_given_to_it_and_open_thoughts(tmp_path: Path) -> None:
+    thought = {"type": "reasoning", "summary": [], "content": [{"type": "x", "text": "Ebb first"}]}
+    names = [{"id": "0198", "thread_name": name} for name in ("Ferry", "Ferry times")]
+    logs = {
+        f"sessions/{NAME}": [*TALK, line("response_item", thought, 59)],
+        "session_index.jsonl": names,
+    }
+    (tmp_path / "sessions").mkdir()
+    for name, lines in logs.items():
+        (tmp_path / name).write_text("".join(json.dumps(value) + "\n" for value in lines))
+    records = read(SOURCE, tmp_path)
+    [session] = [data for (stream, _), data in records.items() if stream == "sessions"]
+    assert session["title"] == "Ferry times"
+    assert ("reasoning", "Ebb first") in [
+        (data["role"], data["text"])
+        for (stream, _), data in records.items()
+        if stream == "messages"
+    ]
+
+
+def test_a_log_is_known_behind_a_very_long_first_line(tmp_path: Path) -> None:
+    log = tmp_path / NAME
+    first = line("session_meta", {**META, "base_instructions": {"text": "reef " * 40_000}}, 0)
+    lines = [first, said("user", "Why?", 1)]
+    log.write_text("".join(json.dumps(value) + "\n" for value in lines))
+    assert isinstance(look(SOURCE, log), Recognition)

@@ -1,5 +1,8 @@
 """Agent logs: what the logs of coding agents share, one growing file of JSON lines a session."""
 
+import base64
+import binascii
+import io
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -8,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_session import AgentSession
-from pdpp.sources.item import Finding, Item, ResumePoint
+from pdpp.sources.item import Attachment, Finding, Item, ResumePoint, Skipped
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
@@ -25,6 +28,7 @@ _HOME = re.compile(
 _NO_LOGS = frozenset({"session_index.jsonl", "history.jsonl"})
 ABOUT_SESSION = "a line about the session, kept in the session's record"
 EMPTY = "an empty message"
+ONLY_LINK = "an image that is only a link"
 
 
 def logs_of(tree: Tree) -> list[FileEntry]:
@@ -127,6 +131,17 @@ class AgentLog(ABC):
     @abstractmethod
     def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         """Yield what one line holds."""
+
+    def _image(self, encoded: str, media_type: str, at: str, name: str) -> Iterator[Finding]:
+        """Yield an image that stands in a line as base64."""
+        try:
+            content = base64.b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
+            yield Skipped("an image that cannot be decoded", f"{self._entry.name} {name}")
+            return
+        kept = Attachment("image", lambda: io.BytesIO(content), media_type)
+        item = self._item("images", name, at, {"media_type": media_type})
+        yield item._replace(attachments=(kept,))
 
     def _item(self, stream: str, name: str, at: str, data: dict[str, Any]) -> Item:
         key = safe_key(self._id, name)

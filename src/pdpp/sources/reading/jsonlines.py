@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.lines import LONGEST, lines
-from pdpp.sources.reading.tree import FileEntry
+from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry
+
+_LONG_HEAD = 8 << 20
 
 
 class JsonLine(NamedTuple):
@@ -59,8 +61,13 @@ def _event(text: bytes, where: str, end: int, whole: bool) -> JsonLine | LogGap:
 
 
 def first_objects(entry: FileEntry, most: int = 20) -> Iterator[dict[str, Any]]:
-    """Yield the objects that the first lines of a file hold, to recognise a log by."""
-    for text in entry.head().split(b"\n")[:most]:
+    """Yield the objects that the first lines of a file hold, to recognise a log by.
+
+    A first line may hold a picture or long instructions: then more is looked at.
+    """
+    head = entry.head()
+    head = head if b"\n" in head or len(head) < HEAD_BYTES else entry.head(_LONG_HEAD)
+    for text in head.split(b"\n")[:most]:
         try:
             value = read_json(text)
         except NotJson:

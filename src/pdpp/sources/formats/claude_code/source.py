@@ -1,17 +1,21 @@
 """Claude Code: the logs that the coding agent keeps, one file of JSON lines for each session."""
 
-import base64
-import binascii
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
+from pdpp.sources.formats.agent_log import (
+    ABOUT_SESSION,
+    EMPTY,
+    ONLY_LINK,
+    AgentLog,
+    logs_of,
+    look_at,
+)
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.gemini_cli.qwen import is_qwen_line
-from pdpp.sources.item import Attachment, Finding, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, first_objects
 from pdpp.sources.reading.times import moment_text
@@ -169,7 +173,7 @@ class _ClaudeCodeLog(AgentLog):
         elif kind == "tool_result":
             yield from self._result(piece, value)
         elif kind == "image":
-            yield from self._image(piece["source"], value, name)
+            yield from self._picture(piece["source"], value, name)
         elif kind not in _READ_ELSEWHERE:
             where = f"{self._entry.name} {name}: {str(kind)[:40]}"
             yield Unknown("content of a type that is not known", where)
@@ -185,20 +189,13 @@ class _ClaudeCodeLog(AgentLog):
         yield self._item("tool_results", call, value["timestamp"], data)
         for number, part in enumerate(pieces):
             if part["type"] == "image":
-                yield from self._image(part["source"], value, f"{call}.{number}")
+                yield from self._picture(part["source"], value, f"{call}.{number}")
 
-    def _image(
+    def _picture(
         self, image: Mapping[str, Any], value: Mapping[str, Any], name: str
     ) -> Iterator[Finding]:
         if image.get("type") != "base64":
-            yield Skipped("an image that is only a link", f"{self._entry.name} {name}")
-            return
-        try:
-            content = base64.b64decode(image["data"], validate=True)
-        except binascii.Error:
-            yield Skipped("an image that cannot be decoded", f"{self._entry.name} {name}")
+            yield Skipped(ONLY_LINK, f"{self._entry.name} {name}")
             return
         media_type = str(image.get("media_type", ""))
-        kept = Attachment("image", lambda: io.BytesIO(content), media_type)
-        item = self._item("images", name, value["timestamp"], {"media_type": media_type})
-        yield item._replace(attachments=(kept,))
+        yield from self._image(image["data"], media_type, value["timestamp"], name)

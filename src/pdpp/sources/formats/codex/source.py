@@ -8,16 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
+from pdpp.sources.formats.agent_log import (
+    ABOUT_SESSION,
+    EMPTY,
+    ONLY_LINK,
+    AgentLog,
+    logs_of,
+    look_at,
+)
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import safe_key
-from pdpp.sources.reading.jsonlines import JsonLine, first_objects
+from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
 
+_INDEX = "session_index.jsonl"
 _ASIDE = frozenset({"event_msg", "turn_context", "compacted", "state"})
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
 _RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
@@ -33,7 +41,7 @@ class Codex(Source):
     in_place = True
     passed_over = MappingProxyType(
         {
-            "session_index.jsonl": "names of sessions",
+            _INDEX: "names of sessions, kept in the sessions",
             "history.jsonl": "what was typed, which the sessions hold too",
             "*.toml": "settings of Codex",
         }
@@ -51,7 +59,8 @@ class Codex(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log."""
-        return [GrowingPart(entry, _CodexLog(entry).read) for entry in logs_of(tree)]
+        names = dict(_named_sessions(tree))
+        return [GrowingPart(entry, _CodexLog(entry, names).read) for entry in logs_of(tree)]
 
 
 def _layouts(entry: FileEntry) -> set[str]:
@@ -66,8 +75,20 @@ def _layouts(entry: FileEntry) -> set[str]:
     return set()
 
 
+def _named_sessions(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield the names that the owner gave sessions, the latest name of each last."""
+    for entry in tree.named(_INDEX):
+        for line in events(entry):
+            if isinstance(line, JsonLine) and line.value.get("thread_name"):
+                yield str(line.value.get("id")), str(line.value["thread_name"])
+
+
 class _CodexLog(AgentLog):
-    """Reads one log: messages, tool calls and results. Lines have no ids: they are counted."""
+    """Reads one log: messages, tool calls and images. Lines have no ids: they are counted."""
+
+    def __init__(self, entry: FileEntry, names: Mapping[str, str]) -> None:
+        super().__init__(entry)
+        self._names = names
 
     def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value = event.value
@@ -92,6 +113,7 @@ class _CodexLog(AgentLog):
         at = moment_text(about.get("timestamp"))
         if at is not None and not session.first:
             session.first = session.last = at
+        session.name(self._names.get(str(about.get("id"))))
         git = about.get("git") or {}
         session.learn("project", about.get("cwd"))
         session.learn("git_branch", git.get("branch"))
@@ -105,13 +127,13 @@ class _CodexLog(AgentLog):
         if not at:
             yield Unknown("a message without a time", event.where)
         elif kind == "message":
-            yield from self._message(
-                payload["role"], _texts(payload["content"]), at, session, event.where
-            )
+            yield from self._message(payload["role"], payload["content"], at, session, event.where)
         elif kind == "reasoning":
-            yield from self._message(
-                "reasoning", _texts(payload.get("summary")), at, session, event.where
-            )
+            thought = payload.get("summary") or payload.get("content")
+            yield from self._message("reasoning", thought, at, session, event.where)
+        elif kind == "image_generation_call" and payload.get("result"):
+            name = str(payload.get("id") or session.lines)
+            yield from self._image(payload["result"], "image/png", at, name)
         elif kind in _CALLS:
             data = {"tool": _tool(payload), "input": _input(payload)}
             yield self._item("tool_calls", str(payload.get("call_id") or session.lines), at, data)
@@ -119,18 +141,33 @@ class _CodexLog(AgentLog):
             call = safe_key(self._id, payload["call_id"])
             data = {"call_id": call, "text": _output(payload.get("output"))}
             yield self._item("tool_results", payload["call_id"], at, data)
+            yield from self._images(payload.get("output"), at, session)
         else:
             where = f"{event.where}: {str(kind)[:40]}"
             yield Unknown("content of a type that is not known", where)
 
     def _message(
-        self, role: str, text: str, at: str, session: AgentSession, where: str
+        self, role: str, pieces: Any, at: str, session: AgentSession, where: str
     ) -> Iterator[Finding]:
+        text, images = _texts(pieces), list(self._images(pieces, at, session))
         if text:
             session.hear(role, text, at)
             yield self._item("messages", f"{session.lines:06}", at, {"role": role, "text": text})
-        else:
+        elif not images:
             yield Skipped(EMPTY, where)
+        yield from images
+
+    def _images(self, pieces: Any, at: str, session: AgentSession) -> Iterator[Finding]:
+        """Yield the images among the pieces of a message, or of what a tool gave back."""
+        for number, piece in enumerate(pieces if isinstance(pieces, list) else ()):
+            if not isinstance(piece, Mapping) or piece.get("type") != "input_image":
+                continue
+            name = f"{session.lines:06}.{number}"
+            head, _, encoded = str(piece.get("image_url") or "").partition(";base64,")
+            if head.startswith("data:"):
+                yield from self._image(encoded, head.removeprefix("data:"), at, name)
+            else:
+                yield Skipped(ONLY_LINK, f"{self._entry.name} {name}")
 
 
 def _texts(pieces: Any) -> str:
