@@ -81,3 +81,64 @@ def test_the_zip_of_zips_is_the_same_account(tmp_path: Path) -> None:
     again = home.bring(outer)
     assert again["connection"]["connection_id"] == first["connection"]["connection_id"]
     assert (again["counts"]["new"], again["counts"]["changed"]) == (0, 0)
+
+
+ONE, TWO, THREE, FOUR = (f"{number:032x}" for number in range(1, 5))
+NEWER = {
+    f"Harbour {ONE}.md": b"# Harbour\n\n![quay](Harbour/quay.png)\n",
+    "Harbour/quay.png": b"\x89PNG quay",
+    f"Harbour/Berths {TWO}.csv": b"Name,Papers\nNorth,North/deed%20one.pdf\n",
+    f"Harbour/Berths/North {THREE}.md": b"# North\n\nPapers: North/deed%20one.pdf\n\nDeep enough\n",
+    "Harbour/Berths/North/deed one.pdf": b"%PDF-1.4",
+    f"Harbour/Lamp {FOUR}.html": b'<header><img src="Lamp/cover.jpg"/></header>'
+    b'<h1 class="page-title">Lamp</h1><div class="page-body">It turns</div>',
+    "Harbour/Lamp/cover.jpg": b"\xff\xd8 cover",
+}
+
+
+def put(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def files_of(path: Path) -> dict[str, str]:
+    records = read(SOURCE, path)
+    return {
+        data["name"]: data["page_id"]
+        for (name, _), data in records.items()
+        if name == "attachments"
+    }
+
+
+def test_folders_without_an_id_tell_where_a_page_lies(tmp_path: Path) -> None:
+    path = put(tmp_path, NEWER)
+    pages, tables = by_title(path, "pages"), by_title(path, "databases")
+    assert (pages["North"]["parent_id"], pages["North"]["path"]) == (TWO, "Harbour / Berths")
+    assert (tables["Berths"]["parent_id"], pages["Lamp"]["parent_id"]) == (ONE, ONE)
+
+
+def test_files_of_properties_and_covers_belong_to_their_page(tmp_path: Path) -> None:
+    assert files_of(put(tmp_path, NEWER)) == {
+        "quay.png": ONE,
+        "deed one.pdf": THREE,
+        "cover.jpg": FOUR,
+    }
+
+
+def test_a_page_and_its_files_may_come_in_two_parts(tmp_path: Path) -> None:
+    names = list(NEWER)
+    parts = {
+        f"ExportBlock-Part-{part}.zip": zipped(
+            tmp_path / f"{part}.zip", {name: NEWER[name] for name in some}
+        ).read_bytes()
+        for part, some in enumerate((names[:1], names[1:]), 1)
+    }
+    home = Home(tmp_path / "data")
+    home.bring(zipped(tmp_path / "Export.zip", parts))
+    records = home.records().values()
+    pages = {data["title"]: data for data in records if "body" in data}
+    owners = {data["name"]: data["page_id"] for data in records if "page_id" in data}
+    assert owners["quay.png"] == pages["Harbour"]["id"]
+    assert (pages["Lamp"]["path"], pages["Lamp"]["parent_id"]) == ("Harbour", owners["quay.png"])

@@ -55,7 +55,9 @@ def markdown_page(text: str, name: str) -> NotionPage:
     if heading and all(lines):
         properties = {line.group(1): line.group(2).strip() for line in lines if line}
         rest = after if blank else ""
-    links = [unquote(link) for link in _LINK.findall(rest) if "://" not in link]
+    # A property that holds files names them with commas between.
+    named = [name for value in properties.values() for name in value.split(", ") if "." in name]
+    links = [unquote(link) for link in [*_LINK.findall(rest), *named] if "://" not in link]
     return NotionPage(title, rest.strip(), properties, list(dict.fromkeys(links)))
 
 
@@ -72,7 +74,8 @@ def html_page(html: str, name: str) -> NotionPage:
             properties[label.text().strip()] = value.text(separator=" ").strip().lstrip("@")
     body = page.css_first(".page-body") or page.body
     markup = (body.html or "") if body is not None else ""
-    links = [unquote(unescape(link)) for link in _SOURCE.findall(markup) if "://" not in link]
+    every = _SOURCE.findall(page.html or "")  # Covers and files of properties are not in the body.
+    links = [unquote(unescape(link)) for link in every if "://" not in link]
     return NotionPage(
         (title.text().strip() if title is not None else "") or name,
         html_text(markup),

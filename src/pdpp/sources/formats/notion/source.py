@@ -1,11 +1,12 @@
 """The export of Notion: a zip of zips with a page in each file, and tables as CSV.
 
-The 32 letters at the end of a name are the id of the page; titles are cut there, and the folder of
-a page's children has the same name as its file.
+The 32 letters at the end of a name are the id of the page; titles are cut there. The folder of a
+page's children has the same name as its file, since the end of 2025 without the id.
 """
 
 import csv
 import io
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -24,6 +25,7 @@ _NAMED = re.compile(
     r"(?P<title>.*?)[ _](?P<id>[0-9a-f]{32})(?P<all>_all)?\.(?P<kind>md|html|csv)\Z", re.DOTALL
 )
 _STEP = re.compile(r"(.*?)[ _]([0-9a-f]{32})\Z", re.DOTALL)
+_ARCHIVES = re.compile(r"\A(?:[^/]*\.zip/)+")
 _LARGEST = 16 << 20
 _MOST_FILES = 500
 _MOST_ROWS = 20_000
@@ -92,6 +94,11 @@ def _id(entry: FileEntry) -> str | None:
     return match["id"] if match is not None else None
 
 
+def _inside(name: str) -> str:
+    """Return the name of a file in the archive that it came in: large exports come in parts."""
+    return _ARCHIVES.sub("", name)
+
+
 class _NotionExport:
     """The files of an export, found as pages name them."""
 
@@ -103,13 +110,30 @@ class _NotionExport:
             for entry in tree.entries
             if (match := _NAMED.match(entry.base)) and match["all"]
         }
+        self._by_place = {_inside(entry.name): entry for entry in tree.entries}
+        self._page_of_folder = {
+            place.removesuffix(entry.base) + match["title"]: (match["title"], match["id"])
+            for place, entry in self._by_place.items()
+            if (match := _NAMED.match(entry.base))
+        }
+
+    def file(self, page: FileEntry, link: str) -> FileEntry | None:
+        """Return a file that a page shows; it may have come in another part of the export."""
+        beside = posixpath.join(posixpath.dirname(_inside(page.name)), link)
+        return self.tree.beside(page, link) or self._by_place.get(posixpath.normpath(beside))
 
     def parent(self, entry: FileEntry) -> tuple[str | None, str]:
         """Return the id of what a page lies in, and the titles on the way down to it."""
-        steps = [match for step in entry.name.split("/")[:-1] if (match := _STEP.match(step))]
-        own = _id(entry)
-        steps = [match for match in steps if match[2] != own]
-        return (steps[-1][2] if steps else None), " / ".join(match[1] for match in steps)
+        steps = _inside(entry.name).split("/")[:-1]
+        folders = ("/".join(steps[:length]) for length in range(1, len(steps) + 1))
+        above = [page for folder in folders if (page := self._page(folder)) is not None]
+        above = [(title, page) for title, page in above if page != _id(entry)]
+        return (above[-1][1] if above else None), " / ".join(title for title, _ in above)
+
+    def _page(self, folder: str) -> tuple[str, str] | None:
+        """Return the title and the id of the page whose children a folder holds."""
+        match = _STEP.match(folder.rpartition("/")[2])
+        return (match[1], match[2]) if match else self._page_of_folder.get(folder)
 
 
 def _read_page(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
@@ -152,7 +176,7 @@ def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator
         data["updated_at"], data["floating"] = local_text(updated, export.zone)
     yield Item("pages", key, present(data))
     for link in page.links[:_MOST_FILES]:
-        file = export.tree.beside(entry, link)
+        file = export.file(entry, link)
         if file is not None and _NAMED.match(file.base) is None:
             yield _attachment(key, file)
 
