@@ -109,6 +109,41 @@ def test_pictures_become_blobs(tmp_path: Path) -> None:
     ]
 
 
+REFERENCES = """| a | b |
+|---|---|
+| ![[mole.png\\|300]] | [[Moon\\|the moon]] |
+
+![x](<attachments/my map.png>) ![y](attachments/p(1).png) <img width=9 src="attachments/lamp.png">
+[deed](attachments/deed.pdf) [[log.pdf]] [moon](Moon.md#Phases) [[Talk: tides]] [far](https://x.example/a.pdf)
+"""
+
+
+def test_files_are_found_however_a_note_of_a_vault_writes_them(tmp_path: Path) -> None:
+    folder = vault(tmp_path / "vault")
+    (folder / "harbour/Tides.md").write_text(REFERENCES)
+    for name in ("my map.png", "p(1).png", "lamp.png", "deed.pdf", "log.pdf", "unseen.png"):
+        (folder / "attachments" / name).write_bytes(b"%PDF " + name.encode())
+    records = read(SOURCE, folder)
+    names = [data["name"] for (stream, _), data in records.items() if stream == "attachments"]
+    assert sorted(names) == [
+        "deed.pdf",
+        "lamp.png",
+        "log.pdf",
+        "mole.png",
+        "my map.png",
+        "p(1).png",
+    ]
+    [note] = [data for data in records.values() if data.get("path") == "harbour/Tides.md"]
+    assert note["links"] == ["Moon", "log.pdf", "Talk: tides", "attachments/deed.pdf", "Moon.md"]
+    assert not told(SOURCE, folder)
+
+
+def test_a_document_that_a_note_outside_a_vault_names_is_left_to_documents(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("See [the deed](deed.pdf)")
+    (tmp_path / "deed.pdf").write_bytes(b"%PDF")
+    assert [stream for stream, _ in read(SOURCE, tmp_path)] == ["notes"]
+
+
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     path = vault(tmp_path / "v", Lost="![[../../../etc/passwd.txt]] ![](gone.png)")
     assert [found.reason for found in told(SOURCE, path)] == [

@@ -20,8 +20,14 @@ from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognitio
 _LARGEST = 8 << 20
 _MOST_LINKS = 2_000
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-_WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
-_PICTURE = re.compile(r"!\[[^\[\]\n]*\]\(<?([^()\s<>]{1,500})>?(?:\s+\"[^\"\n]*\")?\)")
+_WIKI = re.compile(
+    # In a table the bar before another name is written with a backslash.
+    r"(!?)\[\[([^\[\]|#\n]{1,300}?)\\?(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"
+)
+_TARGET = r"(?:<([^<>\n]{1,500})>|((?:[^()\s<>]|\([^()\s<>]*\)){1,500}))"
+_LINK = re.compile(rf"(!?)\[[^\[\]\n]*\]\({_TARGET}(?:\s+[\"'][^\"'\n]*[\"'])?\)")
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:|#|//")
+_IMAGE = re.compile(r"""<img\s[^<>]*?src=["']([^"'<>\n]{1,500})["']""", re.IGNORECASE)
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz)\Z", re.IGNORECASE)
@@ -130,6 +136,7 @@ class _NoteFolder:
     def __init__(self, tree: Tree, zone: str | None) -> None:
         self.tree = tree
         self._top = _top(tree)
+        self.is_vault = bool(_vaults(tree))
         self.zone = zone_named(zone)
         self._by_base: dict[str, FileEntry] = {}
         for entry in tree.entries:
@@ -147,10 +154,11 @@ class _NoteFolder:
 
 
 class _References(NamedTuple):
-    """What a note refers to."""
+    """What a note refers to: other notes, files that it shows, others that it names, and tags."""
 
     links: list[str]
     files: list[str]
+    named: list[str]
     tags: list[str]
 
 
@@ -200,6 +208,11 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
     yield Item("notes", key, {"body": "", **present(data, "", [])})
     for name in visible_text.files:
         yield from _attachment(folder, entry, key, name)
+    shown = {folder.find(entry, name) for name in visible_text.files}
+    for name in visible_text.named:
+        if folder.is_vault and (file := folder.find(entry, name)) not in {None, *shown}:
+            shown.add(file)
+            yield from _attachment(folder, entry, key, name)
 
 
 def _title(front: dict[str, Any], text: str, stem: str) -> str:
@@ -212,15 +225,25 @@ def _title(front: dict[str, Any], text: str, stem: str) -> str:
 def _references(text: str) -> _References:
     """Find what a note refers to, outside of its code."""
     prose = _CODE.sub(" ", text)
+    wiki = [(shown, target.strip()) for shown, target in _WIKI.findall(prose)]
+    written = [(shown, quoted or plain) for shown, quoted, plain in _LINK.findall(prose)]
+    written += [("!", target) for target in _IMAGE.findall(prose)]
+    local = [
+        (shown, unquote(target.partition("#")[0]))
+        for shown, target in written
+        if not _ADDRESS.match(target)
+    ]
     links: list[str] = []
     files: list[str] = []
-    for embedded, target in _WIKI.findall(prose):
-        is_file = embedded and "." in target and not target.strip().endswith(".md")
-        (files if is_file else links).append(target.strip())
-    files += [unquote(target) for target in _PICTURE.findall(prose) if "://" not in target]
+    named: list[str] = []
+    for shown, target in (*wiki, *local):
+        is_file = "." in target and not target.endswith(".md")
+        (files if is_file and shown else links).append(target)
+        named += [target] if is_file and not shown else []
     return _References(
         _unique(links)[:_MOST_LINKS],
         _unique(files)[:_MOST_LINKS],
+        _unique(named)[:_MOST_LINKS],
         _unique(_TAG.findall(prose))[:_MOST_LINKS],
     )
 
