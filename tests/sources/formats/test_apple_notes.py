@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sources.kit import Home, read, told
+from tests.sources.kit import Home, read, told, zipped
 from tests.sources.samples import apple_notes
 
 from pdpp.sources.formats.apple_notes.attachments import NoteContent, note_content
@@ -125,3 +125,57 @@ def test_a_drawing_comes_with_its_picture_and_without_one_its_lines_are_told(
     names = {key: data["name"] for key, data in read(SOURCE, folder).items() if "name" in data}
     assert set(names.values()) == {"Drawing"}
     assert len(names) == 3
+
+
+HEADER = (
+    "Title, Created On, Modified On, Pinned, Deleted, Drawing/Handwriting, ContentHash at Import"
+)
+CLOUD = {
+    "Notes Details.csv": f"{HEADER}\nLamps,01-31-2026 08:00:00,02-01-2026 09:30:00,Yes,No,No,\n"
+    "Twice,01-01-2026 08:00:00,,No,No,No,\nTwice,01-02-2026 08:00:00,,No,No,No,\n",
+    "Shared Notes Info.csv": "File Name, Shared On, Participants Details\n",
+    "Notes/Harbour/Lamps/Lamps.txt": "Lamps\n\t\u25e6\tOil the hinge\n"
+    "\t\u2713\tTrim the wick\n\ufffc\n",
+    "Notes/Harbour/Lamps/Attachment.png": "a picture",
+    "Notes/Harbour/Lamps/sketches/Sketch-1.jpg": "a sketch",
+    "Notes/Twice/Twice.txt": "Twice\nOne",
+    "Notes/Twice/Twice-1.txt": "Twice\nOther",
+    "Recently Deleted/Gone/Gone.txt": "Gone",
+    "Recently Deleted/Gone/Attachment.png": "gone too",
+}
+
+
+def test_what_apple_sends_on_request_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "iCloud Notes"
+    for name, text in CLOUD.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    home = Home(tmp_path / "data")
+    report = home.bring(tmp_path / "iCloud Notes", "--set", "time_zone=Europe/Lisbon")
+    records = home.records()
+    notes = {data["body"]: data for (stream, _), data in records.items() if stream == "notes"}
+    lamps = notes["Lamps\n[ ] Oil the hinge\n[x] Trim the wick"]
+    assert (lamps["title"], lamps["folder"], lamps["pinned"]) == ("Lamps", "Harbour", True)
+    assert (lamps["created_at"], lamps["updated_at"]) == (
+        "2026-01-31T08:00:00Z",
+        "2026-02-01T09:30:00Z",
+    )
+    files = [data for (stream, _), data in records.items() if stream == "attachments"]
+    assert {data["name"] for data in files} == {"Attachment.png", "Sketch-1.jpg"}
+    assert {data["note_id"] for data in files} == {lamps["id"]}
+    assert [notes[body].get("created_at") for body in ("Twice\nOne", "Twice\nOther")] == [None] * 2
+    assert [case["reason"] for case in report["skipped"]] == ["a note that was deleted"]
+    assert not report["files"]["unknown"]
+
+
+def test_the_zip_that_apple_sends_is_the_same_account(tmp_path: Path) -> None:
+    files = {f"iCloud Notes/{name}": text.encode() for name, text in CLOUD.items()}
+    home = Home(tmp_path / "data")
+    home.bring(zipped(tmp_path / "iCloud Notes.zip", files))
+    for name, content in files.items():
+        (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / name).write_bytes(content)
+    before = home.records()
+    home.bring(tmp_path / "out")
+    assert home.records() == before
+    assert "2026-01-31T08:00:00" in {data.get("created_at") for data in before.values()}

@@ -1,7 +1,11 @@
-"""Apple Notes: the database of a Mac, whose notes are compressed messages of fields."""
+"""Apple Notes: the database of a Mac, whose notes are compressed messages of fields.
+
+What Apple sends from privacy.apple.com is texts; it is read in ``icloud_export``.
+"""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -14,14 +18,22 @@ from pdpp.sources.formats.apple_notes.attachments import (
     load_objects,
     note_content,
 )
+from pdpp.sources.formats.apple_notes.icloud_export import DETAILS, find_details, note_parts
 from pdpp.sources.formats.program_database import recognise_databases
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.sqlitefile import open_database
-from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.times import epoch_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, part_of_each
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    part_of_each,
+)
 
 _TABLES = frozenset({OBJECTS, "ZICNOTEDATA"})
 _SINCE_2001 = 978_307_200
@@ -34,7 +46,7 @@ _FIELDS = (
 
 
 class AppleNotes(Source):
-    """``NoteStore.sqlite``, copied out of the folder group.com.apple.notes."""
+    """``NoteStore.sqlite`` of the folder group.com.apple.notes, or what Apple sends on request."""
 
     connector_key = "apple_notes"
     own_folders = (
@@ -43,9 +55,14 @@ class AppleNotes(Source):
         "Previews",
         "FallbackImages",
         "FallbackPDFs",
+        "Notes",
+        "Recently Deleted",
     )
     in_place = True
     label = "Apple Notes"
+    settings = MappingProxyType(
+        {"time_zone": "Zone of the times in what Apple sends, such as Europe/Lisbon."}
+    )
     passed_over = MappingProxyType(
         {
             "*-shm": "an index that the program builds anew",
@@ -54,16 +71,38 @@ class AppleNotes(Source):
             "*/FallbackImages/*": "pictures of drawings in notes that are locked or gone",
             "*/FallbackPDFs/*": "pictures of scans",
             "*/Media/*": "files of notes that are locked or gone",
+            DETAILS: "times of notes, kept in the notes",
+            "Shared Notes Info*.csv": "with whom notes are shared",
+            "Subscribed Notes Info*.csv": "who shares notes with you",
+            "Recently Deleted/*": "files of notes that were deleted",
+            "*/Recently Deleted/*": "files of notes that were deleted",
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
-        """Look for databases with the tables of notes."""
-        return recognise_databases(tree, _TABLES, self.label, "notes database")
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for databases with the tables of notes, and for tables of times beside texts."""
+        zone_named(choices.given.get("time_zone"))
+        seen = recognise_databases(tree, _TABLES, self.label, "notes database")
+        details = [entry.name for entry in find_details(tree)]
+        if seen is None and details:
+            seen = Recognition(
+                Confidence.CERTAIN, "notes as texts", account=self.label, owner_known=False
+            )
+        more = {"details": details, "time_zone": choices.given.get("time_zone")}
+        return replace(seen, detail={"entries": [], **seen.detail, **more}) if seen else None
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
-        """Return one part for each database."""
-        return part_of_each(tree.these(recognition.detail["entries"]), partial(_read, tree))
+        """Return one part for each database, and for each text."""
+        detail = recognition.detail
+        yield from part_of_each(tree.these(detail["entries"]), partial(_read, tree))
+        for details in tree.these(detail["details"]):
+            yield from note_parts(tree, details, zone_named(detail["time_zone"]))
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the notes, and the folder that Apple put all of them into."""
+        tops = {name.rpartition("/")[0] for name in recognition.detail["details"]}
+        above = {""} & tops and self.at_top(tree)
+        return {*super().belongings(tree, recognition), *(tops - {""}), *above}
 
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
