@@ -203,3 +203,15 @@ def test_a_position_that_lost_its_sign_has_it(tmp_path: Path) -> None:
     (tmp_path / "Records.json").write_bytes(json_bytes({"locations": [position]}))
     [data] = of(read(GoogleTimeline(), tmp_path), "points")
     assert (data["latitude"], data["longitude"]) == (-33.87, -58.4)
+
+
+def test_notes_of_keep_that_a_program_made_at_once_are_all_kept(tmp_path: Path) -> None:
+    about = {
+        "isTrashed": False,
+        "isArchived": False,
+        "userEditedTimestampUsec": 1_767_261_600_000_000,
+    }
+    for name, made in (("a", 1), ("b", 1), ("c", 2)):
+        note = {**about, "title": name, "textContent": name, "createdTimestampUsec": made * 10**15}
+        (tmp_path / f"{name}.json").write_bytes(json_bytes(note))
+    assert len(read(GoogleKeep(), tmp_path)) == 3

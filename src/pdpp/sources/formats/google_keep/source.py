@@ -1,7 +1,9 @@
 """Google Keep: notes and lists of a Takeout, a JSON file and a web page for each."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from contextlib import suppress
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +21,7 @@ from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, f
 
 _EDITED = "userEditedTimestampUsec"
 _PATHS = frozenset({_EDITED, "isTrashed", "isArchived"})
+_MADE = re.compile(rb'"createdTimestampUsec"\s*:\s*(\d+)')
 _LARGEST = 32 << 20
 _TITLE_CHARS = 80
 
@@ -47,8 +50,9 @@ class GoogleKeep(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return one part for each note."""
-        files = _NoteFiles(tree)
-        for entry in _notes(tree):
+        notes = _notes(tree)
+        files = _NoteFiles(tree, notes)
+        for entry in notes:
             yield ExportPart(entry, partial(_read, files, entry))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
@@ -77,13 +81,27 @@ def _is_note(entry: FileEntry) -> bool:
 
 
 class _NoteFiles:
-    """The files of notes; one may have come in another part of the Takeout than its note."""
+    """The notes and their files; one may have come in another part of the Takeout than its note."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, notes: Iterable[FileEntry]) -> None:
         self._tree = tree
+        self._notes = notes
         self._by_place: dict[str, FileEntry] = {}
         for entry in tree.entries:
             self._by_place.setdefault(_place(entry, entry.base), entry)
+
+    @cached_property
+    def shared_times(self) -> frozenset[str]:
+        """Return the times at which several notes of one folder were made, as programs do."""
+        seen: set[tuple[str, str]] = set()
+        shared: set[str] = set()
+        for entry in self._notes:
+            with suppress(DamagedFile):
+                for made in _MADE.findall(entry.head(_LARGEST))[:1]:
+                    place = (entry.name.rpartition("/")[0], made.decode())
+                    shared.update({place[1]} if place in seen else ())
+                    seen.add(place)
+        return frozenset(shared)
 
     def find(self, note: FileEntry, name: str) -> FileEntry | None:
         """Return the file of a name beside a note, else in a folder that is called the same."""
@@ -110,7 +128,10 @@ def _note(files: _NoteFiles, entry: FileEntry, value: Mapping[str, Any]) -> Iter
         yield Unknown("a note without a time", entry.name)
         return
     created = value.get("createdTimestampUsec")
-    key = digest_key("note", str(created) if created else f"file {entry.base}")
+    told = [str(created)] if created else []
+    if not created or told[0] in files.shared_times:
+        told.append(f"file {entry.base}")
+    key = digest_key("note", *told)
     listed = value.get("listContent")
     text = value.get("textContent") or _ticked(listed)
     title = str(value.get("title") or "").strip() or " ".join(text.split())[:_TITLE_CHARS]
@@ -141,7 +162,7 @@ def _note(files: _NoteFiles, entry: FileEntry, value: Mapping[str, Any]) -> Iter
 def _ticked(listed: object) -> str:
     lines = listed if isinstance(listed, list) else []
     return "\n".join(
-        f"[{'x' if line.get('isChecked') else ' '}] {line.get('text')}" for line in lines
+        f"[{'x' if line.get('isChecked') else ' '}] {line.get('text') or ''}" for line in lines
     )
 
 
