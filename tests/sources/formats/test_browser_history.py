@@ -182,3 +182,19 @@ def test_what_safari_exports_is_read_and_its_secrets_are_not(tmp_path: Path) -> 
         ("Reef knot", "2026-01-01T10:00:00.000005Z"),
     }
     assert not report["files"]["unknown"]
+
+
+def test_a_page_of_bookmarks_keeps_tags_and_notes(tmp_path: Path) -> None:
+    page = tmp_path / "bookmarks.html"
+    page.write_text(
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<DL><p>\n"
+        '    <DT><A HREF="https://reef.example/" ADD_DATE="1767261600" TAGS="sea, rope">Reef</A>\n'
+        "    <DD>Tie it twice &amp; test\nthen go\n"
+        "    <DT><a href=https://lamp.example/ add_date=1767261600>Lamp</a>\n"
+        "    <HR>\n</DL><p>\n"
+    )
+    reef, lamp = of(read(BrowserHistory(), page), "bookmarks")
+    assert (reef["tags"], reef["note"]) == ("sea, rope", "Tie it twice & test\nthen go")
+    assert (lamp["link"], lamp["added_at"]) == ("https://lamp.example/", "2026-01-01T10:00:00Z")
+    assert not {"tags", "note"} & lamp.keys()
+    assert not told(BrowserHistory(), page)

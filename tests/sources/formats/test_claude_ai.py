@@ -282,3 +282,9 @@ def test_a_design_chat_keeps_the_files_it_wrote_and_what_was_given_to_it(tmp_pat
     assert said[1]["text"] == "[artifact: poster.html]\n\nThe preview failed"
     assert said[2]["thinking"] == "Blue it is"
     assert [found.reason for found in told(SOURCE, path)] == ["a file that the export only names"]
+
+
+def test_what_was_spoken_is_text(tmp_path: Path) -> None:
+    spoken = [{"type": "voice_note", "title": "Voice", "text": "Which light is red?"}]
+    path = export(tmp_path, conversation("t-5", message("m-1", "human", "", content=spoken)))
+    assert [data["text"] for data in of(path, "messages")] == ["Which light is red?"]

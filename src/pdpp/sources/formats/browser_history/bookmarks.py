@@ -21,7 +21,8 @@ _LARGEST = 64 << 20
 _PAGE_HEAD = b"<!DOCTYPE NETSCAPE-Bookmark-file-1>"
 _ANCHOR = re.compile(r"<A\s([^>]*)>(.*?)</A>", re.IGNORECASE)
 _FOLDER = re.compile(r"<H3[^>]*>(.*?)</H3>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r'([A-Z_]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
+_NOTE = re.compile(r"<DD>([^<]*)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""([A-Z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _DEEPEST = 100
 _BOOKMARK = 1
 NOT_A_PAGE = "a bookmark that is no page"
@@ -43,7 +44,13 @@ def is_bookmark_page(entry: FileEntry) -> bool:
 
 
 def _item(
-    browser: str, url: object, title: object, folder: str, added: str | None, where: str
+    browser: str,
+    url: object,
+    title: object,
+    folder: str,
+    added: str | None,
+    where: str,
+    **more: str,
 ) -> Finding:
     if not isinstance(url, str) or not url:
         return Unknown("a bookmark without an address", where)
@@ -62,8 +69,9 @@ def _item(
         "folder": folder or None,
         "browser": browser,
         "added_at": added,
+        **more,
     }
-    return Item("bookmarks", key, present(data))
+    return Item("bookmarks", key, present(data, ""))
 
 
 def read_chrome_bookmarks(entry: FileEntry) -> Iterator[Finding]:
@@ -122,21 +130,52 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
 def read_page(entry: FileEntry) -> Iterator[Finding]:
     """Yield the bookmarks of a page; lines are enough, as every browser writes them."""
     folders: list[str] = []
-    lists, begun = 0, False
+    lists, begun, noting = 0, False, False
+    waiting: tuple[Finding, str] | None = None
+    """The latest bookmark: what is noted on it stands in the lines below."""
     for line in text_lines(entry, "utf-8"):
         lower = line.text.lower()
+        marks = _ANCHOR.findall(line.text)
+        if waiting is not None and (marks or "<dt>" in lower or "</dl>" in lower):
+            yield from _accounted(*waiting)
+            waiting = None
         if match := _FOLDER.search(line.text):
             folders = [*folders[:_DEEPEST], unescape(match[1])]
-        for anchor in _ANCHOR.finditer(line.text):
+        for attributes, title in marks:
+            if waiting is not None:
+                yield from _accounted(*waiting)
             where = f"{entry.name} line {line.number}"
-            given = {name.upper(): unescape(value) for name, value in _ATTRIBUTE.findall(anchor[1])}
-            added = epoch_text(given.get("ADD_DATE"))
-            folder, title = "/".join(folders), unescape(anchor[2])
-            bookmark = _item("page", given.get("HREF"), title, folder, added, where)
-            yield from account([bookmark], where, "bookmark")
+            waiting = _page_mark(attributes, title, folders, where), where
+        note = _NOTE.search(line.text)
+        noting = note is not None or (noting and "<" not in line.text)
+        if waiting is not None and noting:
+            _add_note(waiting[0], note[1] if note else line.text)
         lists += lower.count("<dl>") - lower.count("</dl>")
         begun = begun or "<dl>" in lower
         if "</dl>" in lower:
             folders = folders[:-1]
+    if waiting is not None:
+        yield from _accounted(*waiting)
     if lists or not begun:
         yield Skipped("the page ends in the middle", entry.name, cut=True)
+
+
+def _accounted(bookmark: Finding, where: str) -> Iterator[Finding]:
+    return account([bookmark], where, "bookmark")
+
+
+def _page_mark(attributes: str, title: str, folders: list[str], where: str) -> Finding:
+    given = {
+        name.upper(): unescape(double or single or bare)
+        for name, double, single, bare in _ATTRIBUTE.findall(attributes)
+    }
+    added, folder = epoch_text(given.get("ADD_DATE")), "/".join(folders)
+    tags = ", ".join(filter(None, (tag.strip() for tag in given.get("TAGS", "").split(","))))
+    return _item("page", given.get("HREF"), unescape(title), folder, added, where, tags=tags)
+
+
+def _add_note(bookmark: Finding, text: str) -> None:
+    """Add a line to what is noted on a bookmark."""
+    if isinstance(bookmark, Item) and text.strip():
+        lines = [bookmark.data.get("note"), unescape(text.strip())]
+        bookmark.data["note"] = "\n".join(filter(None, lines))

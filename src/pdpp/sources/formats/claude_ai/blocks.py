@@ -10,6 +10,7 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
 
 UNTITLED = "(no title)"
+_SPOKEN = frozenset({"text", "voice_note"})
 _MARKERS = frozenset({"token_budget", "flag"})
 _FILES = frozenset({"document", "image"})
 
@@ -154,7 +155,7 @@ class Blocks:
 
     def _block(self, block: Mapping[str, Any], number: int, where: str) -> Iterator[Finding]:
         kind = block.get("type")
-        if kind == "text":
+        if kind in _SPOKEN:
             self.said.append(block.get("text"))
         elif kind == "thinking":
             self.thought.append(block.get("thinking"))
