@@ -54,6 +54,51 @@ def test_a_sheet_is_lines_and_slides_come_in_their_order(tmp_path: Path) -> None
     assert [page(slides, number) for number in (1, 2, 3)] == ["One\nmore", "Two", "Ten"]
 
 
+def sheet(*cells: str) -> str:
+    row = "".join(cells)
+    return f"<worksheet><sheetData><row>{row}</row></sheetData></worksheet>"
+
+
+def test_sheets_and_slides_come_as_their_file_lists_them(tmp_path: Path) -> None:
+    relations = (
+        '<Relationships><Relationship Id="a" Target="{0}1.xml"/>'
+        '<Relationship Id="b" Target="/{1}2.xml"/></Relationships>'
+    )
+    book = documents.office(
+        "Costs",
+        xl__workbook='<workbook><sheets><sheet name="Late" x:id="b"/><sheet name="Early" x:id="a"/>'
+        "</sheets></workbook>",
+        xl__workbook_rels=relations.format("worksheets/sheet", "xl/worksheets/sheet"),
+        xl__styles='<styleSheet><numFmts><numFmt numFmtId="170" formatCode="[$-1]dd.mm.yyyy"/>'
+        '<numFmt numFmtId="171" formatCode="0 &quot;days&quot;"/></numFmts><cellXfs>'
+        '<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/><xf numFmtId="171"/></cellXfs>'
+        "</styleSheet>",
+        xl__worksheets__sheet1=sheet("<c><v>1</v></c>", '<c s="3"><v>46027</v></c>'),
+        xl__worksheets__sheet2=sheet('<c s="1"><v>46027</v></c>', '<c s="2"><v>46027.5</v></c>'),
+    )
+    data = only(tmp_path / "x", "a.xlsx", book)
+    assert (page(data, 1), page(data, 2)) == (
+        "Late\n2026-01-05\t2026-01-05 12:00:00",
+        "Early\n1\t46027",
+    )
+    talk = documents.office(
+        "Talk",
+        ppt__presentation='<p><sldIdLst><sldId id="9" x:id="b"/><sldId x:id="a"/></sldIdLst></p>',
+        ppt__presentation_rels=relations.format("slides/slide", "ppt/slides/slide"),
+        ppt__slides__slide1="<sld><p><r><t>One</t></r></p></sld>",
+        ppt__slides__slide2="<sld><p><r><t>Two</t></r></p></sld>",
+    )
+    slides = only(tmp_path / "y", "a.pptx", talk)
+    assert [page(slides, number) for number in (1, 2)] == ["Two", "One"]
+
+
+def test_a_text_box_comes_once(tmp_path: Path) -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>Beware of the crane</w:t></w:r></w:p></w:txbxContent>"
+    both = f"<x:Choice>{box}</x:Choice><x:Fallback><x:pict>{box}</x:pict></x:Fallback>"
+    text = documents.word(f"<x:AlternateContent>{both}</x:AlternateContent>")
+    assert only(tmp_path, "a.docx", text)["body"] == "Beware of the crane"
+
+
 def test_a_document_that_cannot_be_read_is_kept_and_told(tmp_path: Path) -> None:
     folder = put(tmp_path, "good.pdf", documents.pdf("x"))
     put(tmp_path, "bad.pdf", b"%PDF-1.4 nothing else")

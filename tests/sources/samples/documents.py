@@ -47,13 +47,17 @@ def pdf(
 
 
 def office(title: str, **parts: str) -> bytes:
-    """Return an Office file; two underscores stand for a slash and one part for a path."""
+    """Return an Office file; two underscores stand for a slash, and ``_rels`` is an ending."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("docProps/core.xml", _CORE.format(title=title))
         for name, text in parts.items():
-            archive.writestr(name.replace("__", "/") + ".xml", f'<?xml version="1.0"?>{text}')
+            path = name.replace("__", "/") + ".xml"
+            if path.endswith("_rels.xml"):
+                folder, _, base = path.removesuffix("_rels.xml").rpartition("/")
+                path = f"{folder}/_rels/{base}.xml.rels"
+            archive.writestr(path, f'<?xml version="1.0"?>{text}')
     return made.getvalue()
 
 
@@ -72,7 +76,9 @@ WORD = word(
 )
 SHEET = office(
     "Costs",
-    xl__workbook='<workbook><sheets><sheet name="Boat"/></sheets></workbook>',
+    xl__workbook='<workbook><sheets><sheet name="Boat" r:id="r1"/></sheets></workbook>',
+    xl__workbook_rels='<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/>'
+    "</Relationships>",
     xl__sharedStrings="<sst><si><t>Rope</t></si><si><r><t>Fl</t></r><r><t>are</t></r></si></sst>",
     xl__worksheets__sheet1="<worksheet><sheetData>"
     '<row><c t="s"><v>0</v></c><c><v>12.5</v></c></row>'
