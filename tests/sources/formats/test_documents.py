@@ -1,5 +1,7 @@
 """What is particular to documents: pages, properties, and files that are no documents."""
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,65 @@ def test_a_text_box_comes_once(tmp_path: Path) -> None:
     assert only(tmp_path, "a.docx", text)["body"] == "Beware of the crane"
 
 
+def open_document(body: str, manifest: str = "") -> bytes:
+    made = io.BytesIO()
+    meta = (
+        "<office:meta><dc:title>Log &amp; lamp</dc:title><dc:creator>Nora Lind</dc:creator>"
+        "<meta:creation-date>2026-01-05T08:00:00.123456789</meta:creation-date></office:meta>"
+    )
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument")
+        archive.writestr("META-INF/manifest.xml", f"<manifest>{manifest}</manifest>")
+        archive.writestr("meta.xml", meta)
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content><style:p>no</style:p><office:body>{body}</office:body>"
+            "</office:document-content>",
+        )
+    return made.getvalue()
+
+
+def test_a_text_of_libreoffice_has_its_words_in_order(tmp_path: Path) -> None:
+    text = open_document(
+        "<text:tracked-changes><text:p>struck out</text:p></text:tracked-changes>"
+        "<text:h>The lamp</text:h><text:p>Turn <text:span>it <text:s/>slowly</text:span> &amp; stop"
+        "<office:annotation><text:p>why?</text:p></office:annotation>.</text:p>"
+        "<text:soft-page-break/>"
+        "<table:table table:name='T'><table:table-row><table:table-cell><text:p>a</text:p>"
+        "</table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell>"
+        "</table:table-row></table:table><text:p>End</text:p>"
+    )
+    data = only(tmp_path, "a.odt", text)
+    assert [page(data, number) for number in (1, 2)] == [
+        "The lamp\nTurn it slowly & stop.",
+        "a\nb\nEnd",
+    ]
+    assert (data["title"], data["author"]) == ("Log & lamp", "Nora Lind")
+    assert data["created_at"].startswith("2026-01-05T08:00:00")
+
+
+def test_sheets_and_slides_of_libreoffice_are_pages(tmp_path: Path) -> None:
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+    row = f"<table:table-row>{cell.format('Rope')}{cell.format('12.5')}</table:table-row>"
+    tables = "".join(f'<table:table table:name="{name}">{row}</table:table>' for name in "AB")
+    sheets = only(tmp_path / "x", "a.ods", open_document(tables))
+    assert [page(sheets, number) for number in (1, 2)] == ["A\nRope\t12.5", "B\nRope\t12.5"]
+    notes = "<presentation:notes><text:p>n</text:p></presentation:notes>"
+    slide = f"<draw:page><text:p>{{}}</text:p>{notes}</draw:page>"
+    slides = only(tmp_path / "y", "a.odp", open_document(slide.format("One") + slide.format("Two")))
+    assert [page(slides, number) for number in (1, 2)] == ["One", "Two"]
+
+
+def test_a_text_of_libreoffice_with_a_password_is_kept_and_told(tmp_path: Path) -> None:
+    put(tmp_path, "a.odt", open_document("", "<manifest:encryption-data/>"))
+    put(tmp_path, "b.odt", b"PK\x03\x04 no zip")
+    assert [finding.reason for finding in told(SOURCE, tmp_path)] == [
+        "the text of a document with a password",
+        "the text of a document that is damaged",
+    ]
+    assert len(read(SOURCE, tmp_path)) == 2
+
+
 def test_a_document_that_cannot_be_read_is_kept_and_told(tmp_path: Path) -> None:
     folder = put(tmp_path, "good.pdf", documents.pdf("x"))
     put(tmp_path, "bad.pdf", b"%PDF-1.4 nothing else")
@@ -124,7 +185,9 @@ def test_entities_in_an_office_file_are_refused(tmp_path: Path) -> None:
 
 def test_an_office_file_by_itself_says_what_to_do(tmp_path: Path) -> None:
     put(tmp_path, "a.docx", documents.WORD)
-    assert isinstance(look(SOURCE, tmp_path / "papers" / "a.docx"), ExportRefusal)
+    put(tmp_path, "b.odt", open_document("<text:p>x</text:p>"))
+    for name in ("a.docx", "b.odt"):
+        assert isinstance(look(SOURCE, tmp_path / "papers" / name), ExportRefusal)
 
 
 def test_a_folder_with_other_things_is_not_taken_by_itself(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ WHERE: Mapping[str, str] = MappingProxyType(
         "browser_history": "The file History or places.sqlite of a profile, or its bookmarks.",
         "cursor": "The folder User/globalStorage in Cursor's settings folder.",
         "discord": "In Discord: Settings, Data & Privacy, Request all of my data.",
-        "documents": "PDF, Word, Excel and PowerPoint files, in any folder.",
+        "documents": "PDF, Word, Excel, PowerPoint and LibreOffice files, in any folder.",
         "evernote": "In Evernote for the desktop: a notebook, Export, ENEX.",
         "facebook": "In Accounts Center: Your information, Export your information, as JSON.",
         "gemini_cli": "The folder .gemini/tmp in your home folder.",

@@ -1,1 +1,1 @@
-"""Documents in folders: PDF, Word, Excel and PowerPoint."""
+"""Documents in folders: PDF, Word, Excel, PowerPoint and LibreOffice."""

@@ -1,4 +1,4 @@
-"""Documents in a folder: the text of PDF, Word, Excel and PowerPoint files, and the files."""
+"""Documents in a folder: the text of PDF, Office and OpenDocument files, and the files."""
 
 import hashlib
 import io
@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.documents.opendocument import read_opendocument
 from pdpp.sources.formats.documents.openxml import read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
 from pdpp.sources.formats.documents.text import NotReadable, PagedText
@@ -30,11 +31,18 @@ _MEDIA_TYPES = MappingProxyType(
         "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "odt": "application/vnd.oasis.opendocument.text",
+        "ods": "application/vnd.oasis.opendocument.spreadsheet",
+        "odp": "application/vnd.oasis.opendocument.presentation",
     }
 )
+_OPEN_DOCUMENTS = frozenset({"odt", "ods", "odp"})
 _MARKS = (b"%PDF", b"PK\x03\x04")
 _LARGEST = 64 << 20
-_OFFICE_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
+_OFFICE_PARTS = (
+    *("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"),
+    "META-INF/manifest.xml",
+)
 
 
 class Documents(FileSource):
@@ -109,6 +117,13 @@ def _is_document(entry: FileEntry) -> bool:
         return False
 
 
+def _read_text(content: bytes, kind: str) -> PagedText:
+    if kind == "pdf":
+        return read_pdf(content)
+    read = read_opendocument if kind in _OPEN_DOCUMENTS else read_openxml
+    return read(content, kind)
+
+
 class _DocumentReader:
     """Reads documents; one that lies in two folders comes once."""
 
@@ -133,7 +148,7 @@ class _DocumentReader:
             return
         kind = _kind(entry)
         try:
-            document = read_pdf(content) if kind == "pdf" else read_openxml(content, kind)
+            document = _read_text(content, kind)
         except NotReadable as problem:
             yield Skipped(f"the text of {problem}", entry.name)
             document = PagedText()

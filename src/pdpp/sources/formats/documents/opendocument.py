@@ -1,0 +1,120 @@
+"""OpenDocument: the text of what LibreOffice and others write, which are zips of XML.
+
+Words and marks are mixed in its paragraphs, so the text is read mark by mark. Nothing is resolved:
+an entity that the document declares stays as it is written.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from html import unescape
+from io import BytesIO
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.documents.text import LONGEST_TEXT, NotReadable, PagedText
+from pdpp.sources.reading.times import local_text
+from pdpp.sources.reading.tree import DAMAGE
+
+_LARGEST_PART = 64 << 20
+_PIECE = re.compile(r"<(/?)([\w:.-]+)([^>]*?)(/?)>|([^<]+)|<[^>]*>")
+_NAME = re.compile(r"""\btable:name=["']([^"']*)["']""")
+_LEFT_OUT = frozenset({"text:tracked-changes", "office:annotation", "presentation:notes"})
+"""What was deleted, comments, and notes of slides."""
+_LINES = frozenset({"text:p", "text:h", "text:line-break", "table:table-row"})
+_PAGES = {"odt": "text:soft-page-break", "ods": "table:table", "odp": "draw:page"}
+"""The mark at which a page begins, by the kind of document."""
+_BETWEEN = {"text:tab": "\t", "text:s": " "}
+_PROPERTIES = {
+    "title": re.compile(r"<dc:title>([^<]*)</dc:title>"),
+    "author": re.compile(r"<(?:meta:initial-creator|dc:creator)>([^<]*)</"),
+    "created": re.compile(r"<meta:creation-date>([^<]*)</"),
+    "modified": re.compile(r"<dc:date>([^<]*)</"),
+}
+
+
+def read_opendocument(content: bytes, kind: str) -> PagedText:
+    """Return the text of a document of a kind and what it says of itself."""
+    document = PagedText()
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            if b"encryption-data" in _part(archive, "META-INF/manifest.xml"):
+                raise NotReadable("a document with a password")
+            body = _part(archive, "content.xml").decode("utf-8", "replace")
+            told = _part(archive, "meta.xml").decode("utf-8", "replace")
+    except (DamagedFile, RuntimeError, ValueError, *DAMAGE) as problem:
+        raise NotReadable("a document that is damaged") from problem
+    inside = body.partition("<office:body")[2]
+    if not inside.rpartition("</office:body>")[1]:
+        raise NotReadable("a document that is damaged")
+    document.take(_pages(f"<office:body{inside}", kind))
+    _keep_properties(document, told)
+    return document
+
+
+def _part(archive: zipfile.ZipFile, name: str) -> bytes:
+    if name not in archive.NameToInfo:
+        return b""
+    if archive.getinfo(name).file_size > _LARGEST_PART:
+        raise DamagedFile("a part of it is too large")
+    return archive.read(name)
+
+
+def _pages(body: str, kind: str) -> Iterator[str]:
+    """Yield the pages of a text, the sheets of a table with their names, or the slides."""
+    page: list[str] = []
+    left_out = ""
+    length, cells = 0, kind == "ods"
+    for piece in _PIECE.finditer(body):
+        closing, name, attributes, empty, words = piece.groups()
+        if left_out:
+            left_out = "" if closing and name == left_out else left_out
+        elif words is not None:
+            page.append(unescape(words.replace("\n", " ")))
+            length += len(words)
+        elif name in _LEFT_OUT and not closing and not empty:
+            left_out = name
+        elif name == _PAGES[kind] and not closing:
+            if "".join(page).strip():
+                yield _tidy(page)
+            called = _NAME.search(attributes) if cells else None
+            page = [unescape(called[1]), "\n"] if called else []
+        elif name is not None:
+            page.append(_between(name, bool(closing or empty), cells=cells))
+        if length > LONGEST_TEXT:
+            break
+    yield _tidy(page)
+
+
+def _between(name: str, ends: bool, *, cells: bool) -> str:
+    """Return what stands in a text for a mark: cells of a sheet are one line with tabs between."""
+    if name in _BETWEEN:
+        return _BETWEEN[name]
+    if name in ("table:table-cell", "table:covered-table-cell") and ends:
+        return "\t"
+    in_cell = cells and name != "table:table-row"
+    return "\n" if name in _LINES and ends and not in_cell else " " if name in _LINES else ""
+
+
+def _tidy(page: list[str]) -> str:
+    lines = (re.sub(r" *\t *", "\t", line).strip() for line in "".join(page).split("\n"))
+    return "\n".join(re.sub(r" {2,}", " ", line) for line in lines if line)
+
+
+def _keep_properties(document: PagedText, told: str) -> None:
+    found = {
+        name: unescape(match[1]).strip()
+        for name, pattern in _PROPERTIES.items()
+        if (match := pattern.search(told))
+    }
+    document.title, document.author = found.get("title", ""), found.get("author", "")
+    document.created = _moment(found.get("created", ""))
+    document.modified = _moment(found.get("modified", ""))
+
+
+def _moment(text: str) -> str | None:
+    """Return a time such as ``2026-01-31T08:00:00.123456789``, mostly without a zone."""
+    try:
+        return local_text(datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text)), None)[0]
+    except ValueError:
+        return None
