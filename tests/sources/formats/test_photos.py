@@ -129,6 +129,31 @@ def test_any_bytes_in_the_tags_are_survived(at: int, noise: bytes) -> None:
     assert tags.altitude is None or abs(tags.altitude) < 1e10
 
 
+def test_tags_behind_the_picture_are_found(tmp_path: Path) -> None:
+    photo = b"\x00\x00\x00\x18ftypheic" + bytes(400_000) + b"\x00\x00\x00\x06Exif\x00\x00"
+    path = put(tmp_path, a_dot_heic=photo + photos.tiff() + bytes(3_000))
+    [data] = read(SOURCE, path).values()
+    assert (data["taken_at"], data["latitude"]) == ("2026-01-05T10:30:00+01:00", 38.71)
+
+
+def test_tags_of_a_heic_that_have_no_mark_are_found() -> None:
+    head = b"\x00\x00\x00\x18ftypavif" + b"\x07" * 99 + bytes(4)
+    assert read_exif(head + photos.tiff()).coordinates == (38.71, -9.1333333)
+
+
+def test_a_raw_picture_of_canon_has_a_block_for_each_table(tmp_path: Path) -> None:
+    blocks = {
+        b"CMT1": photos.table(photos.PICTURE),
+        b"CMT2": photos.table(photos.CAMERA),
+        b"CMT4": photos.table(photos.PLACE),
+    }
+    boxes = b"".join(bytes(4) + mark + block for mark, block in blocks.items())
+    path = put(tmp_path, a_dot_CR3=b"\x00\x00\x00\x18ftypcrx " + boxes)
+    [data] = read(SOURCE, path).values()
+    assert (data["taken_at"], data["camera"]) == ("2026-01-05T10:30:00+01:00", "Apple iPhone 15")
+    assert data["latitude"] == 38.71
+
+
 def beside(seconds: int, **more: Any) -> bytes:
     """Return what Google Photos writes beside a picture."""
     about = {"title": "a.jpg", "description": "", "photoTakenTime": {"timestamp": str(seconds)}}

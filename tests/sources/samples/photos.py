@@ -79,6 +79,11 @@ def tiff(
     )
 
 
+def table(tags: Tags) -> bytes:
+    """Return a block of tags with one table."""
+    return b"II*\x00" + struct.pack("<I", 8) + _table(tags, 8, "<")
+
+
 def jpeg(block: bytes, pixels: bytes = b"\x12" * 200) -> bytes:
     """Return a JPEG with a block of tags."""
     body = b"Exif\x00\x00" + block
@@ -89,7 +94,9 @@ def jpeg(block: bytes, pixels: bytes = b"\x12" * 200) -> bytes:
 def heic(block: bytes) -> bytes:
     """Return a file of the kind that iPhones write, as far as it matters here."""
     head = b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"
-    return head + b"\x00" * 300 + b"\x00\x00\x00\x06Exif\x00\x00" + block + b"\x99" * 500
+    # The list of items names the tags before they come.
+    item = b"\x00\x00\x00\x15infe\x02\x00\x00\x00\x00\x33\x00\x00Exif\x00"
+    return head + 2 * item + b"\x00" * 300 + b"\x00\x00\x00\x06Exif\x00\x00" + block + b"\x99" * 500
 
 
 def png(block: bytes) -> bytes:

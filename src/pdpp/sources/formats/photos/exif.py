@@ -6,7 +6,7 @@ another kind than it must be counts as absent: a photo comes from anywhere.
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
@@ -107,7 +107,7 @@ def read_exif(head: bytes) -> PhotoTags:
     at = _tiff_start(head)
     tags = PhotoTags()
     if at is None:
-        return tags
+        return _split_tags(head)
     block = head[at:]
     order = "<" if block[:2] == b"II" else ">"
     first = _unpack(order, "I", block, 4)
@@ -120,16 +120,45 @@ def read_exif(head: bytes) -> PhotoTags:
     return tags
 
 
+def _split_tags(head: bytes) -> PhotoTags:
+    """Return the tags of Canon's newer raw pictures, which have a block for each table."""
+    tags = PhotoTags()
+    if head[4:12] != b"ftypcrx ":
+        return tags
+    for mark, target in ((b"CMT1", tags.picture), (b"CMT2", tags.picture), (b"CMT4", tags.place)):
+        at = head.find(mark) + len(mark)
+        block = head[at:] if at >= len(mark) and head[at : at + 4] in _TIFF else b""
+        order = "<" if block[:2] == b"II" else ">"
+        first = _unpack(order, "I", block, 4)
+        target.update(_table(block, order, first) if first is not None else {})
+    return tags
+
+
 def _tiff_start(head: bytes) -> int | None:
     """Return where the tags begin: at the start of a raw picture, or after a mark inside others."""
     if head[:4] in _TIFF:
         return 0
-    # JPEG and HEIC, PNG, WebP: the last one has the length of its chunk between mark and tags.
-    for mark, skip in ((b"Exif\x00\x00", 6), (b"eXIf", 4), (b"EXIF", 8)):
-        at = head.find(mark)
-        if at >= 0 and head[at + skip : at + skip + 4] in _TIFF:
-            return at + skip
+    # JPEG and HEIC, PNG, WebP: the last one has the length of its chunk between mark and tags. In
+    # HEIC the list of items has the mark too, and some write the tags behind four zeros alone.
+    for mark, skip in ((b"Exif\x00\x00", 6), (b"eXIf", 4), (b"EXIF", 8), (bytes(4), 4)):
+        if mark == bytes(4) and head[4:8] != b"ftyp":
+            continue
+        for at in _places(head, mark, skip):
+            return at
     return None
+
+
+def _places(head: bytes, mark: bytes, skip: int) -> Iterator[int]:
+    """Yield where tags begin behind a mark."""
+    starts = (start for tiff in _TIFF[:2] for start in _found(head, tiff))
+    return (at for at in sorted(starts) if head.startswith(mark, at - skip) and at >= skip)
+
+
+def _found(head: bytes, piece: bytes) -> Iterator[int]:
+    at = head.find(piece)
+    while at >= 0:
+        yield at
+        at = head.find(piece, at + 1)
 
 
 def _unpack(order: str, letter: str, block: bytes, at: int) -> int | None:

@@ -20,8 +20,11 @@ from pdpp.sources.source import Confidence, ExportPart, FileSource, OwnerChoices
 
 _PICTURES = frozenset(
     {".jpg", ".jpeg", ".heic", ".heif", ".avif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-    | {".dng", ".cr2", ".nef", ".arw", ".orf", ".rw2"}
+    | {".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw"}
+    | {".hif"}
 )
+_TAGS_LATE = frozenset({".heic", ".heif", ".hif", ".avif"})
+"""Pictures whose tags some cameras write behind the picture itself."""
 _BESIDE = frozenset({".xmp", ".aae", ".thm", ".mov", ".mp4", ".m4v", ".avi", ".3gp", ".ini", ".db"})
 _ABOUT_ALBUM = ("metadata*.json", "Metadaten*.json", "métadonnées*.json", "metadat*.json")
 _SIDECARS = tuple(sidecar_patterns((*_PICTURES, *_BESIDE)))
@@ -131,10 +134,20 @@ def _is_album(tree: Tree, pictures: list[FileEntry]) -> bool:
 def _is_taken(sidecars: Sidecars, entry: FileEntry) -> bool:
     """Tell whether a picture, or what stands beside it, says when a camera took it."""
     try:
-        taken = read_exif(entry.head(HEAD_BYTES)).taken
+        taken = _tags(entry, entry.head(HEAD_BYTES)).taken
     except DamagedFile:
         return False
     return taken is not None or sidecars.of(entry).taken is not None
+
+
+def _tags(entry: FileEntry, head: bytes) -> PhotoTags:
+    """Return the tags of a picture, from its beginning or else from its end."""
+    tags = read_exif(head)
+    late = entry.suffix in _TAGS_LATE and entry.size > HEAD_BYTES
+    if tags.picture or not late:
+        return tags
+    with entry.open(entry.size - HEAD_BYTES) as stream:
+        return read_exif(stream.read(HEAD_BYTES))
 
 
 def _lies_in_year(entry: FileEntry) -> bool:
@@ -171,7 +184,7 @@ class _PhotoReader:
             "id": key,
             "name": entry.base,
             "album": self._tree.folder_of(entry),
-            **self._told(read_exif(head), self._sidecars.of(entry)),
+            **self._told(_tags(entry, head), self._sidecars.of(entry)),
             "media_type": entry.media_type,
             "size_bytes": entry.size,
         }
