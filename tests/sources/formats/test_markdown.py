@@ -17,6 +17,7 @@ from tests.sources.kit import (
     told,
     zipped,
 )
+from tests.sources.samples.sample import json_bytes
 
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.formats.markdown.source import Markdown
@@ -136,6 +137,32 @@ def test_files_are_found_however_a_note_of_a_vault_writes_them(tmp_path: Path) -
     [note] = [data for data in records.values() if data.get("path") == "harbour/Tides.md"]
     assert note["links"] == ["Moon", "log.pdf", "Talk: tides", "attachments/deed.pdf", "Moon.md"]
     assert not told(SOURCE, folder)
+
+
+def test_a_canvas_is_a_note_with_its_cards(tmp_path: Path) -> None:
+    cards = [
+        {"type": "text", "text": "Then the #neap tide", "x": 0, "y": 90},
+        {"type": "file", "file": "attachments/mole.png", "x": 50, "y": 0},
+        {"type": "text", "text": "First the spring tide", "x": 0, "y": 0},
+        {"type": "file", "file": "Moon.md", "x": 0, "y": 95},
+        {"type": "link", "url": "https://tides.example/", "x": 0, "y": 99},
+    ]
+    folder = vault(tmp_path / "vault", Board="![[Plan.canvas]]")
+    (folder / "Plan.canvas").write_bytes(json_bytes({"nodes": cards, "edges": []}))
+    (folder / "Torn.canvas").write_text('{"nodes": [')
+    records = read(SOURCE, folder)
+    [note] = [data for data in records.values() if data.get("path") == "Plan.canvas"]
+    assert note["body"].split("\n\n") == [
+        "First the spring tide",
+        "![[attachments/mole.png]]",
+        "Then the #neap tide",
+        "[[Moon.md]]",
+        "https://tides.example/",
+    ]
+    assert (note["title"], note["tags"], note["links"]) == ("Plan", ["neap"], ["Moon.md"])
+    files = [data["note_id"] for (stream, _), data in records.items() if stream == "attachments"]
+    assert note["id"] in files
+    assert [finding.reason for finding in told(SOURCE, folder)] == ["a canvas that cannot be read"]
 
 
 def test_a_document_that_a_note_outside_a_vault_names_is_left_to_documents(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pdpp.evidence.amount import counted
+from pdpp.sources.formats.markdown import canvas
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
@@ -17,6 +18,7 @@ from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
+_NOTES = (".md", ".markdown", canvas.SUFFIX)
 _LARGEST = 8 << 20
 _MOST_LINKS = 2_000
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -96,11 +98,7 @@ class Markdown(Source):
 
 
 def _notes(tree: Tree) -> list[FileEntry]:
-    return [
-        entry
-        for entry in tree.entries
-        if entry.suffix in (".md", ".markdown") and not is_hidden(entry)
-    ]
+    return [entry for entry in tree.entries if entry.suffix in _NOTES and not is_hidden(entry)]
 
 
 def _vaults(tree: Tree) -> set[str]:
@@ -163,18 +161,22 @@ class _References(NamedTuple):
 
 
 def _text(entry: FileEntry) -> str | None:
-    """Return what a note says; None where it is too large for one."""
+    """Return what a note says; None where it is too large for one, or a canvas that is broken."""
     with entry.open() as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         return None
+    if entry.suffix == canvas.SUFFIX:
+        return canvas.canvas_text(content)
     return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
     text = _text(entry)
     if text is None:
-        yield Skipped("a note too large", entry.name)
+        is_canvas = entry.suffix == canvas.SUFFIX
+        reason = "a canvas that cannot be read" if is_canvas else "a note too large"
+        yield Skipped(reason, entry.name)
         return
     yield from account(_note(folder, entry, text), entry.name, "note")
 
@@ -237,7 +239,7 @@ def _references(text: str) -> _References:
     files: list[str] = []
     named: list[str] = []
     for shown, target in (*wiki, *local):
-        is_file = "." in target and not target.endswith(".md")
+        is_file = "." in target and not target.endswith(_NOTES)
         (files if is_file and shown else links).append(target)
         named += [target] if is_file and not shown else []
     return _References(
