@@ -388,7 +388,7 @@ def test_a_page_that_was_read_is_known_by_its_title_and_summary(
 def test_what_tools_of_other_services_answered_is_read(tmp_path: Path) -> None:
     seen = {"asset_pointer": "sediment://file_0a", "content_type": "image_asset_pointer"}
     page = {"type": "browser_state", "title": "Harbour office", "url": "https://harbour.example/"}
-    contents = [
+    contents: list[dict[str, Any]] = [
         {"content_type": "citable_code_output", "output_str": "Receipt of the berth"},
         {"content_type": "model_editable_context", "model_set_context": "Nora sails"},
         {"content_type": "computer_output", "screenshot": seen, "state": page},

@@ -63,9 +63,9 @@ class _CloudExport:
             first_text.setdefault(posixpath.dirname(text.name), text)
         self._files: dict[str, list[FileEntry]] = {}
         for entry in own:
-            text = _owner(entry, first_text) if entry.suffix != ".txt" else None
-            if text is not None:
-                self._files.setdefault(text.name, []).append(entry)
+            note = _owner(entry, first_text) if entry.suffix != ".txt" else None
+            if note is not None:
+                self._files.setdefault(note.name, []).append(entry)
 
     def read(self, entry: FileEntry) -> Iterator[Finding]:
         """Yield a note and its files."""

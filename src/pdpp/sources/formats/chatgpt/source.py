@@ -34,8 +34,10 @@ _PROSE = frozenset(
     {"text", "multimodal_text", "code", "user_editable_context", "tether_quote", "computer_output"}
 )
 _THOUGHT = frozenset({"thoughts", "reasoning_recap"})
-_TEXTS = ("text", "content", "result", "user_profile", "user_instructions")
-_TEXTS += ("model_set_context", "output_str")
+_TEXTS = (
+    *("text", "content", "result", "user_profile", "user_instructions"),
+    *("model_set_context", "output_str"),
+)
 _PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
 _PAGE_TEXTS = ("title", "url", "snippet", "summary")
 _UNTITLED = "(no title)"
@@ -268,8 +270,8 @@ def _text(content: Mapping[str, Any]) -> str:
         pieces += [page.get(name) for name in _PAGE_TEXTS]
     thoughts = content.get("thoughts") or ()
     for thought in [thoughts] if isinstance(thoughts, str) else thoughts:
-        is_text = isinstance(thought, str)
-        pieces += [thought] if is_text else [thought.get("summary"), thought.get("content")]
+        told = (thought,) if isinstance(thought, str) else map(thought.get, ("summary", "content"))
+        pieces += told
     return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())
 
 

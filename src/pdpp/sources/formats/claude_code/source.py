@@ -113,8 +113,8 @@ class _ClaudeCodeLog(AgentLog):
 
     def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value, kind = event.value, event.value.get("type")
-        if kind in _TITLES:
-            session.name(value.get(_TITLES[kind]) or "", anew=kind == _CHOSEN_TITLE)
+        if (title := _TITLES.get(str(kind))) is not None:
+            session.name(value.get(title), anew=kind == _CHOSEN_TITLE)
             yield Skipped(ABOUT_SESSION, event.where)
         elif kind == "attachment" and (prompt := _queued_prompt(value)):
             queued = {**value, "type": "user", "message": {"content": prompt}}

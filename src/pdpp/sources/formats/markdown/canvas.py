@@ -22,9 +22,10 @@ def canvas_text(content: bytes) -> str | None:
 
 
 def _place(card: Mapping[str, Any]) -> tuple[float, float]:
-    across, down = (card.get(name) for name in ("x", "y"))
-    numbers = isinstance(across, int | float) and isinstance(down, int | float)
-    return (down, across) if numbers else (0, 0)
+    across, down = card.get("x"), card.get("y")
+    if not isinstance(across, int | float) or not isinstance(down, int | float):
+        return (0, 0)
+    return (down, across)
 
 
 def _words(card: Mapping[str, Any]) -> Iterator[str]:

@@ -118,8 +118,9 @@ def _place(value: Any) -> tuple[float, float] | None:
     """Return a place; 0, 0 is what stands there where none is known."""
     given: Mapping[str, Any] = value if isinstance(value, dict) else {}
     latitude, longitude = given.get("latitude"), given.get("longitude")
-    numbers = isinstance(latitude, int | float) and isinstance(longitude, int | float)
-    if not numbers or not (math.isfinite(latitude) and math.isfinite(longitude)):
+    if not isinstance(latitude, int | float) or not isinstance(longitude, int | float):
+        return None
+    if not math.isfinite(latitude) or not math.isfinite(longitude):
         return None
     if (latitude, longitude) == (0, 0) or abs(latitude) > 90 or abs(longitude) > 180:
         return None
