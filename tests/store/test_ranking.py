@@ -69,6 +69,30 @@ def test_an_actor_who_bears_two_names_of_the_question_counts_for_more(world: Wor
     assert found["both"] > found["one"]
 
 
+def test_a_record_with_all_words_is_before_one_of_somebody_whose_name_a_word_begins_with(
+    world: World,
+) -> None:
+    chat(world).put(
+        {
+            "all": message(1, "Nora", "The pilot boat waits by the outer buoy. " + "Wait. " * 40),
+            "bo": message(30, "Bo", "Look at the green buoy", chat="away"),
+        }
+    )
+    found = scores(world, world.reach(), "pilot boat waits outer buoy")
+    assert found["all"] > found["bo"]
+
+
+def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:
+    chat(world).put(
+        {
+            "a": message(1, "Graça", "the payment", chat="one"),
+            "b": message(30, "Bo", "the payment", chat="two"),
+        }
+    )
+    found = scores(world, world.reach(), "graca payment")
+    assert found["a"] > found["b"]
+
+
 def test_a_question_that_names_a_stream_finds_it_there_first(world: World) -> None:
     query = {"search": {"lexical_fields": ["body"]}}
     kinds = [stream(name, PROPERTIES, query) for name in ("messages", "photos")]

@@ -87,9 +87,10 @@ def impact(term: str, terms: Sequence[str]) -> int:
 def value_of(word: Word, texts: Sequence[Sequence[str]]) -> float:
     """Return how strongly a record's fields hold a word."""
     value = 0.0
-    for weight in {weight for _, weight in word.terms}:
+    ways = [*((False, *way) for way in word.terms), *((True, *way) for way in word.guesses)]
+    for guessed, weight in {(guessed, weight) for guessed, _, weight in ways}:
         # Terms of one weight are one word: in each field the one that stands most strongly counts.
-        alike = [term for term, other in word.terms if other == weight]
+        alike = [term for other, term, each in ways if (other, each) == (guessed, weight)]
         held = [max(impact(term, terms) for term in alike) for terms in texts]
         joined = 0.0
         for strength in held:
@@ -152,7 +153,7 @@ def demanded(
     """Tell whether a record keeps to what a question says must and must not be there."""
 
     def holds(word: Word) -> bool:
-        return any(term in each for term, _ in word.terms for each in terms)
+        return any(term in each for term in word.own for each in terms)
 
     return (
         all(any(find(text, (phrase,)) for text in texts) for phrase in question.phrases)

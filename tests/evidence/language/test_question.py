@@ -130,6 +130,19 @@ def test_a_question_in_another_language_is_stemmed_in_it_and_in_english() -> Non
     assert "rechnungen" in found["rechnungen"]
 
 
+def test_a_stem_of_a_guessed_language_that_is_another_word_weighs_as_that_word() -> None:
+    outer, _ = parse_question("outer harbour", TODAY).words
+    guesses = dict(outer.guesses)
+    assert 0 < guesses["out"] < outer.weight / 2
+    assert "out" not in dict(outer.terms)
+    # A common word tells the language, and nothing is guessed.
+    (known,) = parse_question("where is the outer", TODAY).words
+    assert not known.guesses
+    # Short endings are cut in many languages, and mean the same word.
+    (facturas,) = parse_question("facturas", TODAY).words
+    assert "factur" in dict(facturas.terms)
+
+
 def test_words_that_hold_a_question_of_another_language_together_are_not_looked_for() -> None:
     assert words("Welches Hotel hatte ich gebucht?") == ["welches", "hotel", "gebucht"]
     # Syllables of Vietnamese are all short and common; those that tell are kept.

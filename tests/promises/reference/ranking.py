@@ -173,7 +173,7 @@ def _meant(
             begun = sorted(term for term in vocabulary if term.startswith(word.prefix))[:200]
             word = word._replace(terms=word.terms + tuple((t, word.weight) for t in begun))
         meant.append(word)
-    known = any(term in held for word in meant for term, _ in word.terms)
+    known = any(term in held for word in meant for term in word.own)
     word = meant[0]
     if known or len(meant) > 1 or word.prefix is not None or word.required or word.moment:
         return meant
@@ -185,7 +185,7 @@ def _meant(
     repaired[word.text] = near
     table = frequencies("en")
     terms = tuple((t, weight(table[t]) if t in table else 0.5 * word.weight) for t in near)
-    return [word._replace(terms=terms)]
+    return [word._replace(terms=terms, guesses=())]
 
 
 def _nearest(term: str, vocabulary: set[str]) -> list[str]:
@@ -254,11 +254,12 @@ def _score(one: Candidate, unit: Sequence[Word], part: float, most: float | None
     """Give a row what it gets for one asked word: by its best term, its fields taken together."""
     best, itself = 0.0, False
     for word in unit:
-        for each in {each for _, each in word.terms}:
-            alike = {term for term, other in word.terms if other == each}
-            strength = _strength(one, alike, further=0.25)
-            best = max(best, strength * (part * each / 255))
-            itself = itself or strength > 0
+        for terms in (word.terms, word.guesses):
+            for each in {each for _, each in terms}:
+                alike = {term for term, other in terms if other == each}
+                strength = _strength(one, alike, further=0.25)
+                best = max(best, strength * (part * each / 255))
+                itself = itself or strength > 0
         for term, each in word.related if part == 1.0 else ():
             best = max(best, _strength(one, {term}, further=0.0) * (part * each / 255))
     best = min(best, part * max(word.weight for word in unit))
@@ -306,7 +307,7 @@ def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]
     for unit in units:
         asked = question.everything and not unit[0].moment
         if asked or any(word.required for word in unit):
-            own = any(_strength(one, {t}, further=0) for word in unit for t, _ in word.terms)
+            own = any(_strength(one, {t}, further=0) for word in unit for t in word.own)
             if not own and not any(_holds(one, word) for word in unit):
                 return False
     texts = one.texts.values()
@@ -321,7 +322,7 @@ def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]
 def _holds(one: Candidate, word: Word) -> bool:
     if word.prefix is not None:
         begun = any(t.startswith(word.prefix) for impacts in one.impacts for t in impacts)
-        return begun or any(term in one.terms for term, _ in word.terms)
+        return begun or any(term in one.terms for term in word.own)
     return any(term in one.terms for term, _ in word_in_any_language(word.text).terms)
 
 
@@ -453,7 +454,7 @@ def _hit(
     matched: list[str] = []
     missing: list[str] = []
     for word in question.words:
-        terms = {term for term, _ in word.terms} | set(repaired.get(word.text, ()))
+        terms = {*word.own, *repaired.get(word.text, ())}
         if terms & held or (word.prefix is not None and _begins(word.prefix, one, held)):
             matched.append(word.text)
         elif not word.moment:  # a record of a named day need not spell it out

@@ -55,8 +55,7 @@ class Marker:
         self._prefixes: list[tuple[Phrase, int]] = []
         holders: dict[str, list[int]] = {}
         for at, word in enumerate(question.words):
-            terms = [term for term, _ in word.terms]
-            terms += (repaired or {}).get(word.text, ())
+            terms = [*word.own, *(repaired or {}).get(word.text, ())]
             for term in dict.fromkeys(terms):
                 holders.setdefault(term, []).append(at)
             for term, _ in word.related:

@@ -56,6 +56,7 @@ _NAMES = frozenset({"from", "with", "in", "before", "after", "on"})
 class Word(NamedTuple):
     """One asked word: how it was written, and the terms that mean it, each with its weight.
 
+    ``guesses`` are stems far shorter than the word, in languages that the question may be in.
     ``related`` are terms near in meaning. A ``prefix`` stands for every term that begins so.
     ``moment`` is the number, from 1, of the time expression that the word was written in: records
     of that time need not spell it out.
@@ -68,6 +69,12 @@ class Word(NamedTuple):
     required: bool = False
     group: int = 0
     moment: int = 0
+    guesses: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def own(self) -> list[str]:
+        """Return the terms that mean the word itself, in whatever language."""
+        return [term for term, _ in (*self.terms, *self.guesses)]
 
     @property
     def same(self) -> Iterator[str]:
@@ -299,28 +306,36 @@ def _words(context: Sequence[str], written: Sequence[str], *, required: bool = F
     if languages[0] != "en" and not required:
         most = _STOP_FREQUENCY if languages[0] in ALGORITHMS else _SYLLABLE_FREQUENCY
         kept = [word for word in written if own.get(stems[word], 0) < most] or written
-    words = (_word(piece, languages, required=required) for piece in distinct(kept))
-    return list({word.terms: word for word in reversed(list(words))}.values())[::-1]
+    guessed = _guessed(around, languages)
+    words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
+    alike = {(word.terms, word.guesses): word for word in reversed(list(words))}
+    return list(alike.values())[::-1]
 
 
 def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Return the languages whose stems a question's words are looked for by."""
+    """Return the languages that a question is in: one of which it has words, and English."""
     language = language_of(words, text)
-    if language != "en":
-        return language, "en"
+    return ("en",) if language == "en" else (language, "en")
+
+
+def _guessed(words: Sequence[str], languages: Sequence[str]) -> tuple[str, ...]:
+    """Return the languages that a question may be in, none where a common word tells its own."""
     table = common_words()
-    known = any(word in table for word in words)
-    return ("en",) if known or not words else ("en", *_LATIN)
+    if len(languages) > 1 or not words or any(word in table for word in words):
+        return ()
+    return _LATIN
 
 
-def _word(piece: str, languages: Sequence[str], *, required: bool) -> Word:
-    stems = distinct(stems_of(language)[piece] for language in languages)
+def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:
+    certain = distinct(stems_of(language)[piece] for language in languages)
+    guesses = distinct(stems_of(language)[piece] for language in guessed)
+    stems = distinct([*certain, *(stem for stem in guesses if _keeps_most(stem, piece))])
     known = (frequencies(language).get(stems_of(language)[piece], 0) for language in languages[:2])
     frequency = number_frequency(piece) if piece.isdecimal() else max([RARE, *known])
     own = weight(frequency)
     related: dict[str, float] = {}
     for other, part in _near(piece, stems[0]) if languages[0] == "en" else ():
-        near = min(own, weight(frequencies("en").get(other, RARE)))
+        near = min(own, _english_weight(other))
         if other not in stems:
             related[other] = max(related.get(other, 0), part * near)
     return Word(
@@ -328,7 +343,22 @@ def _word(piece: str, languages: Sequence[str], *, required: bool) -> Word:
         tuple((stem, own) for stem in stems),
         tuple(related.items()),
         required=required,
+        guesses=tuple(
+            (stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems
+        ),
     )
+
+
+def _keeps_most(stem: str, piece: str) -> bool:
+    """Tell whether a stem has three quarters of the letters of its word.
+
+    Others are mostly stems of other words: Hungarian makes "bo" of "boat", Dutch "out" of "outer".
+    """
+    return 4 * len(stem) >= 3 * len(piece)
+
+
+def _english_weight(stem: str) -> float:
+    return weight(frequencies("en").get(stem, RARE))
 
 
 def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:

@@ -182,14 +182,16 @@ class Ranking:
         if any(term in frequencies("en") for term, _ in word.terms):
             # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
-        near = nearest_terms(self._index, [term for term, _ in word.terms])
+        near = nearest_terms(self._index, word.own)
         if not near:
             return unit
         self._repaired[word.text] = tuple(near)
         table = frequencies("en")
         weights = {term: weight(table[term]) for term in near if term in table}
         guessed = _GUESSED_PART * word.weight
-        mended = word._replace(terms=tuple((t, weights.get(t, guessed)) for t in near))
+        mended = word._replace(
+            terms=tuple((term, weights.get(term, guessed)) for term in near), guesses=()
+        )
         postings |= self._index.postings([group.terms for group in groups_of(mended)])
         return (mended,)
 
@@ -204,7 +206,13 @@ class Bonus:
 
     def add_actors(self, unit: Sequence[Word], postings: dict[TermGroup, Postings]) -> bool:
         """Count a name for the rows whose actor bears it; tell whether there are any."""
-        groups = [group for word in unit for group in groups_of(word) if group.itself]
+        # Nobody who asks for a boat means Bo, although Hungarian would cut it so.
+        groups = [
+            group
+            for word in unit
+            for group in groups_of(word)
+            if group.itself and not group.guessed
+        ]
         every = [
             field
             for group in groups
@@ -267,7 +275,7 @@ def units_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:
 def rows_holding(index: Index, words: Sequence[Word]) -> Bools:
     """Return which rows hold one of some words, in a text or as an actor."""
     flags = np.zeros(index.size, dtype=bool)
-    terms = [term for word in words for term, _ in word.terms]
+    terms = [term for word in words for term in word.own]
     terms += [
         t for word in words if word.prefix is not None for t in terms_beginning(index, word.prefix)
     ]

@@ -35,14 +35,20 @@ class WeightedGroup(NamedTuple):
     terms: TermGroup
     weight: float
     itself: bool
+    guessed: bool = False
+    """Whether these are stems by a language that the question may or may not be in."""
 
 
 def groups_of(word: Word) -> list[WeightedGroup]:
     """Return the terms that mean a word: its own together, so far as they weigh alike."""
-    by_weight: dict[float, list[str]] = {}
-    for term, weight in word.terms:
-        by_weight.setdefault(weight, []).append(term)
-    own = [WeightedGroup(tuple(terms), weight, True) for weight, terms in by_weight.items()]
+    by_weight: dict[tuple[float, bool], list[str]] = {}
+    for guessed, terms in ((False, word.terms), (True, word.guesses)):
+        for term, weight in terms:
+            by_weight.setdefault((weight, guessed), []).append(term)
+    own = [
+        WeightedGroup(tuple(terms), weight, True, guessed)
+        for (weight, guessed), terms in by_weight.items()
+    ]
     return own + [WeightedGroup((term,), weight, False) for term, weight in word.related]
 
 
