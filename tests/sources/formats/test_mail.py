@@ -219,6 +219,20 @@ def test_pages_become_lines() -> None:
     assert html_text("") == ""
 
 
+def test_words_behind_a_block_do_not_run_into_it() -> None:
+    assert html_text("<div>low tide</div>at noon<p>then</p><b>home</b>") == (
+        "low tide\nat noon\nthen\nhome"
+    )
+    assert html_text("<span><div>low</div></span>tide<br>now") == "low\ntide\nnow"
+    assert html_text("<p>a</p> <p>b</p>\n<p>c</p>") == "a\nb\nc"
+
+
+def test_lines_that_a_page_sets_itself_stay_lines() -> None:
+    assert html_text("<p>one\ntwo</p><pre>one\n<b>two\nthree</b></pre>") == (
+        "one two\none\ntwo\nthree"
+    )
+
+
 def test_the_same_mailbox_twice_changes_nothing(tmp_path: Path) -> None:
     check_twice(put(tmp_path, box(GMAIL, REPLY, rich())), tmp_path)
 

@@ -1,6 +1,11 @@
 """Hypertext: the text of an HTML page or mail as a person would read it."""
 
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 _LEFT_OUT = "script,style,head,template,noscript,svg,title"
 _BLOCKS = frozenset(
@@ -9,6 +14,9 @@ _BLOCKS = frozenset(
     | {"main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td", "tfoot", "th", "thead"}
     | {"tr", "ul"}
 )
+_EMPTY = frozenset({"br", "hr"})
+"""Blocks that hold nothing: they end a line once."""
+_DEEPEST_END = 4
 _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 _LINES = re.compile(r"\n{3,}")
 
@@ -20,14 +28,32 @@ def html_text(html: str) -> str:
     page = LexborHTMLParser(html)
     for node in page.css(_LEFT_OUT):
         node.decompose()
-    pieces: list[str] = []
-    nodes = page.root.traverse(include_text=True) if page.root is not None else ()
-    for node in nodes:
-        if node.tag == "-text":
-            pieces.append(_SPACE.sub(" ", (node.text_content or "").replace("\n", " ")))
-        elif node.tag in _BLOCKS:
-            pieces.append("\n")
-            if node.tag == "li":
-                pieces.append("- ")
-    lines = (line.strip() for line in "".join(pieces).split("\n"))
+    lines = (line.strip() for line in "".join(_pieces(page.root)).split("\n"))
     return _LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def _pieces(root: "LexborNode | None") -> Iterator[str]:
+    """Yield the words of a page, with a line feed where a block begins, and after its end."""
+    kept_lines: set[int] = set()
+    for node in root.traverse(include_text=True) if root is not None else ():
+        text = (node.text_content or "") if node.tag == "-text" else None
+        if node.tag in _BLOCKS:
+            yield "\n- " if node.tag == "li" else "\n"
+            if node.tag == "pre" and node.mem_id not in kept_lines:
+                kept_lines.update(inner.mem_id for inner in node.traverse(include_text=True))
+        elif (text is None or text.strip()) and _ends_block(node.prev):
+            yield "\n"
+        if text is not None:
+            lines = text if node.mem_id in kept_lines else text.replace("\n", " ")
+            yield _SPACE.sub(" ", lines)
+
+
+def _ends_block(before: "LexborNode | None") -> bool:
+    """Tell whether what stands before words is a block, which they would otherwise run into."""
+    for _ in range(_DEEPEST_END):
+        if before is None or before.tag in _EMPTY:
+            return False
+        if before.tag in _BLOCKS:
+            return True
+        before = before.last_child
+    return False
