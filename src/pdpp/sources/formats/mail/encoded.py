@@ -4,7 +4,14 @@ import binascii
 import quopri
 import re
 
-_WORD = re.compile(r"=\?([A-Za-z0-9_.:+-]{1,60})(?:\*[A-Za-z-]{1,20})?\?([bBqQ])\?([^?\s]*+)\?=")
+from pdpp.sources.formats.mail.charset import guessed
+
+# Programs leave spaces and question marks in the text as they are, though they may not. What begins
+# as another word ends the text, so that no letter is looked at more than twice.
+_WORD = re.compile(
+    r"=\?\"?([A-Za-z0-9_.:+-]{1,60})\"?(?:\*[A-Za-z-]{1,20})?\s?\?"
+    r"(?:([bB])\?([^?]*+)|([qQ])\?((?:[^?=]|=(?!\?[^=])|\?(?!=))*+))\?="
+)
 _SPACE = re.compile(r"\s+")
 LONGEST = 256 << 10
 """So much of a header is read; no honest one is longer."""
@@ -45,34 +52,19 @@ def decoded(text: str) -> str:
         if not adjacent:
             pieces.append(between)
         charset = word.group(1).lower()
-        content += _bytes(word.group(2), word.group(3))
+        content += _bytes(word)
         at = word.end()
     pieces.append(guessed(content, charset) if charset else "")
     pieces.append(text[at:])
     return _SPACE.sub(" ", "".join(pieces)).strip()
 
 
-def _bytes(encoding: str, text: str) -> bytes:
-    raw = text.encode("utf-8", "surrogateescape")
-    if encoding in "qQ":
+def _bytes(word: re.Match[str]) -> bytes:
+    raw = (word.group(3) or word.group(5) or "").encode("utf-8", "surrogateescape")
+    if word.group(4):
         return quopri.decodestring(raw, header=True)
     try:
         # Padding that is left off is common, and too much of it does no harm.
         return binascii.a2b_base64(raw + b"==")
     except binascii.Error:
         return raw
-
-
-def guessed(content: bytes, charset: str) -> str:
-    """Return text in the charset it claims, else in one that it can be."""
-    claimed = charset.lower().strip("\"' ")
-    for name in (*_MEANT.get(claimed, ()), claimed, "utf-8"):
-        try:
-            return content.decode(name)
-        except (LookupError, ValueError):
-            continue
-    text = content.decode("utf-8", "replace")
-    letters = sum(letter > "\x7f" for letter in text)
-    broken = text.count(_BROKEN)
-    # A single letter that is cut costs no other; but a text without whole ones is Windows'.
-    return text if broken * _MOSTLY < letters else content.decode("cp1252", "replace")

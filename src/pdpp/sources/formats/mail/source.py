@@ -205,7 +205,8 @@ def _read_single(folder: _Folder) -> Iterator[Finding]:
 
 
 def _message(folder: _Folder, content: bytes, envelope: str, where: str) -> Iterator[Finding]:
-    from pdpp.sources.formats.mail.message import body, header, parse
+    from pdpp.sources.formats.mail.body import MOST_PARTS, body
+    from pdpp.sources.formats.mail.message import header, parse
 
     message = parse(content)
     if _is_deleted(header(message, "X-Mozilla-Status")):
@@ -227,6 +228,8 @@ def _message(folder: _Folder, content: bytes, envelope: str, where: str) -> Iter
         about = {"id": own, "message_id": key, "name": file.name, "media_type": file.media_type}
         attachment = _attachment("file", file.content, file.media_type)
         yield Item("attachments", own, about | times, (attachment,))
+    if said.left_out:
+        yield Skipped(f"parts of a message beyond the first {MOST_PARTS:,}", where)
 
 
 def _is_deleted(status: str) -> bool:

@@ -1,0 +1,168 @@
+"""Bodies: what a message says, as text, and the files that came with it."""
+
+import binascii
+import re
+from email.message import Message
+from typing import NamedTuple
+
+from pdpp.sources.formats.mail.charset import guessed
+from pdpp.sources.formats.mail.encoded import decoded
+from pdpp.sources.formats.mail.message import header, raw_headers
+from pdpp.sources.reading.html import html_text
+
+MOST_PARTS = 1_000
+_TEXTS = ("text/plain", "text/html")
+_ENCODING = re.compile(r"[\w-]+")
+_META = re.compile(rb"<meta[^>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_META_BYTES = 4_096
+_SHORT = 400
+_FEW = 4
+"""A text that is shorter, and than the page beside it so many times, only points to the page."""
+
+
+class MessageFile(NamedTuple):
+    """Something attached to a message."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+class MessageBody(NamedTuple):
+    """What a message says, as text; the HTML it was made from, where there was no text.
+
+    ``left_out`` counts the parts beyond those that are read.
+    """
+
+    text: str
+    html: bytes | None
+    files: tuple[MessageFile, ...]
+    left_out: int = 0
+
+
+class _Leaf(NamedTuple):
+    """A part that holds something, and its number among all of them."""
+
+    part: Message
+    number: int
+
+
+class _Shown(NamedTuple):
+    """What a part shows to a reader: leaves of text, and leaves that are files."""
+
+    texts: list[_Leaf]
+    files: list[_Leaf]
+
+    @property
+    def is_page(self) -> bool:
+        return any(leaf.part.get_content_type() == "text/html" for leaf in self.texts)
+
+    @property
+    def text(self) -> str:
+        """Return the words of all leaves; a page that repeats a text adds nothing to it."""
+        pieces: list[str] = []
+        for leaf in self.texts:
+            page = leaf.part.get_content_type() == "text/html"
+            text = html_text(_text(leaf.part)) if page else _text(leaf.part)
+            if not page or " ".join(text.split()) not in " ".join("\n".join(pieces).split()):
+                pieces.append(text)
+        return ("\n\n" if self.is_page else "\n").join(pieces).strip()
+
+
+def body(message: Message) -> MessageBody:
+    """Return the text of a message and what is attached to it."""
+    numbers: list[int] = []
+    shown = _shown(message, numbers, is_top=True)
+    pages = [leaf.part for leaf in shown.texts if leaf.part.get_content_type() == "text/html"]
+    return MessageBody(
+        shown.text,
+        b"\n".join(_bytes(page) for page in pages) if pages else None,
+        tuple(_file(leaf) for leaf in shown.files),
+        max(0, len(numbers) - MOST_PARTS),
+    )
+
+
+def _shown(part: Message, numbers: list[int], *, is_top: bool = False) -> _Shown:
+    """Return what a part shows; of forms of the same text it shows one, and the files of all."""
+    inner = part.get_payload()
+    if part.get_content_maintype() == "multipart" and isinstance(inner, list):
+        children = [_shown(child, numbers) for child in inner if isinstance(child, Message)]
+        chosen = children
+        if part.get_content_type() == "multipart/alternative":
+            chosen = _chosen([child for child in children if child.texts])
+        return _Shown(
+            [leaf for child in chosen for leaf in child.texts],
+            [leaf for child in children for leaf in child.files],
+        )
+    numbers.append(len(numbers) + 1)
+    if len(numbers) > MOST_PARTS:
+        return _Shown([], [])
+    leaf = _Leaf(part, len(numbers))
+    # Without parts, though it says that it has some, it is text in some form.
+    kind = "text/plain" if part.get_content_maintype() == "multipart" else part.get_content_type()
+    named = bool(_file_name(part)) and not is_top
+    attached = part.get_content_disposition() == "attachment" or named
+    return _Shown([], [leaf]) if attached or kind not in _TEXTS else _Shown([leaf], [])
+
+
+def _chosen(forms: list[_Shown]) -> list[_Shown]:
+    """Return the form of a text to read: plain text, unless it only says where to look."""
+    plain = next((form for form in forms if not form.is_page), None)
+    page = next((form for form in reversed(forms) if form.is_page), None)
+    if plain is None or page is None:
+        return forms[:1]
+    text = plain.text
+    told = len(text) >= _SHORT or (text and len(page.text) < _FEW * len(text))
+    return [plain] if told else [page]
+
+
+def _file(leaf: _Leaf) -> MessageFile:
+    part, kind = leaf.part, leaf.part.get_content_type()
+    name = _file_name(part)
+    if not name and kind == "message/rfc822":
+        inner = part.get_payload()
+        subject = header(inner[0], "Subject") if isinstance(inner, list) and inner else ""
+        name = f"{subject[:190]}.eml" if subject else ""
+    return MessageFile(name or f"part {leaf.number}", kind, _bytes(part))
+
+
+def _file_name(part: Message) -> str:
+    name = part.get_filename()
+    if name and "\ufffd" in str(name):
+        # The library gives up on raw bytes, in which many programs write names.
+        probe = Message()
+        for wanted in ("Content-Disposition", "Content-Type"):
+            for value in raw_headers(part, wanted):
+                probe[wanted] = value
+        name = probe.get_filename()
+    return decoded(str(name))[:200] if name else ""
+
+
+def _bytes(part: Message) -> bytes:
+    inner = part.get_payload()
+    encoding = _ENCODING.search(header(part, "Content-Transfer-Encoding"))
+    if isinstance(inner, list):
+        content = b"\n".join(child.as_bytes() for child in inner if isinstance(child, Message))
+        return _unpacked(content) if encoding and encoding[0].lower() == "base64" else content
+    if encoding is not None:
+        # The library knows an encoding only where nothing else stands beside it.
+        part.replace_header("Content-Transfer-Encoding", encoding[0].lower())
+    decoded_content = part.get_payload(decode=True)
+    return decoded_content if isinstance(decoded_content, bytes) else b""
+
+
+def _unpacked(content: bytes) -> bytes:
+    """Return a message that was encoded whole, which no message inside another may be."""
+    try:
+        return binascii.a2b_base64(content)
+    except binascii.Error:
+        return content
+
+
+def _text(part: Message) -> str:
+    content = _bytes(part)
+    charset = part.get_content_charset() or ""
+    if not charset and part.get_content_type() == "text/html":
+        meta = _META.search(content[:_META_BYTES])
+        charset = meta.group(1).decode("ascii") if meta else ""
+    return guessed(content, charset).replace("\r\n", "\n")

@@ -1,0 +1,234 @@
+"""What is read of one message: letters of every charset, people, dates, its text and its files."""
+
+import base64
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import findings, told
+
+from pdpp.sources.formats.mail.encoded import decoded
+from pdpp.sources.formats.mail.source import Mail
+from pdpp.sources.item import Item
+
+SOURCE = Mail()
+HEAD = {
+    "Message-ID": "<one@lind.example>",
+    "Date": "Sat, 31 Jan 2026 10:15:00 +0100",
+    "From": "Nora Lind <nora@lind.example>",
+    "To": "Ana <ana@lind.example>",
+    "Subject": "Tides",
+}
+Files = list[tuple[str, str, bytes]]
+
+
+def of(folder: Path, text: bytes | str, **headers: str | bytes) -> tuple[dict[str, Any], Files]:
+    """Return the record of one message and its files: names, kinds and bytes."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    content = b""
+    for name, value in {**HEAD, **named}.items():
+        content += name.encode() + b": " + (value.encode() if isinstance(value, str) else value)
+        content += b"\n"
+    path = folder / "one.eml"
+    path.write_bytes(content + b"\n" + (text.encode() if isinstance(text, str) else text))
+    items = [item for item in findings(SOURCE, path) if isinstance(item, Item)]
+    (message,) = [item for item in items if item.stream == "messages"]
+    files = [
+        (item.data["name"], item.data["media_type"], item.attachments[0].open().read())
+        for item in items
+        if item.stream == "attachments"
+    ]
+    return message.data, files
+
+
+def parts(kind: str, *inner: str) -> str:
+    """Return a text of several parts, with the header that says so before it."""
+    boundary = f"edge-of-{kind}"
+    lines = "".join(f"--{boundary}\n{part}\n" for part in inner)
+    return f'Content-Type: multipart/{kind}; boundary="{boundary}"\n\n{lines}--{boundary}--\n'
+
+
+def of_parts(folder: Path, content: str) -> tuple[dict[str, Any], Files]:
+    head, _, text = content.partition("\n\n")
+    return of(folder, text, Content_Type=head.partition(": ")[2])
+
+
+PLAIN = "Content-Type: text/plain; charset=utf-8\n\n{}\n".format
+PAGE = "Content-Type: text/html; charset=utf-8\n\n<p>{}</p>\n".format
+
+
+@pytest.mark.parametrize(
+    ("letters", "charset", "claimed"),
+    [
+        ("镕基来信", "gb18030", "gb2312"),
+        ("똠방각하", "cp949", "ks_c_5601-1987"),
+        ("①髙橋様", "cp932", "shift_jis"),
+        ("“tide” – €5", "cp1252", "iso-8859-1"),
+        ("maré à noite", "utf-8", "iso-8859-1"),
+        ("maré à noite", "utf-8", "us-ascii"),
+        ("שלום", "iso8859-8", "iso-8859-8-i"),
+        ("น้ำขึ้น", "cp874", "windows-874"),
+        ("прилив", "cp1251", "win-1251"),
+        ("прилив", "koi8-r", "koi8-r"),
+        ("潮の表", "iso2022_jp", "iso-2022-jp"),
+        ("潮の表", "iso2022_jp", "us-ascii"),
+        ("maré", "cp1252", "unknown-8bit"),
+        ("mar+é", "utf-7", "unicode-1-1-utf-7"),
+        ("maré", "latin-1", "unicode_escape"),
+    ],
+)
+def test_letters_are_read_in_the_charset_they_are_in(
+    tmp_path: Path, letters: str, charset: str, claimed: str
+) -> None:
+    raw = letters.encode(charset)
+    word = f"=?{claimed}?B?{base64.b64encode(raw).decode()}?="
+    data, _ = of(tmp_path, raw, Subject=word, Content_Type=f"text/plain; charset={claimed}")
+    assert (data["subject"], data["body"]) == (letters, letters)
+
+
+def test_letters_of_windows_in_japanese_of_seven_bits_are_read(tmp_path: Path) -> None:
+    raw = b"\x1b$B-!\x1b(B \x1b$BD,\x1b(B"
+    data, _ = of(tmp_path, raw, Content_Type="text/plain; charset=iso-2022-jp")
+    assert data["body"] == "① 潮"
+
+
+def test_one_bad_byte_does_not_spoil_the_text_around_it(tmp_path: Path) -> None:
+    raw = "maré à noite, ".encode() + b"\xe3" + " à manhã".encode()
+    data, _ = of(tmp_path, raw, Content_Type="text/plain; charset=utf-8")
+    assert data["body"] == "maré à noite, \ufffd à manhã"
+
+
+def test_raw_bytes_of_a_header_are_in_the_charset_of_the_text(tmp_path: Path) -> None:
+    kind = "text/plain; charset=koi8-r"
+    raw = "прилив".encode("koi8-r")
+    data, _ = of(tmp_path, raw, Subject=raw, Content_Type=kind)
+    assert (data["subject"], data["body"]) == ("прилив", "прилив")
+    data, _ = of(tmp_path, raw, Subject="прилив".encode(), Content_Type=kind)
+    assert data["subject"] == "прилив"
+
+
+def test_a_page_names_its_charset_itself(tmp_path: Path) -> None:
+    page = "<html><head><meta charset=gb2312></head><body>潮汐表</body></html>".encode("gb18030")
+    data, _ = of(tmp_path, page, Content_Type="text/html")
+    assert data["body"] == "潮汐表"
+
+
+def test_encoded_words_that_are_not_as_they_should_be_are_read() -> None:
+    assert decoded("=?utf-8?Q?low tide_at=C3=A0?=") == "low tide atà"
+    assert decoded("=?utf-8?Q?when?_now?= or =?utf-8?Q?later=?=") == "when? now or later"
+    assert decoded('=?"utf-8"?Q?=C3=A0?= =?utf-8?B?w6 A=?=') == "àà"
+    begun = time.monotonic()
+    decoded("=?utf-8?q?x?" * 100_000)
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("nora@lind.example <nora@lind.example>", ["nora@lind.example"]),
+        ("[Tides] Nora <nora@lind.example>", ["[Tides] Nora <nora@lind.example>"]),
+        ("Nora @ Home <nora@lind.example>", ["Nora @ Home <nora@lind.example>"]),
+        ("Lind, Nora <nora@lind.example>", ["Lind, Nora <nora@lind.example>"]),
+        ("=?utf-8?q?Nora_<nora@lind.example>?=", ["Nora <nora@lind.example>"]),
+        ("Nora Lind", ["Nora Lind"]),
+        ("Nora <nora@lind.example", ["Nora <nora@lind.example>"]),
+        ("A <a@x.example> B <b@x.example>", ["A <a@x.example>", "B <b@x.example>"]),
+        ("a@x.example b@x.example", ["a@x.example", "b@x.example"]),
+        ("Crew: A <a@x.example>, b@x.example;", ["A <a@x.example>", "b@x.example"]),
+        ("undisclosed-recipients:;", []),
+        (
+            '"Lind, \\"N\\"" <n@x.example>, (c) b@x.example',
+            ['Lind, "N" <n@x.example>', "c <b@x.example>"],
+        ),
+    ],
+)
+def test_people_are_who_a_person_reads(tmp_path: Path, written: str, read: list[str]) -> None:
+    data, _ = of(tmp_path, "x", To=written)
+    assert data.get("to", []) == read
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Sat, 31 Jan 2026 10:15:32 +01:00", "2026-01-31T10:15:32+01:00"),
+        ("Sat, 31 Jan 2026 10:15:32 GMT+01:00", "2026-01-31T10:15:32+01:00"),
+        ("Sat, 31 Jan 2026 10:15:32 +01", "2026-01-31T10:15:32+01:00"),
+        ("Sat, 31 Jan 2026 10:15:32.25 +0530 (IST)", "2026-01-31T10:15:32+05:30"),
+        ("Sat, 31 Jan 2026 10:15:32 --0700", "2026-01-31T10:15:32-07:00"),
+        ("2026-01-31 10:15:32 +0100", "2026-01-31T10:15:32+01:00"),
+        ("2026-01-31T10:15:32Z", "2026-01-31T10:15:32Z"),
+        ("Sat, 31 Jan 2026 10:15:32 PM", "2026-01-31T22:15:32"),
+        ("Mon, 31 Jan 100 10:15:32 +0000", "2000-01-31T10:15:32Z"),
+        ("Sat, 31 Jan 2026 10:15:32 +0100 (CET)", "2026-01-31T10:15:32+01:00"),
+        ("Sat, 31 Jan 2026 10:15:32 -0000", "2026-01-31T10:15:32Z"),
+    ],
+)
+def test_dates_are_read_as_programs_write_them(tmp_path: Path, written: str, read: str) -> None:
+    assert of(tmp_path, "x", Date=written)[0]["sent_at"] == read
+
+
+def test_a_page_with_a_plain_footer_is_not_lost(tmp_path: Path) -> None:
+    data, _ = of_parts(tmp_path, parts("mixed", PAGE("Low tide at noon."), PLAIN("-- the list")))
+    assert data["body"] == "Low tide at noon.\n\n-- the list"
+
+
+def test_of_forms_of_one_text_the_plain_one_is_read(tmp_path: Path) -> None:
+    said = "Low tide is at noon, bring the green folder."
+    data, _ = of_parts(tmp_path, parts("alternative", PLAIN(said), PAGE(f"<b>{said}</b>")))
+    assert data["body"] == said
+    data, _ = of_parts(tmp_path, parts("mixed", PLAIN(said), PAGE(f"<b>{said}</b>")))
+    assert data["body"] == said
+
+
+def test_a_plain_text_that_only_points_to_the_page_is_not_the_message(tmp_path: Path) -> None:
+    said = "Low tide is at noon. " * 20
+    stub = PLAIN("This mail has to be shown as HTML.")
+    data, _ = of_parts(tmp_path, parts("alternative", stub, PAGE(said)))
+    assert data["body"] == said.strip()
+
+
+def test_files_of_every_form_are_kept(tmp_path: Path) -> None:
+    chart = "Content-Type: image/png; name=chart.png\n\npicture\n"
+    page = parts("related", PAGE("Low tide"), chart)
+    data, files = of_parts(tmp_path, parts("alternative", PLAIN("Low tide"), page))
+    assert (data["body"], [name for name, _, _ in files]) == ("Low tide", ["chart.png"])
+
+
+def test_raw_bytes_in_the_name_of_a_file_are_read(tmp_path: Path) -> None:
+    for raw in ("maré.pdf".encode(), "maré.pdf".encode("latin-1")):
+        named = b'attachment; filename="' + raw + b'"'
+        _, files = of(tmp_path, "x", Content_Type="application/pdf", Content_Disposition=named)
+        assert files[0][0] == "maré.pdf"
+
+
+def test_an_encoding_is_known_with_marks_around_it(tmp_path: Path) -> None:
+    for encoding in ("base64 ", "BASE64;", '"base64"', "base64 (mime)"):
+        data, _ = of(tmp_path, "bG93IHRpZGU=\n", Content_Transfer_Encoding=encoding)
+        assert data["body"] == "low tide"
+
+
+def test_the_text_of_a_message_may_have_a_name(tmp_path: Path) -> None:
+    data, files = of(tmp_path, "low tide", Content_Type="text/plain; name=message.txt")
+    assert (data["body"], files) == ("low tide", [])
+
+
+def test_parts_without_a_mark_between_them_are_text(tmp_path: Path) -> None:
+    data, files = of(tmp_path, "low tide", Content_Type="multipart/mixed")
+    assert (data["body"], files) == ("low tide", [])
+
+
+def test_a_forwarded_message_is_called_by_its_subject(tmp_path: Path) -> None:
+    inner = "From: a@x.example\nSubject: =?utf-8?q?Mar=C3=A9?=\n\nthe tide\n"
+    plain = f"Content-Type: message/rfc822\n\n{inner}"
+    packed = base64.b64encode(inner.encode()).decode()
+    coded = f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{packed}\n"
+    _, files = of_parts(tmp_path, parts("mixed", PLAIN("see"), plain, coded))
+    assert files[0][0] == "Maré.eml"
+    assert all(b"the tide" in content for _, _, content in files)
+
+
+def test_more_parts_than_are_read_are_told(tmp_path: Path) -> None:
+    of_parts(tmp_path, parts("mixed", *[PLAIN("x")] * 1_010))
+    (skipped,) = told(SOURCE, tmp_path / "one.eml")
+    assert skipped.reason == "parts of a message beyond the first 1,000"
