@@ -322,6 +322,34 @@ def test_a_message_with_an_envelope_line_or_old_line_ends_is_read(tmp_path: Path
     assert not told(SOURCE, folder)
 
 
+def test_a_sentence_that_begins_with_from_begins_no_message(tmp_path: Path) -> None:
+    said = "We sailed.\n\nFrom May to June 2025\nnobody was here: twice.\n\nFrom noon\non we slept."
+    path = put(tmp_path, box(letter(1, "log", said), letter(2, "next", "x")))
+    assert [data["body"] for data in read(SOURCE, path).values()] == [said, "x"]
+
+
+def test_messages_are_told_apart_by_lines_of_many_kinds(tmp_path: Path) -> None:
+    envelopes = (
+        "From - ",  # Netscape
+        "From - Mon Jun  3 12:50:27 1996",
+        "From n@x.example Mon Jun  3 12:50:27 1996 remote from boat",
+        "From  Mon Jun  3 12:50:27 1996",
+        "From ???@??? Mon Jun 03 12:50:27 1996",  # Eudora
+        "From n@x.example Mon Jun  3 12:50 MET DST 1996",
+    )
+    for between in ("", "\n"):
+        made = (f"{line}\n{letter(n, str(n), 'x')}{between}" for n, line in enumerate(envelopes))
+        path = put(tmp_path, "".join(made).encode())
+        subjects = [data["subject"] for data in read(SOURCE, path).values()]
+        assert subjects == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_a_mailbox_of_an_old_macintosh_or_behind_empty_lines_is_read(tmp_path: Path) -> None:
+    content = box(GMAIL, REPLY)
+    for changed in (content.replace(b"\n", b"\r"), b"\r\n\r\n" + content):
+        assert len(read(SOURCE, put(tmp_path, changed))) == 2
+
+
 def test_space_around_encoded_words_stays_and_long_headers_are_quick() -> None:
     assert decoded("=?utf-8?q?Tide?=\r\n table =?utf-8?b?w6k=?= =?utf-8?q?t=C3=A9?=") == (
         "Tide table été"

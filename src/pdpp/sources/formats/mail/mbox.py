@@ -1,7 +1,7 @@
 """Mailboxes: yield the messages of an mbox file one at a time, however large it is."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from pdpp.sources.item import Skipped
@@ -10,10 +10,16 @@ from pdpp.sources.reading.lines import ByteLine, lines
 LARGEST = 64 << 20
 
 _DATED = re.compile(
-    rb"From .*\d{1,2}:\d{2}(?::\d{2})?\s.*\d{4}(?:\s+(?:[+-]\d{4}|[A-Z]{1,5}))?\s*\Z"
+    rb"From .{0,500}\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) +(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov"
+    rb"|Dec) +\d\d? +\d\d?:\d\d.{0,30}\b\d{4}\b|From -\s*\Z"
 )
-_LOOSE = re.compile(rb"From \S.*\d{4}\s*\Z|From \S+\s*\Z")
-_HEADER = re.compile(rb"[!-9;-~]{1,80}[ \t]*:|>?From ")
+_LIKE = re.compile(rb"From \S.*(?:\d{4}|\d\d:\d\d)\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
+_HEADER = re.compile(rb"[!-9;-~]{1,100}[ \t]*:|>From ")
+_KNOWN_HEADER = re.compile(
+    rb"(?:From|To|Cc|Date|Subject|Sender|Reply-To|Return-Path|Received|Delivered-To|Message-ID"
+    rb"|MIME-Version|Content-[A-Za-z-]+|(?:X|ARC|List)-[\w-]+|DKIM-Signature|Status|References)[ \t]*:",
+    re.IGNORECASE,
+)
 _BOUNDARY = re.compile(rb'boundary="?([^"\s;]{1,100})', re.IGNORECASE)
 _QUOTED = re.compile(rb">+From ")
 
@@ -30,9 +36,9 @@ def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped
     """Yield the messages of a mailbox; quoted lines are as they were before they were stored."""
     envelope, number, size, whole, stray = "", 0, 0, True, False
     body: list[bytes] = []
-    for line, begins in _marked(lines(stream, LARGEST)):
+    for line, following in _with_next(lines(stream, LARGEST)):
         whole = line.whole
-        if begins:
+        if _begins(line.text, following, after_blank=blank):
             if number:
                 yield _message(number, envelope, body, size, name)
             envelope = line.text.decode("utf-8", "replace").strip()
@@ -53,27 +59,30 @@ def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped
             yield from _unended(last, name)
 
 
-def _marked(found: Iterator[ByteLine]) -> Iterator[tuple[ByteLine, bool]]:
-    """Yield lines, each with whether a message begins at it.
+def _with_next(found: Iterable[ByteLine]) -> Iterator[tuple[ByteLine, bytes]]:
+    """Yield every line with the text of the one after it."""
+    before = None
+    for line in found:
+        if before is not None:
+            yield before, line.text
+        before = line
+    if before is not None:
+        yield before, b""
 
-    Many programs do not quote lines "From …" inside texts. One begins a message where it has a
-    clock and a year and an empty line before it or a header behind it; one without a clock needs
-    both.
+
+def _begins(text: bytes, following: bytes, *, after_blank: bool) -> bool:
+    """Tell whether a line begins a message.
+
+    Many programs do not quote lines "From …" inside texts, and some leave no empty line between
+    messages. A line with a day and a time needs an empty line before it or a header behind it;
+    any other, such as "From May to June 2025", needs both, and a header that is known.
     """
-    blank, line, first = True, next(found, None), True
-    while line is not None:
-        after = next(found, None)
-        marked = line.text.startswith(b"From ")
-        yield line, marked and (first or _begins(line.text, after, blank=blank))
-        blank = not line.text.strip()
-        first, line = first and blank, after
-
-
-def _begins(text: bytes, after: ByteLine | None, *, blank: bool) -> bool:
-    headed = after is not None and _HEADER.match(after.text) is not None
+    if not text.startswith(b"From "):
+        return False
     if _DATED.match(text):
-        return blank or headed
-    return blank and headed and _LOOSE.match(text) is not None
+        return after_blank or _HEADER.match(following) is not None
+    alike = after_blank and _LIKE.match(text) is not None
+    return alike and _KNOWN_HEADER.match(following) is not None
 
 
 def _unended(message: MboxMessage, name: str) -> Iterator[MboxMessage | Skipped]:

@@ -141,15 +141,19 @@ def _in_maildir(entry: FileEntry) -> bool:
 
 def is_mbox(head: bytes) -> bool:
     """Tell whether a file begins as a mailbox does."""
-    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    first, _, rest = _plain(head).lstrip(b"\n").partition(b"\n")
     return first.startswith(b"From ") and len(_HEADERS.findall(rest)) >= 2
 
 
 def is_message(head: bytes) -> bool:
     """Tell whether a file begins as a single message does."""
-    plain = head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    headers, _, _ = without_envelope(plain).partition(b"\n\n")
+    headers, _, _ = without_envelope(_plain(head).lstrip(b"\n")).partition(b"\n\n")
     return len(_HEADERS.findall(headers)) >= _FEW_HEADERS
+
+
+def _plain(head: bytes) -> bytes:
+    """Return the beginning of a file without a mark, and with line feeds alone."""
+    return head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def without_envelope(content: bytes) -> bytes:
