@@ -148,9 +148,9 @@ def test_html_mail_becomes_text_and_the_original_is_kept(tmp_path: Path) -> None
 
 
 def test_the_mailboxes_of_an_export_keep_apart_what_several_hold(tmp_path: Path) -> None:
-    put(tmp_path / "m", box(GMAIL), "Inbox.mbox")
-    put(tmp_path / "m", box(GMAIL), "Saved/mbox")
-    put(tmp_path / "m", box(REPLY), "Local Folders/Trash")
+    put(tmp_path / "m", box(REPLY), "Inbox.mbox")
+    put(tmp_path / "m", box(REPLY), "Saved/mbox")
+    put(tmp_path / "m", box(letter(3, "old", "x")), "Local Folders/Trash")
     records = read(SOURCE, tmp_path / "m")
     assert sorted(data["folder"] for data in records.values()) == ["Inbox", "Saved", "Trash"]
 
@@ -319,7 +319,7 @@ def test_a_message_with_an_envelope_line_or_old_line_ends_is_read(tmp_path: Path
     (folder / "one.eml").write_bytes(content)
     (folder / "two.eml").write_bytes(b"\xef\xbb\xbf" + content.partition(b"\n")[2])
     assert [data["subject"] for data in read(SOURCE, folder).values()] == ["Number 1"]
-    assert not told(SOURCE, folder)
+    assert [found.reason for found in told(SOURCE, folder)] == ["a message that stands twice"]
 
 
 def test_a_sentence_that_begins_with_from_begins_no_message(tmp_path: Path) -> None:

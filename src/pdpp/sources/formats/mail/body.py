@@ -2,6 +2,7 @@
 
 import binascii
 import re
+from collections.abc import Callable
 from email.message import Message
 from typing import NamedTuple
 
@@ -10,7 +11,10 @@ from pdpp.sources.formats.mail.encoded import decoded
 from pdpp.sources.formats.mail.message import header, raw_headers
 from pdpp.sources.reading.html import html_text
 
+Apart = Callable[[str], bytes | None]
 MOST_PARTS = 1_000
+_LEFT_OUT = "X-Apple-Content-Length"
+"""Apple Mail writes it where it took a file out of a message."""
 _TEXTS = ("text/plain", "text/html")
 _ENCODING = re.compile(r"[\w-]+")
 _META = re.compile(rb"<meta[^>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
@@ -21,11 +25,11 @@ _FEW = 4
 
 
 class MessageFile(NamedTuple):
-    """Something attached to a message."""
+    """Something attached to a message; ``content`` is None where it was left out."""
 
     name: str
     media_type: str
-    content: bytes
+    content: bytes | None
 
 
 class MessageBody(NamedTuple):
@@ -41,10 +45,11 @@ class MessageBody(NamedTuple):
 
 
 class _Leaf(NamedTuple):
-    """A part that holds something, and its number among all of them."""
+    """A part that holds something, its number among all of them, and its place in the tree."""
 
     part: Message
     number: int
+    place: str
 
 
 class _Shown(NamedTuple):
@@ -69,24 +74,31 @@ class _Shown(NamedTuple):
         return ("\n\n" if self.is_page else "\n").join(pieces).strip()
 
 
-def body(message: Message) -> MessageBody:
-    """Return the text of a message and what is attached to it."""
+def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
+    """Return the text of a message and what is attached to it.
+
+    ``apart`` returns what lies apart from the message, by the place of its part.
+    """
     numbers: list[int] = []
-    shown = _shown(message, numbers, is_top=True)
+    shown = _shown(message, numbers)
     pages = [leaf.part for leaf in shown.texts if leaf.part.get_content_type() == "text/html"]
     return MessageBody(
         shown.text,
         b"\n".join(_bytes(page) for page in pages) if pages else None,
-        tuple(_file(leaf) for leaf in shown.files),
+        tuple(_file(leaf, apart) for leaf in shown.files),
         max(0, len(numbers) - MOST_PARTS),
     )
 
 
-def _shown(part: Message, numbers: list[int], *, is_top: bool = False) -> _Shown:
+def _shown(part: Message, numbers: list[int], place: str = "") -> _Shown:
     """Return what a part shows; of forms of the same text it shows one, and the files of all."""
     inner = part.get_payload()
     if part.get_content_maintype() == "multipart" and isinstance(inner, list):
-        children = [_shown(child, numbers) for child in inner if isinstance(child, Message)]
+        children = [
+            _shown(child, numbers, f"{place}.{number}".lstrip("."))
+            for number, child in enumerate(inner, 1)
+            if isinstance(child, Message)
+        ]
         chosen = children
         if part.get_content_type() == "multipart/alternative":
             chosen = _chosen([child for child in children if child.texts])
@@ -97,10 +109,10 @@ def _shown(part: Message, numbers: list[int], *, is_top: bool = False) -> _Shown
     numbers.append(len(numbers) + 1)
     if len(numbers) > MOST_PARTS:
         return _Shown([], [])
-    leaf = _Leaf(part, len(numbers))
+    leaf = _Leaf(part, len(numbers), place or "1")
     # Without parts, though it says that it has some, it is text in some form.
     kind = "text/plain" if part.get_content_maintype() == "multipart" else part.get_content_type()
-    named = bool(_file_name(part)) and not is_top
+    named = bool(_file_name(part)) and bool(place)
     attached = part.get_content_disposition() == "attachment" or named
     return _Shown([], [leaf]) if attached or kind not in _TEXTS else _Shown([leaf], [])
 
@@ -116,14 +128,17 @@ def _chosen(forms: list[_Shown]) -> list[_Shown]:
     return [plain] if told else [page]
 
 
-def _file(leaf: _Leaf) -> MessageFile:
+def _file(leaf: _Leaf, apart: Apart) -> MessageFile:
     part, kind = leaf.part, leaf.part.get_content_type()
     name = _file_name(part)
     if not name and kind == "message/rfc822":
-        inner = part.get_payload()
-        subject = header(inner[0], "Subject") if isinstance(inner, list) and inner else ""
+        inner = next((child for child in part.walk() if child is not part), None)
+        subject = header(inner, "Subject") if inner is not None else ""
         name = f"{subject[:190]}.eml" if subject else ""
-    return MessageFile(name or f"part {leaf.number}", kind, _bytes(part))
+    content: bytes | None = _bytes(part)
+    if not content and part.get(_LEFT_OUT) is not None:
+        content = apart(leaf.place)
+    return MessageFile(name or f"part {leaf.number}", kind, content)
 
 
 def _file_name(part: Message) -> str:

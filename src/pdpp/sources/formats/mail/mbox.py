@@ -10,14 +10,16 @@ from pdpp.sources.reading.lines import ByteLine, lines
 LARGEST = 64 << 20
 
 _DATED = re.compile(
-    rb"From .{0,500}\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) +(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov"
-    rb"|Dec) +\d\d? +\d\d?:\d\d.{0,30}\b\d{4}\b|From -\s*\Z"
+    rb"From .{0,500}\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+    rb" +(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d\d? +\d\d?:\d\d.{0,30}\b\d{4}\b"
+    rb"|From -\s*\Z"
 )
 _LIKE = re.compile(rb"From \S.*(?:\d{4}|\d\d:\d\d)\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
 _HEADER = re.compile(rb"[!-9;-~]{1,100}[ \t]*:|>From ")
 _KNOWN_HEADER = re.compile(
     rb"(?:From|To|Cc|Date|Subject|Sender|Reply-To|Return-Path|Received|Delivered-To|Message-ID"
-    rb"|MIME-Version|Content-[A-Za-z-]+|(?:X|ARC|List)-[\w-]+|DKIM-Signature|Status|References)[ \t]*:",
+    rb"|MIME-Version|Content-[A-Za-z-]+|(?:X|ARC|List)-[\w-]+|DKIM-Signature|Status|References)"
+    rb"[ \t]*:",
     re.IGNORECASE,
 )
 _BOUNDARY = re.compile(rb'boundary="?([^"\s;]{1,100})', re.IGNORECASE)

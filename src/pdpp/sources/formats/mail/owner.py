@@ -9,10 +9,17 @@ from pdpp.sources.reading.tree import FileEntry
 _SAMPLE_BYTES = 4 << 20
 _MOST_FILES = 40
 _FROM_LINE = re.compile(rb"^From \S", re.MULTILINE)
-_DELIVERED = re.compile(rb"^(?:Delivered-To|X-Original-To):\s*<?([^\s<>@]{1,80}@[^\s<>]{3,120})")
+_TO_NAMES = (
+    rb"(?:(?:X-)?Delivered-To|X-Original-To|(?:X-)?Envelope-To|X-Apparently-To"
+    rb"|Original-Recipient:\s*rfc822;)"
+)
+"""What servers call the header that says whose mailbox a message was put into."""
+_DELIVERED = re.compile(
+    rb"^%s:?\s*<?([^\s<>@,;]{1,80}@[^\s<>,;]{3,120})" % _TO_NAMES, re.IGNORECASE
+)
 _HEADER = re.compile(rb"^(?:To|From|Cc|Bcc|Sender|Reply-To):(.*(?:\n[ \t].*)*)", re.IGNORECASE)
 _ADDRESS = re.compile(rb"[A-Za-z0-9._%+-]{1,80}@[A-Za-z0-9.-]{3,120}\w")
-_TO = rb"(?im)^(?:Delivered-To|X-Original-To):[ \t]*<?%s(?:@|>?\s*$)"
+_TO = rb"(?im)^%s:?[ \t]*<?%s(?:@|>?\s*$)"
 _COPY = re.compile(r" ?\(\d+\)\Z")
 _FIRST_BYTES = 65_536
 _FEW = 3
@@ -45,7 +52,7 @@ def owner_of(entries: Iterable[FileEntry]) -> str:
 def is_called_as_owner(entry: FileEntry, name: str) -> bool:
     """Tell whether the first messages of a mailbox were delivered to whom it is called after."""
     called = re.escape(without_copy(name).encode())
-    return bool(re.search(_TO % called, entry.head(_FIRST_BYTES)))
+    return bool(re.search(_TO % (_TO_NAMES, called), entry.head(_FIRST_BYTES)))
 
 
 def without_copy(name: str) -> str:

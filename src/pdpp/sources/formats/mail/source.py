@@ -1,38 +1,64 @@
 """Mail: mbox files, single messages and Maildir folders."""
 
 import io
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pdpp.evidence.amount import counted
+from pdpp.sources.formats.mail.emlx import (
+    Place,
+    emlx_message,
+    files_apart,
+    is_deleted_emlx,
+    read_apart,
+)
+from pdpp.sources.formats.mail.layout import (
+    BOX_SUFFIXES,
+    box_candidates,
+    box_name,
+    boxes_of,
+    folder_name,
+    is_mbox,
+    is_message,
+    singles_of,
+    without_envelope,
+)
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
 from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of, without_copy
+from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 if TYPE_CHECKING:
     from email.message import Message
 
-_HEADERS = re.compile(
-    rb"^(?:From|To|Date|Subject|Message-ID|Received|MIME-Version|Return-Path|Delivered-To):",
-    re.MULTILINE | re.IGNORECASE,
-)
-_FEW_HEADERS = 3
-_LENGTH = re.compile(rb"(\d{1,9})[ \t]*\r?\n")
-_EXPUNGED = 0x0008
-_SINGLE_SUFFIXES = (".eml", ".emlx")
-
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
-_MAILDIR = ("cur", "new")
-_BOX_SUFFIXES = (".mbox", ".mbx")
+_DELETED = 0x8
+_UNREADABLE = {
+    ".pst": "Outlook keeps mail in it that only Outlook reads",
+    ".ost": "Outlook keeps mail in it that only Outlook reads",
+    ".olm": "Outlook for Mac keeps mail in it that only Outlook reads",
+    ".msg": "Outlook saves a message so that only Outlook reads it",
+    ".dbx": "Outlook Express keeps mail in it",
+}
+_TRY_THUNDERBIRD = (
+    "bring the mail into Thunderbird or save it as .eml files, and import the folder of that"
+)
 
 
 class Mail(Source):
@@ -41,15 +67,32 @@ class Mail(Source):
     connector_key = "mail"
     lies_among_others = True
     label = "Mail (mbox, .eml or Maildir)"
+    passed_over = MappingProxyType(
+        {
+            "*.msf": "an index of Thunderbird",
+            "table_of_contents": "an index of Apple Mail",
+            "Envelope Index*": "an index of Apple Mail",
+            "*mboxCache.plist": "an index of Apple Mail",
+            "dovecot*": "an index of a mail server",
+            "courierimap*": "an index of a mail server",
+            "maildirfolder": "an index of a mail server",
+            ".mh_sequences": "an index of a mail program",
+            "*/User Settings/*.json": "settings of Gmail",
+        }
+    )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+    def recognise(
+        self,
+        tree: Tree,
+        choices: OwnerChoices,  # noqa: ARG002 - nothing can be said
+    ) -> Recognition | ExportRefusal | None:
         """Look for mailboxes and messages by their first lines."""
-        boxes = [entry for entry in _box_candidates(tree) if is_mbox(entry.head(8_192))]
-        singles = _singles(tree)
-        if not boxes and not any(
+        boxes = boxes_of(tree)
+        singles = singles_of(tree)
+        if not any(entry.size for entry in boxes) and not any(
             is_message(entry.head(8_192)) for entry in singles[:_MOST_LOOKED_AT]
         ):
-            return None
+            return _refusal(tree)
         owner = owner_of([*boxes, *singles])
         account = owner or without_copy(tree.path.stem)
         kinds = [
@@ -73,13 +116,13 @@ class Mail(Source):
         Two folders have an inbox each, or a mailbox is called as whom its messages came to. Who
         sorts mail into folders has boxes of any other name, and may have several addresses.
         """
-        boxes = _box_candidates(tree)
-        names = Counter(_box_name(entry).casefold() for entry in boxes)
+        boxes = box_candidates(tree)
+        names = Counter(box_name(entry).casefold() for entry in boxes)
         return [
             entry
             for entry in boxes
-            if (names[_box_name(entry).casefold()] > 1 and is_mbox(entry.head(8_192)))
-            or (entry.suffix in _BOX_SUFFIXES and is_called_as_owner(entry, _box_name(entry)))
+            if (names[box_name(entry).casefold()] > 1 and is_mbox(entry.head(8_192)))
+            or (entry.suffix in BOX_SUFFIXES and is_called_as_owner(entry, box_name(entry)))
         ]
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -88,11 +131,24 @@ class Mail(Source):
         for entry in tree.these(recognition.detail["boxes"]):
             # A file alone is called as its owner likes: its name says nothing of the messages.
             several = recognition.detail["several"]
-            folder = _Folder(entry, _box_name(entry) if several else "", several, seen)
+            folder = _Folder(entry, box_name(entry) if several else "", several, seen)
             yield ExportPart(entry, partial(_read_box, folder))
-        for entry in _singles(tree):
-            folder = _Folder(entry, _folder_name(entry), False, SeenKeys())
-            yield ExportPart(entry, partial(_read_single, folder))
+        labels, apart = ProtonLabels(tree), files_apart(tree)
+        for entry in singles_of(tree):
+            folder = _Folder(entry, folder_name(entry), False, seen)
+            yield ExportPart(entry, partial(_read_single, folder, labels, apart))
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the files that Apple Mail keeps apart from its messages."""
+        return [entry.name for entry in files_apart(tree).values()]
+
+
+def _refusal(tree: Tree) -> ExportRefusal | None:
+    """Say what to do with files in which Microsoft's programs keep mail."""
+    for entry in tree.entries:
+        if why := _UNREADABLE.get(entry.suffix):
+            return ExportRefusal(f"{entry.name} cannot be read: {why}; {_TRY_THUNDERBIRD}")
+    return None
 
 
 class _Folder(NamedTuple):
@@ -118,72 +174,6 @@ class _Folder(NamedTuple):
         return plain if self.seen.first(plain) else placed
 
 
-def _box_candidates(tree: Tree) -> list[FileEntry]:
-    if tree.kind == "file":
-        return list(tree.entries)
-    inside = [entry for entry in tree.entries if not entry.suffix and not _in_maildir(entry)]
-    return [*tree.named("*.mbox", "*.mbx", "mbox"), *(e for e in inside if e.base != "mbox")]
-
-
-def _singles(tree: Tree) -> list[FileEntry]:
-    if tree.kind == "file":
-        single = (entry for entry in tree.entries if not is_mbox(entry.head(8_192)))
-        return [entry for entry in single if is_message(entry.head(8_192))]
-    return [
-        entry for entry in tree.entries if entry.suffix in _SINGLE_SUFFIXES or _in_maildir(entry)
-    ]
-
-
-def _in_maildir(entry: FileEntry) -> bool:
-    folders = entry.name.split("/")
-    return len(folders) > 1 and folders[-2] in _MAILDIR
-
-
-def is_mbox(head: bytes) -> bool:
-    """Tell whether a file begins as a mailbox does."""
-    first, _, rest = _plain(head).lstrip(b"\n").partition(b"\n")
-    return first.startswith(b"From ") and len(_HEADERS.findall(rest)) >= 2
-
-
-def is_message(head: bytes) -> bool:
-    """Tell whether a file begins as a single message does."""
-    headers, _, _ = without_envelope(_plain(head).lstrip(b"\n")).partition(b"\n\n")
-    return len(_HEADERS.findall(headers)) >= _FEW_HEADERS
-
-
-def _plain(head: bytes) -> bytes:
-    """Return the beginning of a file without a mark, and with line feeds alone."""
-    return head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-
-
-def without_envelope(content: bytes) -> bytes:
-    """Return a message without what some programs save around it.
-
-    That is a line ``From …`` before it. Apple Mail writes how long the message is before it, and
-    what it knows of it behind.
-    """
-    if content.startswith(b"From "):
-        return content.partition(b"\n")[2]
-    length = _LENGTH.match(content)
-    return content[length.end() :][: int(length[1])] if length else content
-
-
-def _box_name(entry: FileEntry) -> str:
-    folder = entry.name.removesuffix("/mbox") if entry.base == "mbox" else entry.name
-    return re.sub(r"\.(?:mbox|mbx)$", "", folder.rpartition("/")[2]) or "mail"
-
-
-def _folder_name(entry: FileEntry) -> str:
-    folders = entry.name.split("/")[:-1]
-    # Apple Mail keeps messages some folders below the one that a person knows.
-    boxes = [folder for folder in folders if folder.endswith(_BOX_SUFFIXES)]
-    if boxes:
-        return boxes[-1].rpartition(".")[0]
-    if folders and folders[-1] in _MAILDIR:
-        folders = folders[:-1]
-    return folders[-1].lstrip(".") if folders else ""
-
-
 def _read_box(folder: _Folder) -> Iterator[Finding]:
     with folder.entry.open() as stream:
         for finding in mbox_messages(stream, folder.entry.name):
@@ -191,49 +181,88 @@ def _read_box(folder: _Folder) -> Iterator[Finding]:
                 yield finding
             else:
                 where = f"{folder.entry.name} message {finding.number}"
-                findings = _message(folder, finding.content, finding.envelope, where)
-                yield from account(findings, where, "message")
+                stored = StoredMessage(finding.content, finding.envelope, where)
+                yield from account(_message(folder, stored), where, "message")
 
 
-def _read_single(folder: _Folder) -> Iterator[Finding]:
-    name = folder.entry.name
-    with folder.entry.open() as stream:
+def _read_single(
+    folder: _Folder, labels: ProtonLabels, apart: Mapping[Place, FileEntry]
+) -> Iterator[Finding]:
+    entry = folder.entry
+    with entry.open() as stream:
         content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
-        yield Skipped("a message too large", name)
+        yield Skipped("a message too large", entry.name)
     elif not is_message(content[:65_536]):
-        yield Skipped("a file that is no message", name)
+        yield Skipped("a file that is no message", entry.name)
+    elif entry.suffix == ".emlx" and is_deleted_emlx(content):
+        yield Skipped("a message that its owner deleted", entry.name)
     else:
-        content = without_envelope(content.removeprefix(b"\xef\xbb\xbf"))
-        yield from account(_message(folder, content, "", name), name, "message")
+        known = labels.of(entry)
+        # The folder that Proton writes is called by the time of the export.
+        folder = folder if known is None else folder._replace(name="")
+        whole = emlx_message(content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
+        stored = StoredMessage(
+            without_envelope(whole), "", entry.name, partial(read_apart, apart, entry), known or []
+        )
+        yield from account(_message(folder, stored), entry.name, "message")
 
 
-def _message(folder: _Folder, content: bytes, envelope: str, where: str) -> Iterator[Finding]:
+class StoredMessage(NamedTuple):
+    """A message as a file or a mailbox holds it, and what stands beside it."""
+
+    content: bytes
+    envelope: str
+    where: str
+    apart: Callable[[str], bytes | None] = lambda _: None
+    labels: Sequence[str] = ()
+
+
+def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
     from pdpp.sources.formats.mail.message import header, parse
 
-    message = parse(content)
-    if _is_deleted(header(message, "X-Mozilla-Status")):
-        yield Skipped("a message that was deleted, and only waits to be removed", where)
+    message = parse(stored.content)
+    if _is_deleted(message):
+        yield Skipped("a message that its owner deleted", stored.where)
         return
-    name = header(message, "Message-ID")
-    parts = [header(message, header_name) for header_name in ("Date", "From", "Subject")]
-    key = folder.key(name or digest_key(content), *parts)
+    if folder.several and header(message, "X-Gmail-Labels"):
+        # Gmail writes a mailbox for each label, and all labels of a message into each of them.
+        folder = folder._replace(name="", several=False)
+    name = header(message, "Message-ID") or digest_key(_text_of(stored.content))
+    key = folder.key(name, *(header(message, each) for each in ("Date", "From", "Subject")))
     if key is None:
-        yield Skipped("a message that stands twice", where)
+        yield Skipped("a message that stands twice", stored.where)
         return
-    said = body(message)
-    data = _data(folder, message, key, envelope, said.text)
+    said = body(message, stored.apart)
+    data = _data(folder, message, key, stored, said.text)
     html = () if said.html is None else (_attachment("html", said.html, "text/html"),)
     yield Item("messages", key, data, html)
     times = {name: data[name] for name in ("sent_at", "floating") if name in data}
     for number, file in enumerate(said.files, 1):
         own = safe_key(key, str(number))
         about = {"id": own, "message_id": key, "name": file.name, "media_type": file.media_type}
-        attachment = _attachment("file", file.content, file.media_type)
-        yield Item("attachments", own, about | times, (attachment,))
+        if file.content is None:
+            yield Item("attachments", own, about | times)
+            yield Skipped("a file that the mail program had not downloaded", stored.where)
+        else:
+            attachment = _attachment("file", file.content, file.media_type)
+            yield Item("attachments", own, about | times, (attachment,))
     if said.left_out:
-        yield Skipped(f"parts of a message beyond the first {MOST_PARTS:,}", where)
+        yield Skipped(f"parts of a message beyond the first {MOST_PARTS:,}", stored.where)
+
+
+def _is_deleted(message: "Message") -> bool:
+    """Tell whether Thunderbird marks a message that was deleted or moved, and is still there."""
+    try:
+        return bool(int(str(message.get("X-Mozilla-Status", "0")), 16) & _DELETED)
+    except ValueError:
+        return False
+
+
+def _text_of(content: bytes) -> bytes:
+    """Return a message without its headers, which programs add to, and the same line ends."""
+    return content.replace(b"\r\n", b"\n").partition(b"\n\n")[2].strip()
 
 
 def _is_deleted(status: str) -> bool:
@@ -249,15 +278,15 @@ def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
 
 
 def _data(
-    folder: _Folder, message: "Message", key: str, envelope: str, text: str
+    folder: _Folder, message: "Message", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
     from pdpp.sources.formats.mail.message import header, people, references, sent
 
     before = references(message)
-    moment = sent(message, envelope)
+    moment = sent(message, stored.envelope)
     when, floating = (None, None) if moment is None else local_text(moment, None)
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
-    labels = [label.strip() for label in header(message, "X-Gmail-Labels").split(",")]
+    of_gmail = (label.strip() for label in header(message, "X-Gmail-Labels").split(","))
     data: dict[str, object] = {
         "id": key,
         "message_id": header(message, "Message-ID"),
@@ -268,7 +297,7 @@ def _data(
         "cc": people(message, "Cc"),
         "bcc": people(message, "Bcc"),
         "body": text,
-        "labels": [label for label in labels if label],
+        "labels": [label for label in (*of_gmail, *stored.labels) if label],
         "folder": folder.name,
         "in_reply_to": before[-1] if before else None,
         "sent_at": when,

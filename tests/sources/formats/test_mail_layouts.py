@@ -1,0 +1,246 @@
+"""Mail as programs keep it: Thunderbird, Apple Mail, Maildir, MH, Proton, Gmail and Outlook."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import Home, findings, look, read, told
+
+from pdpp.sources.formats.mail.source import Mail
+from pdpp.sources.item import Item
+from pdpp.sources.source import ExportRefusal, Recognition
+
+SOURCE = Mail()
+
+
+def letter(number: int, *more: str, text: str = "low tide", named: bool = True) -> str:
+    """Return a message as a file holds it."""
+    lines = [
+        *([f"Message-ID: <m{number}@lind.example>"] if named else []),
+        f"Date: Sat, 31 Jan 2026 10:15:{number:02} +0100",
+        "From: Nora Lind <nora@lind.example>",
+        f"To: friend{number}@x.example",
+        f"Subject: Number {number}",
+        *more,
+        "",
+        text,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def box(*letters: str) -> str:
+    return "".join(f"From - Sat Jan 31 10:15:32 2026\n{each}\n" for each in letters)
+
+
+def emlx(message: str, flags: int = 8590195713) -> str:
+    return (
+        f"{len(message.encode())}      \n{message}"
+        f'<?xml version="1.0"?>\n<plist version="1.0"><dict>\n\t<key>flags</key>\n'
+        f"\t<integer>{flags}</integer>\n</dict></plist>\n"
+    )
+
+
+def put(folder: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return folder
+
+
+def folders(path: Path) -> dict[str, Any]:
+    """Return the folder of each message by its subject."""
+    return {data["subject"]: data.get("folder") for data in read(SOURCE, path).values()}
+
+
+def reasons(path: Path) -> list[str]:
+    return [found.reason for found in told(SOURCE, path)]
+
+
+INDEX = '// <!-- <mdb:mork:z v="1.4"/> -->\n'
+
+
+def test_every_folder_of_thunderbird_is_read(tmp_path: Path) -> None:
+    profile = put(
+        tmp_path / "profile",
+        {
+            "ImapMail/x/INBOX": box(letter(1)),
+            "ImapMail/x/INBOX.msf": INDEX,
+            "ImapMail/x/Archives": "",
+            "ImapMail/x/Archives.msf": INDEX,
+            "ImapMail/x/Archives.sbd/2025": box(letter(2)),
+            "ImapMail/x/Archives.sbd/2025.msf": INDEX,
+            "ImapMail/x/boats.example": box(letter(3)),
+            "ImapMail/x/boats.example.msf": INDEX,
+            "ImapMail/x/Entw&APw-rfe": box(letter(4)),
+        },
+    )
+    assert folders(profile) == {
+        "Number 1": "INBOX",
+        "Number 2": "2025",
+        "Number 3": "boats.example",
+        "Number 4": "Entwürfe",
+    }
+    assert not told(SOURCE, profile)
+    report = Home(tmp_path / "home").bring(profile)
+    assert (report["files"]["read"], report["files"]["unknown"]) == (5, [])
+
+
+def test_what_thunderbird_moved_elsewhere_is_there_once(tmp_path: Path) -> None:
+    moved = letter(1, "X-Mozilla-Status2: 00000000")
+    put(
+        tmp_path,
+        {
+            "Inbox": box(f"X-Mozilla-Status: 0009\n{moved}", letter(2)),
+            "Saved": box(f"X-Mozilla-Status: 0001\n{moved}"),
+        },
+    )
+    assert folders(tmp_path) == {"Number 1": "Saved", "Number 2": "Inbox"}
+    assert reasons(tmp_path) == ["a message that its owner deleted"]
+
+
+def test_messages_of_apple_mail_are_those_of_a_mailbox(tmp_path: Path) -> None:
+    place = "V10/A-1/INBOX.mbox/B-2/Data/Messages"
+    kept = put(
+        tmp_path / "apple",
+        {
+            f"{place}/1.emlx": emlx(letter(1)),
+            f"{place}/2.emlx": emlx(letter(2)),
+            f"{place}/3.emlx": emlx(letter(3), flags=8590195715),
+        },
+    )
+    assert folders(kept) == {"Number 1": "INBOX", "Number 2": "INBOX"}
+    assert reasons(kept) == ["a message that its owner deleted"]
+    mailbox = put(tmp_path / "box", {"all.mbox": box(letter(1), letter(2))})
+    assert set(read(SOURCE, kept)) == set(read(SOURCE, mailbox))
+
+
+def test_files_that_apple_mail_took_out_of_a_message_come_in_with_it(tmp_path: Path) -> None:
+    parts = "".join(
+        f"--b\nContent-Type: {kind}; name={name}\nContent-Transfer-Encoding: base64\n"
+        f"X-Apple-Content-Length: 9\n\n\n"
+        for kind, name in (("text/csv", "a.csv"), ("image/png", "b.png"), ("image/png", "c.png"))
+    )
+    said = "--b\nContent-Type: text/plain\n\nsee the files\n"
+    whole = letter(1, "Content-Type: multipart/mixed; boundary=b", text=f"{said}{parts}--b--")
+    kept = put(
+        tmp_path / "apple",
+        {
+            "x.mbox/Data/Messages/7.partial.emlx": emlx(whole),
+            "x.mbox/Data/Attachments/7/2/a.csv": "tide,noon",
+            "x.mbox/Data/Messages/7.3.emlxpart": base64.b64encode(b"picture").decode(),
+        },
+    )
+    files = {
+        item.data["name"]: item.attachments[0].open().read() if item.attachments else None
+        for item in findings(SOURCE, kept)
+        if isinstance(item, Item) and item.stream == "attachments"
+    }
+    assert files == {"a.csv": b"tide,noon", "b.png": b"picture", "c.png": None}
+    assert reasons(kept) == ["a file that the mail program had not downloaded"]
+    report = Home(tmp_path / "home").bring(kept)
+    assert report["files"]["attached"] == 2
+
+
+def test_folders_of_mh_are_read(tmp_path: Path) -> None:
+    put(tmp_path, {"inbox/1": letter(1), "inbox/2": letter(2), "inbox/3": "a note\n"})
+    assert folders(tmp_path) == {"Number 1": "inbox", "Number 2": "inbox"}
+
+
+def test_folders_of_maildir_have_the_names_that_people_gave_them(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        {
+            ".Entw&APw-rfe/cur/1.M1.host:2,S": letter(1),
+            ".R&-D/new/2.M1.host": letter(2),
+            "dovecot-uidlist": "3 V1\n",
+        },
+    )
+    assert folders(tmp_path) == {"Number 1": "Entwürfe", "Number 2": "R&-D"}
+
+
+def test_a_message_in_two_folders_is_there_once(tmp_path: Path) -> None:
+    put(tmp_path, {"Archive/a.eml": letter(1), "Inbox/a.eml": letter(1), "Inbox/b.eml": letter(2)})
+    assert folders(tmp_path) == {"Number 1": "Archive", "Number 2": "Inbox"}
+    assert reasons(tmp_path) == ["a message that stands twice"]
+
+
+def proton(folder: Path, month: str) -> Path:
+    place = f"mail_2026{month}01_101010"
+    labels = [{"ID": "boat-id", "Name": "Boats", "Path": "Work/Boats", "Type": 1}]
+    beside = {"Version": 1, "Payload": {"ID": "a==", "LabelIDs": ["0", "5", "boat-id", "gone"]}}
+    return put(
+        folder,
+        {
+            f"{place}/a==.eml": letter(1),
+            f"{place}/a==.metadata.json": json.dumps(beside),
+            f"{place}/b==.eml": letter(2),
+            f"{place}/b==.metadata.json": "[]",
+            f"{place}/labels.json": json.dumps({"Version": 1, "Payload": labels}),
+        },
+    )
+
+
+def test_labels_of_proton_stand_beside_its_messages(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    report = home.bring(proton(tmp_path / "one", "01"))
+    assert report["files"]["unknown"] == []
+    labels = [data.get("labels") for data in home.records().values()]
+    assert sorted(labels, key=str) == [None, ["Inbox", "Work/Boats"]]
+    later = home.bring(proton(tmp_path / "two", "02"))
+    assert (later["counts"]["new"], later["counts"]["changed"]) == (0, 1)
+
+
+def test_a_message_of_gmail_with_two_labels_is_there_once(tmp_path: Path) -> None:
+    labelled = letter(1, "X-Gmail-Labels: Inbox,Work", "X-GM-THRID: 17")
+    both = put(tmp_path / "two", {"Inbox.mbox": box(labelled), "Work.mbox": box(labelled)})
+    (data,) = read(SOURCE, both).values()
+    assert data["labels"] == ["Inbox", "Work"]
+    alone = put(tmp_path / "one", {"All mail.mbox": box(labelled)})
+    assert read(SOURCE, alone) == read(SOURCE, both)
+
+
+def test_a_message_without_an_id_is_the_same_with_other_labels(tmp_path: Path) -> None:
+    first = letter(1, "X-Gmail-Labels: Drafts", named=False)
+    second = letter(1, "X-Gmail-Labels: Drafts,Opened", named=False).replace("\n", "\r\n")
+    one, two = tmp_path / "a.mbox", tmp_path / "b.mbox"
+    one.write_text(box(first))
+    two.write_bytes(box(second).encode())
+    assert set(read(SOURCE, one)) == set(read(SOURCE, two))
+    two.write_text(box(letter(1, text="high tide", named=False)))
+    assert set(read(SOURCE, one)) != set(read(SOURCE, two))
+
+
+@pytest.mark.parametrize("name", ["Outlook.pst", "hello.msg", "mac.olm", "Inbox.dbx"])
+def test_what_only_outlook_reads_is_refused_with_what_to_do(tmp_path: Path, name: str) -> None:
+    put(tmp_path, {name: "!BDN", "notes.txt": "x"})
+    seen = look(SOURCE, tmp_path)
+    assert isinstance(seen, ExportRefusal)
+    assert name in seen.message
+    assert "Thunderbird" in seen.message
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "X-Delivered-To: n@lind.example",
+        "Envelope-to: n@lind.example",
+        "Delivered-to: n@lind.example",
+        "X-Apparently-To: n@lind.example; Sat, 31 Jan",
+        "Original-recipient: rfc822;n@lind.example",
+    ],
+)
+def test_servers_say_in_many_ways_whose_mailbox_it_is(tmp_path: Path, header: str) -> None:
+    path = put(tmp_path, {"a.mbox": box(letter(1, header), letter(2, header))}) / "a.mbox"
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("n@lind.example", True)
+
+
+def test_the_folder_of_sent_mail_alone_is_of_who_sent_it(tmp_path: Path) -> None:
+    path = put(tmp_path, {"Sent": box(*(letter(number) for number in range(5)))}) / "Sent"
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert seen.identity == "nora@lind.example"
