@@ -1,6 +1,8 @@
 """What is read of one message: letters of every charset, people, dates, its text and its files."""
 
 import base64
+import binascii
+import struct
 import time
 from pathlib import Path
 from typing import Any
@@ -232,3 +234,71 @@ def test_more_parts_than_are_read_are_told(tmp_path: Path) -> None:
     of_parts(tmp_path, parts("mixed", *[PLAIN("x")] * 1_010))
     (skipped,) = told(SOURCE, tmp_path / "one.eml")
     assert skipped.reason == "parts of a message beyond the first 1,000"
+
+
+def test_lines_that_were_broken_for_the_way_are_joined(tmp_path: Path) -> None:
+    said = "Low tide is \nat noon.\n> was it \n> so?\n>> yes\nNo.\n  indented\n-- \nNora\n"
+    data, _ = of(tmp_path, said, Content_Type="text/plain; format=flowed")
+    assert data["body"] == ("Low tide is at noon.\n> was it so?\n>> yes\nNo.\n indented\n-- \nNora")
+    cut = "https://lind.example/tide \ntable\n"
+    data, _ = of(tmp_path, cut, Content_Type="text/plain; Format=Flowed; DelSp=Yes")
+    assert data["body"] == "https://lind.example/tidetable"
+    assert of(tmp_path, cut, Content_Type="text/plain")[0]["body"] == cut.strip()
+
+
+def test_files_that_are_written_into_a_text_are_taken_out(tmp_path: Path) -> None:
+    content = bytes(range(100))
+    lines = [binascii.b2a_uu(content[at : at + 45]).decode() for at in range(0, 100, 45)]
+    inside = "begin 644 tide table.bin\n" + "".join(lines) + "`\nend\n"
+    data, files = of(tmp_path, f"See below.\n\n{inside}\nNora\n")
+    assert data["body"] == "See below.\n\n\nNora"
+    assert files == [("tide table.bin", "application/octet-stream", content)]
+    torn = "begin 644 x.bin\nMnot of a file ~ at all\nend\n"
+    assert of(tmp_path, torn) == (of(tmp_path, torn)[0], [])
+    assert "begin 644 x.bin" in of(tmp_path, torn)[0]["body"]
+
+
+def wrapping(*attributes: tuple[int, bytes]) -> bytes:
+    """Return a winmail.dat as Outlook writes it."""
+    head = struct.pack("<IH", 0x223E9F78, 1)
+    return head + b"".join(
+        struct.pack("<BII", 2, kind, len(value)) + value + b"\0\0" for kind, value in attributes
+    )
+
+
+def test_what_outlook_wrapped_is_found(tmp_path: Path) -> None:
+    long_name = "maré alta.pdf\0".encode("utf-16-le")
+    about = struct.pack("<IHHII", 1, 0x1F, 0x3707, 1, len(long_name)) + long_name
+    content = wrapping(
+        (0x0002800C, b"low tide\0"),
+        (0x00069002, bytes(14)),
+        (0x00018010, b"MARALT~1.PDF\0"),
+        (0x0006800F, b"%PDF tide"),
+        (0x00069005, about),
+        (0x00069002, bytes(14)),
+        (0x00018010, b"b.txt\0"),
+        (0x0006800F, b"noon"),
+    )
+    for whole in (content, content[:-1]):
+        data, files = of(
+            tmp_path,
+            base64.encodebytes(whole),
+            Content_Type="application/ms-tnef; name=winmail.dat",
+            Content_Transfer_Encoding="base64",
+        )
+        assert data["body"] == "low tide"
+        assert files[0][0] == "winmail.dat"
+        assert files[1:] == [
+            ("maré alta.pdf", "application/pdf", b"%PDF tide"),
+            ("b.txt", "text/plain", b"noon"),
+        ]
+
+
+def test_a_draft_with_few_headers_is_a_message(tmp_path: Path) -> None:
+    (tmp_path / "draft.eml").write_text("To: ana@lind.example\nSubject: Tides\n\nlow\n")
+    (tmp_path / "note.eml").write_text("Subject: Tides\n\nlow\n")
+    (tmp_path / "whole.eml").write_text(
+        "".join(f"{name}: {value}\n" for name, value in HEAD.items()) + "\nhigh\n"
+    )
+    found = [item for item in findings(SOURCE, tmp_path) if isinstance(item, Item)]
+    assert sorted(item.data["body"] for item in found) == ["high", "low"]

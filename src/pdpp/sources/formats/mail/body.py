@@ -1,6 +1,7 @@
 """Bodies: what a message says, as text, and the files that came with it."""
 
 import binascii
+import mimetypes
 import re
 from collections.abc import Callable
 from email.message import Message
@@ -9,12 +10,15 @@ from typing import NamedTuple
 from pdpp.sources.formats.mail.charset import guessed
 from pdpp.sources.formats.mail.encoded import decoded
 from pdpp.sources.formats.mail.message import header, raw_headers
+from pdpp.sources.formats.mail.plain import rejoined, taken_out
+from pdpp.sources.formats.mail.tnef import unwrapped
 from pdpp.sources.reading.html import html_text
 
 Apart = Callable[[str], bytes | None]
 MOST_PARTS = 1_000
 _LEFT_OUT = "X-Apple-Content-Length"
 """Apple Mail writes it where it took a file out of a message."""
+_WRAPPINGS = ("application/ms-tnef", "application/vnd.ms-tnef")
 _TEXTS = ("text/plain", "text/html")
 _ENCODING = re.compile(r"[\w-]+")
 _META = re.compile(rb"<meta[^>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
@@ -82,10 +86,16 @@ def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
     numbers: list[int] = []
     shown = _shown(message, numbers)
     pages = [leaf.part for leaf in shown.texts if leaf.part.get_content_type() == "text/html"]
+    text, inside = taken_out(shown.text)
+    files = [_file(leaf, apart) for leaf in shown.files]
+    for wrapping in [file for file in files if file.media_type in _WRAPPINGS and file.content]:
+        inner = unwrapped(wrapping.content or b"")
+        text = text or inner.text or html_text(inner.page)
+        inside += inner.files
     return MessageBody(
-        shown.text,
+        text,
         b"\n".join(_bytes(page) for page in pages) if pages else None,
-        tuple(_file(leaf, apart) for leaf in shown.files),
+        (*files, *(_named(*file) for file in inside)),
         max(0, len(numbers) - MOST_PARTS),
     )
 
@@ -141,6 +151,11 @@ def _file(leaf: _Leaf, apart: Apart) -> MessageFile:
     return MessageFile(name or f"part {leaf.number}", kind, content)
 
 
+def _named(name: str, content: bytes) -> MessageFile:
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return MessageFile(decoded(name), kind, content)
+
+
 def _file_name(part: Message) -> str:
     name = part.get_filename()
     if name and "\ufffd" in str(name):
@@ -180,4 +195,7 @@ def _text(part: Message) -> str:
     if not charset and part.get_content_type() == "text/html":
         meta = _META.search(content[:_META_BYTES])
         charset = meta.group(1).decode("ascii") if meta else ""
-    return guessed(content, charset).replace("\r\n", "\n")
+    text = guessed(content, charset).replace("\r\n", "\n")
+    if str(part.get_param("format", "")).lower() != "flowed":
+        return text
+    return rejoined(text, drops_space=str(part.get_param("delsp", "")).lower() == "yes")

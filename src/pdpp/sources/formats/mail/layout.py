@@ -15,6 +15,8 @@ _HEADERS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FEW_HEADERS = 3
+FEW_WHERE_NAMED = 2
+"""A file that is called as a message needs fewer headers to be one: drafts have no more."""
 _HEAD_BYTES = 8_192
 _UTF_7 = re.compile(r"&([A-Za-z0-9+,]{2,200})-")
 
@@ -75,11 +77,11 @@ def is_mbox(head: bytes) -> bool:
     return first.startswith(b"From ") and len(_HEADERS.findall(rest)) >= 2
 
 
-def is_message(head: bytes) -> bool:
-    """Tell whether a file begins as a single message does."""
+def is_message(head: bytes, few: int = _FEW_HEADERS) -> bool:
+    """Tell whether a file begins as a single message does, with so few headers that are known."""
     message = without_envelope(emlx_message(_plain(head)).lstrip(b"\n"))
     headers, _, _ = message.partition(b"\n\n")
-    return len(_HEADERS.findall(headers)) >= _FEW_HEADERS
+    return len(_HEADERS.findall(headers)) >= few
 
 
 def _plain(head: bytes) -> bytes:

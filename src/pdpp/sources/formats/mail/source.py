@@ -17,6 +17,7 @@ from pdpp.sources.formats.mail.emlx import (
 )
 from pdpp.sources.formats.mail.layout import (
     BOX_SUFFIXES,
+    FEW_WHERE_NAMED,
     box_candidates,
     box_name,
     boxes_of,
@@ -193,7 +194,7 @@ def _read_single(
         content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         yield Skipped("a message too large", entry.name)
-    elif not is_message(content[:65_536]):
+    elif not is_message(content[:65_536], FEW_WHERE_NAMED):
         yield Skipped("a file that is no message", entry.name)
     elif entry.suffix == ".emlx" and is_deleted_emlx(content):
         yield Skipped("a message that its owner deleted", entry.name)
