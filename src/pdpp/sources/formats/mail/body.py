@@ -4,7 +4,9 @@ import binascii
 import mimetypes
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from email.message import Message
+from functools import cached_property
 from typing import NamedTuple
 
 from pdpp.sources.formats.mail.charset import guessed
@@ -48,12 +50,22 @@ class MessageBody(NamedTuple):
     left_out: int = 0
 
 
-class _Leaf(NamedTuple):
+@dataclass(frozen=True)
+class _Leaf:
     """A part that holds something, its number among all of them, and its place in the tree."""
 
     part: Message
     number: int
     place: str
+
+    @property
+    def is_page(self) -> bool:
+        return self.part.get_content_type() == "text/html"
+
+    @cached_property
+    def text(self) -> str:
+        """Return the words of the part; to read those of a page takes long."""
+        return html_text(_text(self.part)) if self.is_page else _text(self.part)
 
 
 class _Shown(NamedTuple):
@@ -64,18 +76,20 @@ class _Shown(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        return any(leaf.part.get_content_type() == "text/html" for leaf in self.texts)
+        return any(leaf.is_page for leaf in self.texts)
 
     @property
     def text(self) -> str:
         """Return the words of all leaves; a page that repeats a text adds nothing to it."""
         pieces: list[str] = []
         for leaf in self.texts:
-            page = leaf.part.get_content_type() == "text/html"
-            text = html_text(_text(leaf.part)) if page else _text(leaf.part)
-            if not page or " ".join(text.split()) not in " ".join("\n".join(pieces).split()):
-                pieces.append(text)
+            if not (leaf.is_page and pieces and _words(leaf.text) in _words("\n".join(pieces))):
+                pieces.append(leaf.text)
         return ("\n\n" if self.is_page else "\n").join(pieces).strip()
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
@@ -85,7 +99,7 @@ def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
     """
     numbers: list[int] = []
     shown = _shown(message, numbers)
-    pages = [leaf.part for leaf in shown.texts if leaf.part.get_content_type() == "text/html"]
+    pages = [leaf.part for leaf in shown.texts if leaf.is_page]
     text, inside = taken_out(shown.text)
     files = [_file(leaf, apart) for leaf in shown.files]
     for wrapping in [file for file in files if file.media_type in _WRAPPINGS and file.content]:

@@ -25,6 +25,8 @@ def rejoined(text: str, *, drops_space: bool) -> str:
 def taken_out(text: str) -> tuple[str, list[tuple[str, bytes]]]:
     """Return a text without the files that old programs wrote into it (uuencode), and these."""
     files: list[tuple[str, bytes]] = []
+    if "begin " not in text:
+        return text, files
     kept: list[str] = []
     lines = iter(text.split("\n"))
     for line in lines:
