@@ -220,6 +220,10 @@ def test_what_only_outlook_reads_is_refused_with_what_to_do(tmp_path: Path, name
     assert isinstance(seen, ExportRefusal)
     assert name in seen.message
     assert "Thunderbird" in seen.message
+    put(tmp_path, {"one.eml": letter(1)})
+    beside = look(SOURCE, tmp_path)
+    assert isinstance(beside, Recognition)
+    assert beside.notes == (seen.message,)
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,11 @@ def test_the_text_of_a_message_may_have_a_name(tmp_path: Path) -> None:
     assert (data["body"], files) == ("low tide", [])
 
 
+def test_a_kind_without_the_mark_behind_it_is_known(tmp_path: Path) -> None:
+    data, files = of(tmp_path, "low tide", Content_Type="text/plain charset=utf-8")
+    assert (data["body"], files) == ("low tide", [])
+
+
 def test_parts_without_a_mark_between_them_are_text(tmp_path: Path) -> None:
     data, files = of(tmp_path, "low tide", Content_Type="multipart/mixed")
     assert (data["body"], files) == ("low tide", [])

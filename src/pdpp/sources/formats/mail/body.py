@@ -60,7 +60,7 @@ class _Leaf:
 
     @property
     def is_page(self) -> bool:
-        return self.part.get_content_type() == "text/html"
+        return _kind(self.part) == "text/html"
 
     @cached_property
     def text(self) -> str:
@@ -124,7 +124,7 @@ def _shown(part: Message, numbers: list[int], place: str = "") -> _Shown:
             if isinstance(child, Message)
         ]
         chosen = children
-        if part.get_content_type() == "multipart/alternative":
+        if _kind(part) == "multipart/alternative":
             chosen = _chosen([child for child in children if child.texts])
         return _Shown(
             [leaf for child in chosen for leaf in child.texts],
@@ -135,7 +135,7 @@ def _shown(part: Message, numbers: list[int], place: str = "") -> _Shown:
         return _Shown([], [])
     leaf = _Leaf(part, len(numbers), place or "1")
     # Without parts, though it says that it has some, it is text in some form.
-    kind = "text/plain" if part.get_content_maintype() == "multipart" else part.get_content_type()
+    kind = "text/plain" if part.get_content_maintype() == "multipart" else _kind(part)
     named = bool(_file_name(part)) and bool(place)
     attached = part.get_content_disposition() == "attachment" or named
     return _Shown([], [leaf]) if attached or kind not in _TEXTS else _Shown([leaf], [])
@@ -152,8 +152,13 @@ def _chosen(forms: list[_Shown]) -> list[_Shown]:
     return [plain] if told else [page]
 
 
+def _kind(part: Message) -> str:
+    """Return the kind of a part; some programs leave the mark out that ends it."""
+    return part.get_content_type().split()[0]
+
+
 def _file(leaf: _Leaf, apart: Apart) -> MessageFile:
-    part, kind = leaf.part, leaf.part.get_content_type()
+    part, kind = leaf.part, _kind(leaf.part)
     name = _file_name(part)
     if not name and kind == "message/rfc822":
         inner = next((child for child in part.walk() if child is not part), None)
@@ -206,7 +211,7 @@ def _unpacked(content: bytes) -> bytes:
 def _text(part: Message) -> str:
     content = _bytes(part)
     charset = part.get_content_charset() or ""
-    if not charset and part.get_content_type() == "text/html":
+    if not charset and _kind(part) == "text/html":
         meta = _META.search(content[:_META_BYTES])
         charset = meta.group(1).decode("ascii") if meta else ""
     text = guessed(content, charset).replace("\r\n", "\n")

@@ -71,6 +71,8 @@ class Mail(Source):
     passed_over = MappingProxyType(
         {
             "*.msf": "an index of Thunderbird",
+            "*.wdseml": "a copy of a message for the search of Windows",
+            "*.mozeml": "a copy of a message for the search of macOS",
             "table_of_contents": "an index of Apple Mail",
             "Envelope Index*": "an index of Apple Mail",
             "*mboxCache.plist": "an index of Apple Mail",
@@ -108,6 +110,7 @@ class Mail(Source):
             identity=owner or "",
             owner_known=bool(owner),
             records=None if boxes else len(singles),
+            notes=(refusal.message,) if (refusal := _refusal(tree)) else (),
             detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
         )
 
