@@ -235,6 +235,25 @@ def test_a_forwarded_message_is_called_by_its_subject(tmp_path: Path) -> None:
     assert all(b"the tide" in content for _, _, content in files)
 
 
+def test_a_forwarded_message_with_malformed_headers_is_kept(tmp_path: Path) -> None:
+    inner = (
+        "From: a@x.example\nX-Torn: y\x0cX-Inner: z\nSubject: t\xeddes\n"
+        'Content-Type: multipart/mixed; boundary="c"\n\n--c\n\nthe tide\n--c--\n'
+    )
+    whole = parts("mixed", PLAIN("see"), f"Content-Type: message/rfc822\n\n{inner}")
+    head, _, text = whole.partition("\n\n")
+    kind = head.partition(": ")[2]
+    data, files = of(tmp_path, text.encode("latin-1"), Content_Type=kind)
+    assert data["body"] == "see"
+    assert [name for name, _, _ in files] == ["tídes.eml"]
+    assert b"--c\n\nthe tide\n--c--" in files[0][2]
+
+
+def test_a_charset_that_is_itself_encoded_is_read(tmp_path: Path) -> None:
+    data, _ = of(tmp_path, "maré", Content_Type="text/plain; charset*=us-ascii'en'utf-8")
+    assert data["body"] == "maré"
+
+
 def test_more_parts_than_are_read_are_told(tmp_path: Path) -> None:
     of_parts(tmp_path, parts("mixed", *[PLAIN("x")] * 1_010))
     (skipped,) = told(SOURCE, tmp_path / "one.eml")

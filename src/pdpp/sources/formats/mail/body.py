@@ -116,12 +116,10 @@ def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
 
 def _shown(part: Message, numbers: list[int], place: str = "") -> _Shown:
     """Return what a part shows; of forms of the same text it shows one, and the files of all."""
-    inner = part.get_payload()
-    if part.get_content_maintype() == "multipart" and isinstance(inner, list):
+    if part.get_content_maintype() == "multipart" and part.is_multipart():
         children = [
             _shown(child, numbers, f"{place}.{number}".lstrip("."))
-            for number, child in enumerate(inner, 1)
-            if isinstance(child, Message)
+            for number, child in enumerate(_children(part), 1)
         ]
         chosen = children
         if _kind(part) == "multipart/alternative":
@@ -176,7 +174,10 @@ def _named(name: str, content: bytes) -> MessageFile:
 
 
 def _file_name(part: Message) -> str:
-    name = part.get_filename()
+    try:
+        name = part.get_filename()
+    except (TypeError, ValueError):
+        return ""
     if name and "\ufffd" in str(name):
         # The library gives up on raw bytes, in which many programs write names.
         probe = Message()
@@ -188,16 +189,33 @@ def _file_name(part: Message) -> str:
 
 
 def _bytes(part: Message) -> bytes:
-    inner = part.get_payload()
     encoding = _ENCODING.search(header(part, "Content-Transfer-Encoding"))
-    if isinstance(inner, list):
-        content = b"\n".join(child.as_bytes() for child in inner if isinstance(child, Message))
+    if part.is_multipart():
+        content = b"\n".join(_source(child) for child in _children(part))
         return _unpacked(content) if encoding and encoding[0].lower() == "base64" else content
     if encoding is not None:
         # The library knows an encoding only where nothing else stands beside it.
         part.replace_header("Content-Transfer-Encoding", encoding[0].lower())
     decoded_content = part.get_payload(decode=True)
     return decoded_content if isinstance(decoded_content, bytes) else b""
+
+
+def _children(part: Message) -> list[Message]:
+    inner = part.get_payload() if part.is_multipart() else []
+    return [child for child in inner if isinstance(child, Message)]
+
+
+def _source(message: Message) -> bytes:
+    """Return a message as it was written; the library fails where a header is malformed."""
+    head = "".join(f"{name}: {value}\n" for name, value in message.raw_items())
+    children = [_source(child) for child in _children(message)]
+    # The library returns this text decoded, or not at all where the charset is malformed.
+    text = "" if children else str(message._payload or "")  # type: ignore[attr-defined]
+    content = f"{head}\n{text}".encode("utf-8", "surrogateescape")
+    if message.get_content_maintype() != "multipart" or not children:
+        return content + b"\n".join(children)
+    edge = f"--{message.get_boundary()}".encode("utf-8", "surrogateescape")
+    return content + b"".join(b"%b\n%b\n" % (edge, child) for child in children) + edge + b"--\n"
 
 
 def _unpacked(content: bytes) -> bytes:
