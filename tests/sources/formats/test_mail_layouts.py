@@ -202,6 +202,13 @@ def test_a_message_of_gmail_with_two_labels_is_there_once(tmp_path: Path) -> Non
     assert read(SOURCE, alone) == read(SOURCE, both)
 
 
+def test_a_label_of_gmail_may_have_a_comma(tmp_path: Path) -> None:
+    written = 'Inbox,"Boats, old",  "a" b,=?UTF-8?Q?Mar=C3=A9?=,'
+    put(tmp_path, {"a.mbox": box(letter(1, f"X-Gmail-Labels: {written}"))})
+    (data,) = read(SOURCE, tmp_path).values()
+    assert data["labels"] == ["Inbox", "Boats, old", '"a" b', "Maré"]
+
+
 def test_a_message_without_an_id_is_the_same_with_other_labels(tmp_path: Path) -> None:
     first = letter(1, "X-Gmail-Labels: Drafts", named=False)
     second = letter(1, "X-Gmail-Labels: Drafts,Opened", named=False).replace("\n", "\r\n")

@@ -1,6 +1,7 @@
 """Mail: mbox files, single messages and Maildir folders."""
 
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
 _DELETED = 0x8
+_LABEL = re.compile(r'"([^"]*+)"(?=\s*(?:,|\Z))|([^,]++)')
 _UNREADABLE = {
     ".pst": "Outlook keeps mail in it that only Outlook reads",
     ".ost": "Outlook keeps mail in it that only Outlook reads",
@@ -281,6 +283,12 @@ def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
     return Attachment(field, partial(io.BytesIO, content), media_type)
 
 
+def _labels(text: str) -> list[str]:
+    """Return the labels that Gmail writes, in quotes where one has a comma."""
+    labels = (bare or quoted for quoted, bare in _LABEL.findall(text))
+    return [label.strip() for label in labels if label.strip()]
+
+
 def _data(
     folder: _Folder, message: "Message", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
@@ -290,7 +298,7 @@ def _data(
     moment = sent(message, stored.envelope)
     when, floating = (None, None) if moment is None else local_text(moment, None)
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
-    of_gmail = (label.strip() for label in header(message, "X-Gmail-Labels").split(","))
+    of_gmail = _labels(header(message, "X-Gmail-Labels"))
     data: dict[str, object] = {
         "id": key,
         "message_id": header(message, "Message-ID"),
@@ -301,7 +309,7 @@ def _data(
         "cc": people(message, "Cc"),
         "bcc": people(message, "Bcc"),
         "body": text,
-        "labels": [label for label in (*of_gmail, *stored.labels) if label],
+        "labels": [*of_gmail, *stored.labels],
         "folder": folder.name,
         "in_reply_to": before[-1] if before else None,
         "sent_at": when,
