@@ -117,6 +117,12 @@ def test_messages_of_apple_mail_are_those_of_a_mailbox(tmp_path: Path) -> None:
     assert set(read(SOURCE, kept)) == set(read(SOURCE, mailbox))
 
 
+def test_a_file_of_digits_keeps_no_message_out(tmp_path: Path) -> None:
+    put(tmp_path, {"1.emlx": "7" * 6_000, "2.emlx": emlx(letter(2)), "3": "8" * 6_000})
+    assert list(folders(tmp_path)) == ["Number 2"]
+    assert reasons(tmp_path) == ["a file that is no message"]
+
+
 def test_files_that_apple_mail_took_out_of_a_message_come_in_with_it(tmp_path: Path) -> None:
     parts = "".join(
         f"--b\nContent-Type: {kind}; name={name}\nContent-Transfer-Encoding: base64\n"

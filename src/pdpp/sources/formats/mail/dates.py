@@ -9,7 +9,9 @@ _IS_UTC = re.compile(r"-0000\s*(?:\([^()]*\))?\s*\Z")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _HALF_OF_DAY = re.compile(r"\s?\b([AP])\.?M\b\.?", re.IGNORECASE)
 _FRACTION = re.compile(r"(:\d\d)\.\d+")
-_OFFSET = re.compile(r"(?:\b(?:GMT|UTC|UT)\s*)?-?([+-])(\d\d?)(?::?(\d\d))?(?=\s*(?:\(|\Z))")
+_OFFSET = re.compile(
+    r"(?:\b(?:GMT|UTC|UT)\s*|(?<![A-Za-z]))-?([+-])(\d\d?)(?::?(\d\d))?(?=\s*(?:\(|\Z))"
+)
 _FIRST_YEAR = 1900
 
 

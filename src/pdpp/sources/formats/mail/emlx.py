@@ -8,6 +8,7 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 
 _FLAGS = re.compile(rb"<key>flags</key>\s*<integer>(\d{1,19})</integer>")
 _DELETED = 2
+_LONGEST_LENGTH = 20
 _ATTACHED = re.compile(r"(?:(.*)/)?Attachments/(\d+)/([\d.]+)/[^/.][^/]*")
 _CUT_OUT = re.compile(r"(?:(.*)/)?Messages/(\d+)\.([\d.]+)\.emlxpart")
 _MESSAGE = re.compile(r"(?:(.*)/)?Messages/(\d+)(?:\.partial)?\.emlx")
@@ -20,7 +21,8 @@ Place = tuple[str, str, str]
 def emlx_message(content: bytes) -> bytes:
     """Return the message of a file of Apple Mail; any other file as it is."""
     length, _, rest = content.partition(b"\n")
-    return rest[: int(length)] if length[:20].strip().isdigit() else content
+    known = len(length) <= _LONGEST_LENGTH and length.strip().isdigit()
+    return rest[: int(length)] if known else content
 
 
 def is_deleted_emlx(content: bytes) -> bool:
