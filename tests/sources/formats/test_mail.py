@@ -405,9 +405,7 @@ def test_a_message_that_thunderbird_marked_as_deleted_is_told_and_left_out(tmp_p
     gone = letter(1, "gone", "Gone", "X-Mozilla-Status: 0009")
     path = put(tmp_path, box(gone, letter(2, "here", "Here", "X-Mozilla-Status: 0001")))
     assert [data["body"] for data in read(SOURCE, path).values()] == ["Here"]
-    assert [found.reason for found in told(SOURCE, path)] == [
-        "a message that was deleted, and only waits to be removed"
-    ]
+    assert [found.reason for found in told(SOURCE, path)] == ["a message that its owner deleted"]
 
 
 def test_messages_of_apple_mail_are_read_without_what_it_adds(tmp_path: Path) -> None:

@@ -16,22 +16,6 @@ _SPACE = re.compile(r"\s+")
 LONGEST = 256 << 10
 """So much of a header is read; no honest one is longer."""
 
-_BROKEN = "\ufffd"
-_MOSTLY = 4
-_MEANT = {
-    **dict.fromkeys(("gb2312", "gbk", "x-gbk", "gb_2312-80"), ("gb18030",)),
-    **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ks_c_5601", "korean"), ("cp949",)),
-    **dict.fromkeys(("shift_jis", "shift-jis", "x-sjis", "sjis"), ("cp932",)),
-    **dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), ("utf-8", "cp1252")),
-    "iso-2022-jp": ("iso2022_jp_ext", "iso2022_jp_2"),
-    "big5": ("big5hkscs", "cp950"),
-    "iso-8859-8-i": ("iso-8859-8",),
-    "iso-8859-9": ("cp1254",),
-    "tis-620": ("cp874",),
-    "unicode-1-1-utf-7": ("utf-7",),
-}
-"""What programs write that claim a charset: mostly the larger one of their maker."""
-
 
 def decoded(text: str) -> str:
     """Return text in which encoded words are letters again, on one line.

@@ -36,17 +36,20 @@ class MboxMessage(NamedTuple):
 
 def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped]:
     """Yield the messages of a mailbox; quoted lines are as they were before they were stored."""
-    envelope, number, size, whole, stray = "", 0, 0, True, False
+    envelope, number, size, blank, whole, stray = "", 0, 0, True, True, False
     body: list[bytes] = []
     for line, following in _with_next(lines(stream, LARGEST)):
         whole = line.whole
-        if _begins(line.text, following, after_blank=blank):
+        # Whatever its kind, the first line of a mailbox is one between messages.
+        first = not number and not stray and line.text.startswith(b"From ")
+        if first or _begins(line.text, following, after_blank=blank):
             if number:
                 yield _message(number, envelope, body, size, name)
             envelope = line.text.decode("utf-8", "replace").strip()
             number, body, size = number + 1, [], 0
             continue
-        if not number and line.text.strip() and not stray:
+        blank = not line.text.strip()
+        if not number and not blank and not stray:
             stray = True
             yield Skipped("lines before the first message", f"{name} line {line.number}")
         text = line.text[1:] if _QUOTED.match(line.text) else line.text

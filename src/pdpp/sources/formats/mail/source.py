@@ -271,14 +271,6 @@ def _text_of(content: bytes) -> bytes:
     return content.replace(b"\r\n", b"\n").partition(b"\n\n")[2].strip()
 
 
-def _is_deleted(status: str) -> bool:
-    """Tell whether Thunderbird marked a message as deleted; it stays in the file for a while."""
-    try:
-        return bool(int(status, 16) & _EXPUNGED)
-    except ValueError:
-        return False
-
-
 def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
     return Attachment(field, partial(io.BytesIO, content), media_type)
 
