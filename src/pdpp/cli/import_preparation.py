@@ -94,10 +94,9 @@ def prepare_all(
         unknown += _unknown_words(path, discovery, choice, sources)
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])
-        within = path if choice.source is None else None
         for export in discovery.exports:
             task = _task(store, state, export.tree, export.export, choice)
-            imports.append(PreparedImport(task, choices, None, within))
+            imports.append(PreparedImport(task, choices, None, path))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
     return PreparedImports(imports, unknown, refused)

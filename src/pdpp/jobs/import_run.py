@@ -64,7 +64,8 @@ def import_result(task: ImportTask, context: JobContext) -> dict[str, Any]:
 
 
 def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> ImportTask:
-    choices = OwnerChoices(asked.get("settings") or {}, state.recall)
+    chosen = bool(asked.get("chosen"))
+    choices = OwnerChoices(asked.get("settings") or {}, state.recall, chosen=chosen)
     tree, export = _export(state, choices, asked)
     connection_id, proposed = asked.get("connection_id"), asked.get("new_connection_id")
     if proposed in store.catalogue().connections:  # An earlier run of this job has made it.
@@ -92,8 +93,9 @@ def _export(
     if asked.get("within") is None:
         tree = open_tree(path)
         return tree, recognise_export(tree, choices, source, own)
-    sources, _ = usable_sources(None, own)
-    for candidate in discover(Path(asked["within"]), choices, sources).exports:
+    sources, _ = usable_sources(source if choices.chosen else None, own)
+    loose = not choices.chosen
+    for candidate in discover(Path(asked["within"]), choices, sources, loose=loose).exports:
         if (candidate.tree.path.resolve(), candidate.export.source.connector_key) == (path, source):
             return candidate.tree, candidate.export
     raise ImportRefused(f"{path.name} has changed or is gone since it was recognised")

@@ -22,11 +22,14 @@ def import_order(
     destination: "Destination | None" = None,
     settings: Json | None = None,
     within: Path | None = None,
+    *,
+    chosen: bool = False,
 ) -> JobOrder:
     """Return the order to bring in an export; the server must be able to read the path.
 
     ``within`` is the folder in which the export was found, beside others or in parts: what a path
-    in it holds is then found again in the same way. A new account that nobody chose is made only
+    in it holds is then found again in the same way, by the source alone that the owner has
+    ``chosen``, or by asking all. A new account that nobody chose is made only
     if no account turns out to be the same when the import begins.
     """
     account = None if destination is None else destination.connection_id
@@ -38,6 +41,7 @@ def import_order(
         "new_connection_id": account if proposed else None,
         "settings": dict(settings or {}),
         "within": None if within is None else str(within.resolve()),
+        "chosen": chosen,
     }
     return JobOrder(IMPORT, parameters)
 

@@ -17,12 +17,15 @@ from tests.sources.samples import every_sample
 from tests.sources.samples.google import KEEP, NOTE
 from tests.sources.samples.sample import FormatSample, json_bytes
 
+from pdpp.jobs.import_run import _export
+from pdpp.jobs.importing import import_order
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.importing.discovery import Discovery
+from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
+from pdpp.sources.importing.state import ImportState
 from pdpp.sources.item import START, Item
 from pdpp.sources.reading import tree
 from pdpp.sources.registry import load
-from pdpp.sources.source import FileSource
+from pdpp.sources.source import FileSource, OwnerChoices
 
 SAMPLES = {
     name: sample
@@ -204,6 +207,28 @@ def test_mailboxes_of_two_people_in_one_folder_are_two_accounts(
         for found in look(tmp_path).exports
     }
     assert owners == {owner: {owner} for owner in boxes.values()}
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_who_goes_on_with_an_import_reads_the_mail_of_the_same_person(
+    form: str, chosen: bool, tmp_path: Path
+) -> None:
+    boxes = {"anna.mbox": "anna@x.org", "ben.mbox": "ben@x.org", "c/Inbox.mbox": "cem@x.org"}
+    lay(tmp_path / "in", boxes)
+    if form == "zip":
+        files = {name: (tmp_path / "in" / name).read_bytes() for name in boxes}
+        zipped(tmp_path / "zips" / "mail.zip", files)
+    within = tmp_path / {"folder": "in", "zip": "zips"}[form]
+    sources, _ = usable_sources("mail" if chosen else None, ())
+    choices = OwnerChoices(chosen=chosen)
+    found = discover(within, choices, sources, loose=not chosen).exports
+    assert len(found) == 3
+    for one in found:
+        order = import_order(one.tree.path, "mail", within=within, chosen=chosen)
+        tree, export = _export(ImportState(tmp_path / "home"), choices, order.parameters)
+        assert tree.entries == one.tree.entries
+        assert export.recognition.identity == one.export.recognition.identity
 
 
 @pytest.mark.parametrize(

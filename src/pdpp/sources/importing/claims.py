@@ -102,9 +102,8 @@ def _claim(tree: Tree, source: Source, recognition: Recognition) -> Claim:
 def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
     roots = list(source.roots(tree))
     for root in roots:
-        alone = tree.get(root) if root else None
-        if alone is not None:
-            yield Tree(tree.path / root, "file", (alone,), (), tree.meter)
+        if root and tree.get(root) is not None:
+            yield tree.alone(root)
         elif root:
             yield tree.under(root)
         else:
@@ -141,8 +140,7 @@ def _apart(claims: list[Claim], choices: OwnerChoices) -> list[Claim]:
 def _right(claim: Claim, name: str, choices: OwnerChoices) -> tuple[bool, int]:
     """Return how good the right to a file is: of all that is claimed, then of the file alone."""
     tree, source = claim.claimed.tree, claim.claimed.export.source
-    alone = Tree(tree.path / name, "file", tuple(tree.these([name])), (), tree.meter)
-    seen = ask_source(source, alone, choices)
+    seen = ask_source(source, tree.alone(name), choices)
     if not isinstance(seen, Recognition):
         return claim.is_certain, 0
     return claim.is_certain, 2 if seen.confidence is Confidence.CERTAIN else 1

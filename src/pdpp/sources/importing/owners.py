@@ -25,7 +25,7 @@ def owned_parts(tree: Tree, choices: OwnerChoices, source: Source) -> list[Owned
     alone = [place for place in places if tree.get(place)] if source.lies_among_others else []
     parts = [
         part
-        for piece in (*map(tree.under, folders), *(tree.these_only({name}) for name in alone))
+        for piece in (*map(tree.under, folders), *map(tree.alone, alone))
         for part in owned_parts(piece, choices, source)
         if _owner(part)
     ]

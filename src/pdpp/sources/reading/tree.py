@@ -233,6 +233,10 @@ class Tree:
         entries = tuple(entry for entry in self.entries if entry.name not in names)
         return Tree(self.path, self.kind, entries, self.refused, self.meter)
 
+    def alone(self, name: str) -> "Tree":
+        """Return a tree of one of its files, which has a path of its own."""
+        return Tree(self.path / name, "file", tuple(self.these([name])), (), self.meter)
+
     def these_only(self, names: Collection[str]) -> "Tree":
         """Return a tree of some of its files; what may not be read belongs to none of them."""
         entries = tuple(entry for entry in self.entries if entry.name in names)
