@@ -147,6 +147,50 @@ def test_what_two_people_export_without_a_name_are_two_accounts(
         assert again["counts"]["new"] == 1
 
 
+def watched(path: Path, newest: int, oldest: int = 0) -> Path:
+    """Write what somebody watched as Google does: the newest first, and not whose it is."""
+    entries = [
+        {
+            "header": "YouTube",
+            "title": f"Watched clip {number}",
+            "titleUrl": f"https://www.youtube.com/watch?v=v{number}",
+            "time": f"2026-01-{1 + number // 86_400:02}T{number // 3600 % 24:02}:"
+            f"{number // 60 % 60:02}:{number % 60:02}Z",
+            "products": ["YouTube"],
+        }
+        for number in range(newest, oldest, -1)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entries))
+    return path
+
+
+def test_a_later_export_that_begins_with_what_is_new_is_of_the_same_account(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "data")
+    first = home.bring(watched(tmp_path / "January" / "watch-history.json", 500))
+    later = home.bring(watched(tmp_path / "February" / "watch-history (1).json", 1_500))
+    assert account_of(later) == account_of(first)
+    assert (later["counts"]["new"], later["counts"]["unchanged"]) == (1_000, 500)
+    # The service forgets what is old: only the end of it is there already.
+    last = home.bring(watched(tmp_path / "June" / "watch-history.json", 3_000, oldest=1_300))
+    assert account_of(last) == account_of(first)
+    assert last["counts"]["unchanged"] == 200
+    other = home.bring(watched(tmp_path / "bens" / "watch-history.json", 9_000, oldest=8_000))
+    assert account_of(other) != account_of(first)
+
+
+def test_an_account_that_had_little_is_the_same_when_it_has_grown(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    first = home.bring(people(tmp_path / "January" / "contacts.vcf", "one", "two"))
+    many = [f"new {number}" for number in range(40)]
+    path = people(tmp_path / "June" / "contacts (1).vcf", *many[:20], "one", "two", *many[20:])
+    later = home.bring(path)
+    assert account_of(later) == account_of(first)
+    assert (later["counts"]["new"], later["counts"]["unchanged"]) == (40, 2)
+
+
 def test_two_exports_of_one_account_in_one_folder_are_one_account(tmp_path: Path) -> None:
     people(tmp_path / "Downloads" / "a" / "contacts.vcf", "one", "two")
     people(tmp_path / "Downloads" / "b" / "contacts.vcf", "one", "two", "three")

@@ -6,23 +6,16 @@ that holds what a connection holds already is of the same account, whatever the 
 
 import re
 import secrets
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
-from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing.overlap import find_overlap
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
-from pdpp.sources.item import START, Item
-from pdpp.sources.keys import KeySealer, RecordKey
-from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import plain_name
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import Store
-from pdpp.store.scope import owner_reaches
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 _ID_CHARS = 12
@@ -36,12 +29,6 @@ _COLLECTED = (
     "what came in piece by piece before, without saying whose it is, is in {name}; if it is of the "
     "same person, `pdpp connection merge` joins the two, and nothing is there twice"
 )
-_SAMPLE_PARTS = 20
-_SAMPLE_ITEMS = 400
-_SAMPLE_SECONDS = 2.0
-_SAME_SHARE = 0.2
-"""At least so much of a sample must be there already for an export to be of the same account: a
-few messages stand in the mailboxes of two people, most do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +128,12 @@ def find_destination(
     # owner is known is not taken for another's, however much both hold.
     known = state.imported_connections() if export.recognition.owner_known else set()
     identified = {merged.get(connection_id, connection_id) for connection_id in known}
-    same = find_overlap(store, tree, export, identified)
+    others = [
+        connection
+        for connection in connections_of(catalogue, key)
+        if connection.connection_id not in identified
+    ]
+    same = find_overlap(store, tree, export, others)
     if same is not None:
         return _existing(same, "which holds the same records")
     if not identity and export.source.in_place:
@@ -183,60 +175,3 @@ def _new(catalogue: Catalogue, export: RecognisedExport) -> Destination:
 
 def _existing(connection: Connection, reason: str) -> Destination:
     return Destination(connection.connection_id, connection.display_name, False, reason)
-
-
-def find_overlap(
-    store: Store,
-    tree: Tree,
-    export: RecognisedExport,
-    excluded: Set[str] = frozenset(),
-    clock: Callable[[], float] = time.monotonic,
-) -> Connection | None:
-    """Return the connection that holds a good part of what an export begins with."""
-    catalogue, key = store.catalogue(), export.source.connector_key
-    candidates = [
-        connection
-        for connection in connections_of(catalogue, key)
-        if connection.connection_id not in excluded
-    ]
-    if not candidates:
-        return None
-    reaches = {
-        (reach.connection_id, reach.stream.name): reach for reach in owner_reaches(catalogue)
-    }
-    sealer = KeySealer(store.import_secret(), key)
-    overlaps: Counter[str] = Counter()
-    count = 0
-    with store.reading():
-        for item in _sample(tree, export, clock() + _SAMPLE_SECONDS, clock):
-            count += 1
-            name = sealer.seal(item.key) if type(item.key) is RecordKey else item.key
-            for connection in candidates:
-                reach = reaches.get((connection.connection_id, item.stream))
-                if reach is not None and store.record(reach, name) is not None:
-                    overlaps[connection.connection_id] += 1
-    tree.meter.reset()
-    best = overlaps.most_common(1)
-    # Two people may have one message in common, such as a newsletter; an account shares a good
-    # part.
-    if not best or best[0][1] < _SAME_SHARE * count:
-        return None
-    return catalogue.connections[best[0][0]]
-
-
-def _sample(
-    tree: Tree, export: RecognisedExport, until: float, clock: Callable[[], float]
-) -> Iterator[Item]:
-    """Yield items from the beginning of some parts, for a short time."""
-    parts = list(export.source.parts(tree, export.recognition))
-    step = max(1, len(parts) // _SAMPLE_PARTS)
-    share = max(20, _SAMPLE_ITEMS // max(1, min(len(parts), _SAMPLE_PARTS)))
-    for part in parts[::step][:_SAMPLE_PARTS]:
-        try:
-            items = (finding for finding in part.findings(START) if isinstance(finding, Item))
-            for item in islice(items, share):
-                yield item
-                if clock() > until:
-                    return
-        except (DamagedFile, *SURPRISES):
-            continue
