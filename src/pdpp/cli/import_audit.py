@@ -11,6 +11,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.sources.importing.audit import audit
 from pdpp.sources.importing.discovery import discover, usable_sources
+from pdpp.sources.importing.pieces import places
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import own_sources
@@ -21,8 +22,8 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
     choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
     sources, _ = usable_sources(choice.source, own_sources(state.plans()))
     audits, unknown = [], []
-    for path in paths:
-        discovery = discover(path, choices, sources, loose=choice.takes_loose)
+    for path, only in places(paths):
+        discovery = discover(path, choices, sources, loose=choice.takes_loose, only=only)
         unknown += discovery.left_out
         audits += [audit(export, instant.now()) for export in discovery.exports]
     lines = [line for audit in audits for line in audit.lines()]

@@ -21,6 +21,7 @@ from pdpp.sources.importing.destination import (
     remembered_account,
 )
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
+from pdpp.sources.importing.pieces import places
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportEnvironment, ImportTask
@@ -89,8 +90,8 @@ def prepare_all(
     imports: list[PreparedImport] = []
     unknown: list[str] = []
     refused: list[Skipped] = []
-    for path in paths:
-        discovery = discover(path, choices, sources, loose=choice.takes_loose)
+    for path, only in places(paths):
+        discovery = discover(path, choices, sources, loose=choice.takes_loose, only=only)
         unknown += _unknown_words(path, discovery, choice, sources)
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])

@@ -14,7 +14,7 @@ from tests.sources.importing.test_loose_files import CHAT, DRAWING, photo, repor
 from tests.sources.kit import Home, zipped
 from tests.sources.samples import documents as papers
 from tests.sources.samples import every_sample
-from tests.sources.samples.google import KEEP, NOTE
+from tests.sources.samples.google import KEEP, NOTE, OVERVIEW
 from tests.sources.samples.sample import FormatSample, json_bytes
 
 from pdpp.jobs.import_run import _export
@@ -309,6 +309,43 @@ def test_a_file_of_a_note_that_came_in_another_part_of_the_takeout_is_kept(
     assert report["skipped"] == []
     assert report["files"]["unknown"] == []
     assert [stream for stream, _ in home.records()].count("attachments") == 1
+
+
+@pytest.mark.parametrize(
+    "form", ["named one by one", "unpacked as Takeout", "unpacked under its name"]
+)
+def test_pieces_of_a_takeout_are_one_export_however_they_lie(form: str, tmp_path: Path) -> None:
+    note = {**NOTE, "attachments": [{"filePath": "pic.jpg", "mimetype": "image/jpeg"}]}
+    first = {f"{KEEP}/Boat.json": json_bytes(note), "Takeout/archive_browser.html": OVERVIEW}
+    second = {f"{KEEP}/pic.jpg": photo("a note's"), "Takeout/Mail/All mail.mbox": MBOX}
+    folder, name = tmp_path / "in", "takeout-20260101T000000Z"
+    paths = [folder]
+    if form == "named one by one":
+        paths = [
+            zipped(folder / f"{name}-001.zip", first),
+            zipped(folder / f"{name}-002.zip", second),
+        ]
+        zipped(folder / "people.zip", {"people.vcf": PEOPLE})
+    else:
+        around = folder if form == "unpacked as Takeout" else folder / f"{name}-001"
+        FIRST["google_keep"].folder(around, first)
+        zipped(folder / f"{name}-002.zip", second)
+    ended = pdpp_here("import", *paths, "--yes", "--json", data=tmp_path / "home")
+    imports = json.loads(ended.out)["imports"]
+    found = {report["source"]["connector_key"]: report for report in imports}
+    assert found.keys() == {"google_keep", "mail"}
+    assert found["google_keep"]["skipped"] == []
+    assert found["google_keep"]["connection"]["display_name"].endswith("(nora.lind@gmail.example)")
+    assert [s for s, _ in Home(tmp_path / "home").records()].count("attachments") == 1
+
+
+def test_a_takeout_beside_another_one_that_is_packed_stays_apart(tmp_path: Path) -> None:
+    mine = {f"{KEEP}/Boat.json": json_bytes(NOTE), "Takeout/archive_browser.html": OVERVIEW}
+    FIRST["google_keep"].folder(tmp_path, mine)
+    theirs = {**mine, "Takeout/archive_browser.html": OVERVIEW.replace(b"nora.lind@", b"ben.lind@")}
+    zipped(tmp_path / "takeout-20260101T000000Z-001.zip", theirs)
+    owners = [found.export.recognition.identity for found in look(tmp_path).exports]
+    assert sorted(owners) == ["ben.lind@gmail.example", "nora.lind@gmail.example"]
 
 
 # Notes

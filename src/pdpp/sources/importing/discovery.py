@@ -1,7 +1,6 @@
 """Discovery: every export that a path holds, at any depth, and what none of the sources knows."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,21 +10,13 @@ from pdpp.sources import registry
 from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport, look_at
 from pdpp.sources.importing.files import EVERYWHERE, passed_over_reason
 from pdpp.sources.importing.loose_files import gather
+from pdpp.sources.importing.pieces import group_of, manifest_archive, unpacked_pieces
 from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, expand, is_archive
-from pdpp.sources.reading.tree import FileEntry, Tree, TreeLimits, open_tree
+from pdpp.sources.reading.tree import FileEntry, Tree, TreeLimits, folders_around, open_tree
 from pdpp.sources.source import OwnerChoices, Source
-
-_TAKEOUT = re.compile(r"(takeout-\d{8}T\d{6}Z)", re.IGNORECASE)
-_CLAUDE = re.compile(
-    r"(?:conversations|projects|memories|light_metadata|frames|design_chats)-\d{3}", re.IGNORECASE
-)
-_META = re.compile(
-    r"((?:facebook|instagram)-.+-\d{4}-\d{2}-\d{2}|meta-\d{4}-\w{2,4}-\d{2})-[\w-]+\.zip",
-    re.IGNORECASE,
-)
 
 
 @dataclass(slots=True)
@@ -44,15 +35,20 @@ class Discovery:
 
 
 def discover(
-    path: Path, choices: OwnerChoices, sources: Sequence[Source], *, loose: bool = True
+    path: Path,
+    choices: OwnerChoices,
+    sources: Sequence[Source],
+    *,
+    loose: bool = True,
+    only: Collection[str] = (),
 ) -> Discovery:
     """Look for exports of some sources in a file, a folder or an archive.
 
     Documents and photos that belong to none of them are one export each, unless ``loose`` ones are
-    not wanted.
+    not wanted. ``only`` names what of a folder is looked at, if not all of it.
     """
     limits = TreeLimits()
-    tree = expand(open_tree(path, limits), limits)
+    tree = expand(open_tree(path, limits, only=only), limits)
     if not tree.entries:
         raise ImportRefused(f"{path.name} holds no file that can be read{refused_words(tree)}")
     discovery = Discovery()
@@ -88,23 +84,25 @@ def _sites(tree: Tree) -> Iterator[Tree]:
     """Yield the pieces of a folder that are looked at by themselves.
 
     Loose files are one piece; an archive is one too, except that archives which a service hands
-    out together, parts of one export, stay together.
+    out together, parts of one export, stay together, unpacked or not.
     """
     if tree.kind != "folder":
         yield _without_archives(tree)
         return
     groups: dict[str, list[FileEntry]] = {}
     opened = sorted({name for entry in tree.entries if (name := _archive_of(tree, entry))})
+    unpacked = unpacked_pieces(tree, opened)
     for entry in tree.entries:
-        archive = _archive_of(tree, entry) or _manifest_group(entry, opened)
-        if archive is None and entry.name not in opened:
-            groups.setdefault("", []).append(entry)
-        elif archive is not None:
-            groups.setdefault(_group(archive), []).append(entry)
+        archive = _archive_of(tree, entry) or manifest_archive(entry, opened)
+        if archive is not None:
+            groups.setdefault(group_of(archive), []).append(entry)
+        elif entry.name not in opened:
+            group = next((unpacked[name] for name in folders_around(entry) if name in unpacked), "")
+            groups.setdefault(group, []).append(entry)
     refused: dict[str, list[Skipped]] = {}
     for skip in tree.refused:
         inside = next((name for name in opened if skip.example.startswith(f"{name}/")), None)
-        refused.setdefault(_group(inside) if inside else "", []).append(skip)
+        refused.setdefault(group_of(inside) if inside else "", []).append(skip)
     for group in groups | dict.fromkeys(refused):
         entries = tuple(groups.get(group, ()))
         archives = {_archive_of(tree, entry) for entry in entries}
@@ -116,29 +114,10 @@ def _sites(tree: Tree) -> Iterator[Tree]:
 
 def _archive_of(tree: Tree, entry: FileEntry) -> str | None:
     """Return the outermost archive that an entry lies in."""
-    steps = entry.name.split("/")
-    for number in range(1, len(steps)):
-        name = "/".join(steps[:number])
+    for name in folders_around(entry):
         if name.lower().endswith((".zip", ".tgz", ".tar", ".tar.gz")) and tree.get(name):
             return name
     return None
-
-
-def _manifest_group(entry: FileEntry, archives: Iterable[str]) -> str | None:
-    """Return an archive that a loose manifest of Claude's belongs to."""
-    folder = entry.name.rpartition("/")[0]
-    if not entry.base.startswith("manifest-") or entry.suffix != ".json":
-        return None
-    beside = (name for name in archives if name.rpartition("/")[0] == folder)
-    return next((name for name in beside if _CLAUDE.match(name.rpartition("/")[2])), None)
-
-
-def _group(archive: str) -> str:
-    """Return what the archives of one export have in common, or the archive's own name."""
-    folder, _, base = archive.rpartition("/")
-    if parts := _TAKEOUT.match(base) or _META.match(base):
-        return f"{folder}/{parts.group(1)}".strip("/")
-    return f"{folder}/claude-export".strip("/") if _CLAUDE.match(base) else archive
 
 
 def _without_archives(tree: Tree) -> Tree:

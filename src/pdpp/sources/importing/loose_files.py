@@ -20,6 +20,7 @@ from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
 from pdpp.sources.source import FileSource, OwnerChoices, Recognition, Source
 
+_BEFORE_TAKEOUT = re.compile(r"\A(?:[^/]+/)*?(?=Takeout/)")
 _ARCHIVE = re.compile(r"\A(?:.*?\.(?:zip|tgz|tar|tar\.gz)/)", re.IGNORECASE | re.DOTALL)
 
 
@@ -144,8 +145,9 @@ def _belongings(claim: Claim, *, alone: bool) -> Set[str]:
 
 
 def _inside(name: str) -> str:
-    """Return the name of a file in the archive that it came in."""
-    return _ARCHIVE.sub("", f"{name}/", count=1).removesuffix("/")
+    """Return the name of a file in the archive that it came in, unpacked or not."""
+    inner = _ARCHIVE.sub("", f"{name}/", count=1)
+    return _BEFORE_TAKEOUT.sub("", inner).removesuffix("/")
 
 
 def _is_in(name: str, names: Set[str]) -> bool:

@@ -264,13 +264,22 @@ def common_folder(names: Iterable[str]) -> str:
     return commonpath(folders) if folders and "" not in folders else ""
 
 
+def folders_around(entry: FileEntry) -> Iterator[str]:
+    """Yield the folders that a file lies in, the outermost first."""
+    steps = entry.name.split("/")
+    return ("/".join(steps[:number]) for number in range(1, len(steps)))
+
+
 def is_hidden(entry: FileEntry) -> bool:
     """Tell whether a file or a folder around it is one that systems and programs keep."""
     return any(step.startswith(".") or step == "__MACOSX" for step in entry.name.split("/"))
 
 
-def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:
-    """Look at what a path names; nothing is unpacked and no link inside it is followed."""
+def open_tree(path: Path, limits: TreeLimits | None = None, *, only: Collection[str] = ()) -> Tree:
+    """Look at what a path names; nothing is unpacked and no link inside it is followed.
+
+    ``only`` names what of a folder is looked at, if not all of it.
+    """
     from pdpp.sources.reading.archive import is_zip, open_archive
     from pdpp.sources.reading.nested import TAR_SUFFIXES, open_tar
 
@@ -278,7 +287,7 @@ def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:
     path = path.resolve()
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        return _open_folder(path, limits)
+        return _open_folder(path, limits, only)
     if not stat.S_ISREG(mode):
         raise ImportRefused(f"{path} is neither a file nor a folder")
     if is_zip(path):
@@ -289,11 +298,11 @@ def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:
     return Tree(path, "file", (file_entry(path, path.name, path.stat(), meter),), meter=meter)
 
 
-def _open_folder(path: Path, limits: TreeLimits) -> Tree:
+def _open_folder(path: Path, limits: TreeLimits, only: Collection[str]) -> Tree:
     meter = ReadMeter()
     entries: list[FileEntry] = []
     refused: list[Skipped] = []
-    for finding in _walk(path, "", limits):
+    for finding in _walk(path, "", limits, only):
         if isinstance(finding, Skipped):
             refused.append(finding)
             continue
@@ -306,7 +315,7 @@ def _open_folder(path: Path, limits: TreeLimits) -> Tree:
 
 
 def _walk(
-    folder: Path, prefix: str, limits: TreeLimits
+    folder: Path, prefix: str, limits: TreeLimits, only: Collection[str] = ()
 ) -> Iterator[tuple[str, Path, os.stat_result] | Skipped]:
     if prefix.count("/") >= limits.depth:
         yield Skipped("a folder too deep inside others", prefix)
@@ -317,6 +326,8 @@ def _walk(
         yield Skipped("a folder that cannot be read", prefix or ".")
         return
     for child in children:
+        if only and child.name not in only:
+            continue
         name = prefix + child.name
         try:
             status = child.stat(follow_symlinks=False)
