@@ -184,3 +184,27 @@ def test_a_batch_that_keeps_what_is_newer_leaves_it_to_no_earlier_state(world: W
     assert b"second" in all_records(world.store, world.reach("c1", "notes"))[0].data
     assert put("third", "2026-02-01T11:00:00Z").changed == 1
     assert put("first", "2026-02-01T10:00:00Z", keep_newer=False).changed == 1
+    # Both states in one batch, as two months of an export in one folder are.
+    batch = world.store.batch(feed, keep_newer=True)
+    for text, moment in (("fifth", "2026-02-05T10:00:00Z"), ("fourth", "2026-02-04T10:00:00Z")):
+        data = {"id": "n", "text": text, "edited_at": moment}
+        batch.keep("n", world.clock.pass_by(), data, None)
+    assert batch.write() == WriteResult(changed=1)
+    assert b"fifth" in all_records(world.store, world.reach("c1", "notes"))[0].data
+
+
+def test_a_talk_that_ended_earlier_is_an_earlier_state_of_it(world: World) -> None:
+    fields = {
+        "id": {"type": "string"},
+        "message_count": {"type": "integer"},
+        "ended_at": {"type": "string", "format": "date-time"},
+    }
+    world.settle(declare(stream(), stream("talks", fields, {}, consent_time_field=None)))
+    feed = world.feed("c1", "talks")
+    for count, moment in ((3, "2026-02-01T12:00:00Z"), (2, "2026-02-01T11:00:00Z")):
+        batch = world.store.batch(feed, keep_newer=True)
+        data = {"id": "t", "message_count": count, "ended_at": moment}
+        batch.keep("t", world.clock.pass_by(), data, None)
+        batch.write()
+    [talk] = all_records(world.store, world.reach("c1", "talks"))
+    assert read_data(talk.data)["message_count"] == 3

@@ -146,6 +146,17 @@ def test_calendars_of_a_folder_keep_apart_what_both_hold(tmp_path: Path) -> None
     assert len(records) == 2
 
 
+def test_two_exports_of_one_calendar_in_a_folder_hold_the_same_events(tmp_path: Path) -> None:
+    put(tmp_path, calendar(LISBON, CHOIR, name="Nora"), "a.ics")
+    put(tmp_path, calendar(LISBON, name="Nora"), "b.ics")
+    assert len(read(SOURCE, tmp_path)) == 2
+    unnamed = calendar(LISBON).replace(b"X-WR-CALNAME", b"X-OTHER")
+    (tmp_path / "unnamed").mkdir()
+    put(tmp_path / "unnamed", unnamed, "work.ics")
+    put(tmp_path / "unnamed", unnamed, "work (1).ics")
+    assert len(read(SOURCE, tmp_path / "unnamed")) == 1
+
+
 def test_an_event_without_a_time_is_kept_and_one_that_stands_twice_is_told(tmp_path: Path) -> None:
     path = put(tmp_path, calendar(event("x", "SUMMARY:When?"), LISBON, LISBON))
     assert [found.reason for found in told(SOURCE, path)] == [

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import pdpp_here
+from tests.engine import open_store
 from tests.sources.formats import test_contacts_vcard as vcard
 from tests.sources.importing.test_discovery import MBOX, keys, look
 from tests.sources.importing.test_loose_files import CHAT, DRAWING, photo, reports, taken
-from tests.sources.kit import Home, zipped
+from tests.sources.kit import Home, Records, zipped
 from tests.sources.samples import documents as papers
 from tests.sources.samples import every_sample
 from tests.sources.samples.google import KEEP, NOTE, OVERVIEW
@@ -33,6 +34,14 @@ SAMPLES = {
     if not isinstance(load(sample.source), FileSource)
 }
 FIRST = {sample.source: sample for sample in reversed(SAMPLES.values())}
+SAME_TIME = {
+    "bank_ofx: XML of a broker",
+    "gemini_cli: a document for each session",
+    "google_keep: notes and lists",
+    "opencode: a database",
+    "whatsapp: a chat of Android",
+}
+"""Samples of which nothing says which month is the later one."""
 PEOPLE = vcard.book(vcard.plain("Ana"))
 
 
@@ -281,6 +290,36 @@ def test_the_user_of_another_service_is_not_the_owner_of_conversations(tmp_path:
     for source in ("discord", "chatgpt", "claude_ai", "slack"):
         [alone] = look(FIRST[source].folder(tmp_path / "alone" / source)).exports
         assert found[source].identity == alone.export.recognition.identity
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, sample in SAMPLES.items() if sample.earlier and name not in SAME_TIME]
+)
+def test_months_beside_each_other_come_to_the_same_in_any_order(name: str, tmp_path: Path) -> None:
+    sample = SAMPLES[name]
+    assert sample.earlier
+    step_by_step = Home(tmp_path / "steps")
+    sample.folder(tmp_path / "new first" / "a")
+    sample.folder(tmp_path / "new first" / "b", sample.earlier)
+    sample.folder(tmp_path / "old first" / "a", sample.earlier)
+    sample.folder(tmp_path / "old first" / "b")
+    for month in ("old first/a", "old first/b"):
+        step_by_step.bring(tmp_path / month, *sample.options)
+    accounts = len(open_store(step_by_step.data).catalogue().connections)
+    for order in ("new first", "old first"):
+        home = Home(tmp_path / f"home of {order}")
+        home.seal_like(step_by_step)
+        home.bring(tmp_path / order, *sample.options)
+        assert unplaced(home.records()) == unplaced(step_by_step.records()), order
+        assert len(open_store(home.data).catalogue().connections) == accounts
+
+
+def unplaced(records: Records) -> Records:
+    """Return records without their folder: mailboxes beside each other are called by it."""
+    return {
+        key: {name: value for name, value in data.items() if name != "folder"}
+        for key, data in records.items()
+    }
 
 
 # Takeouts in parts

@@ -20,9 +20,10 @@ from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.records.stamps import last_visible
 from pdpp.store.tables.search import meaning
+from pdpp.store.tables.write.age import is_older
 from pdpp.store.tables.write.fieldsets import FieldSets
 from pdpp.store.tables.write.prepared import PreparedBatch
-from pdpp.store.tables.write.writer import BatchWriter, is_older
+from pdpp.store.tables.write.writer import BatchWriter
 
 _PIECE = 500
 _MOST_STEPS = 16

@@ -15,7 +15,14 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import plain_head
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    plain_name,
+)
 
 if TYPE_CHECKING:
     from icalendar import Component
@@ -32,6 +39,8 @@ _LINE = r"^%s[;:](?:[^:\r\n]*:)?([^\r\n]{1,200})"
 _ID = "X-WR-RELCALID"
 """The id that a program gives a calendar; it stays when the calendar gets another name."""
 _ENDED = "the file ends in the middle"
+_Holders = dict[str, str]
+"""The calendars that gave entries their keys, by key."""
 
 
 class CalendarIcs(Source):
@@ -73,7 +82,7 @@ class CalendarIcs(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each calendar."""
-        several = SeenKeys() if len(recognition.detail["entries"]) > 1 else None
+        several: _Holders | None = {} if len(recognition.detail["entries"]) > 1 else None
         for entry in tree.these(recognition.detail["entries"]):
             yield ExportPart(entry, partial(_read, entry, recognition.detail["time_zone"], several))
 
@@ -108,7 +117,7 @@ def _calendar_name(entry: FileEntry) -> str:
 class _Reader:
     """What is known of a calendar while its entries are read."""
 
-    def __init__(self, entry: FileEntry, zone: str | None, several: SeenKeys | None) -> None:
+    def __init__(self, entry: FileEntry, zone: str | None, several: _Holders | None) -> None:
         self.entry = entry
         self.calendar = _calendar_name(entry)
         self.zone = zone_named(zone)
@@ -119,17 +128,19 @@ class _Reader:
         """Return the key of an entry; None where it stands twice in its calendar.
 
         An event may stand in several calendars of an export: the first gives it the key that it
-        has where a calendar comes alone, and in the others it is an entry of that calendar.
+        has where a calendar comes alone, and in the others it is an entry of that calendar. Two
+        exports of one calendar, such as of two months, hold the same entries.
         """
         plain = safe_key(*parts)
-        if not self._seen.first(f"{stream} {plain}"):
+        name, own = f"{stream} {plain}", plain_name(self.calendar)
+        if not self._seen.first(name):
             return None
-        if self._several is None or self._several.first(f"{stream} {plain}"):
+        if self._several is None or self._several.setdefault(name, own) == own:
             return plain
         return safe_key(digest_key(self.calendar)[:8], *parts)
 
 
-def _read(entry: FileEntry, zone: str | None, several: SeenKeys | None) -> Iterator[Finding]:
+def _read(entry: FileEntry, zone: str | None, several: _Holders | None) -> Iterator[Finding]:
     reader, ended = _Reader(entry, zone, several), False
     learn_zones(entry)
     with reader.entry.open() as stream:

@@ -17,6 +17,7 @@ from pdpp.store.scope import digest_of, digests_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
 from pdpp.store.tables.search.entry import Entry, entries_of
+from pdpp.store.tables.write.age import is_older
 
 _T = TypeVar("_T")
 
@@ -164,7 +165,7 @@ class PreparedBatch:
         return [moment if type(moment) is int else None for moment in moments]
 
     def _take_keys(self, keys: Sequence[str]) -> None:
-        """Give each key the next turn and a surrogate; the last of equal keys counts."""
+        """Give each key the next turn and a surrogate; the last or newest of equal keys counts."""
         turns, gone, first = self.turn_of_key, self.gone, self.turns
         numbers = range(first, first + len(keys))
         every = dict(zip(keys, numbers, strict=True))
@@ -172,13 +173,21 @@ class PreparedBatch:
             turns.update(every)
         else:
             for key, turn in zip(keys, numbers, strict=True):
-                self._replace(key)
-                turns[key] = turn
+                if self._holds_newer(key, turn):
+                    self.pass_over(turn)
+                else:
+                    self._replace(key)
+                    turns[key] = turn
         self.keys += keys
         of = self._surrogate_of
         self.surrogates += (
             random_surrogates(len(keys)) if of is None else [of(self.feed, key) for key in keys]
         )
+
+    def _holds_newer(self, key: str, turn: int) -> bool:
+        """Tell whether the batch has a newer state of a record than that of a turn."""
+        before = self.turn_of_key.get(key) if self.keep_newer else None
+        return before is not None and is_older(self.feed, self.texts[turn], self.texts[before])
 
     def _take_exact(
         self, first: int, data: Iterable[Mapping[str, Any]], texts: Iterable[bytes]

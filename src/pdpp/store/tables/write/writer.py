@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.model import instant
-from pdpp.model.declaration import TIMES
 from pdpp.store.batch import WriteResult, canonical
-from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection
@@ -24,6 +21,7 @@ from pdpp.store.tables.records.long_values import (
 from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.records.stamps import Stamps
 from pdpp.store.tables.search.entry import Indexed, bare_entry_of
+from pdpp.store.tables.write.age import is_older
 from pdpp.store.tables.write.fieldsets import FieldSets
 from pdpp.store.tables.write.prepared import (
     PreparedBatch,
@@ -35,10 +33,6 @@ from pdpp.store.tables.write.rows import BatchRows
 
 _Edit = tuple[str | bytes, int]
 """A field, or what stands in its place, and a version."""
-
-
-_CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
-"""What importers call the time at which a record was last changed where it comes from."""
 
 
 class _Stored(NamedTuple):
@@ -237,27 +231,6 @@ class BatchWriter:
     def _leave_ghost(self, old: "_Stored", emitted: int) -> None:
         ghost = (self._version, old.surrogate, old.key, old.time, emitted)
         self._work.ghosts.append((OWNER, self._feed.id, *ghost))
-
-
-def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
-    """Tell whether a record says itself that it is an earlier state than another one."""
-    fields = feed.stream.fields
-    names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
-    if not names:
-        return False
-    before, after = read_data(other), read_data(text)  # no time is a long value
-    for name in names:
-        stored, new = (_moment(data.get(name)) for data in (before, after))
-        if stored is not None and (new is None or new < stored):
-            return True
-    return False
-
-
-def _moment(value: Any) -> int | None:
-    """Return the moment that a field names; a day is its beginning."""
-    if not isinstance(value, str):
-        return None
-    return instant.parse(value) or instant.parse(f"{value}T00:00:00Z")
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[str]:

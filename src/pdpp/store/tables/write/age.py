@@ -1,0 +1,39 @@
+"""Age: which of two states of a record was there first, by what the record says of itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pdpp.model import instant
+from pdpp.model.declaration import TIMES
+from pdpp.store.catalogue import Feed
+from pdpp.store.numbers import read_data
+
+_CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
+"""What importers call the time at which a record was last changed where it comes from."""
+
+
+def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
+    """Tell whether a record says itself that it is an earlier state than another one."""
+    names = list(_change_fields(feed))
+    if not names:
+        return False
+    before, after = read_data(other), read_data(text)  # no time is a long value
+    for name in names:
+        stored, new = (_moment(data.get(name)) for data in (before, after))
+        if stored is not None and (new is None or new < stored):
+            return True
+    return False
+
+
+def _change_fields(feed: Feed) -> Iterator[str]:
+    fields = feed.stream.fields
+    # A talk ends with its last message, so far; a visit or a track that ends earlier was corrected.
+    names = (*_CHANGED_AT, "ended_at") if "message_count" in fields else _CHANGED_AT
+    return (name for name in names if name in fields and fields[name].kind in TIMES)
+
+
+def _moment(value: Any) -> int | None:
+    """Return the moment that a field names; a day is its beginning."""
+    if not isinstance(value, str):
+        return None
+    return instant.parse(value) or instant.parse(f"{value}T00:00:00Z")
