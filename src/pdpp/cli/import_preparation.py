@@ -26,6 +26,7 @@ from pdpp.sources.importing.recognition import RecognisedExport, recognise_expor
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportEnvironment, ImportTask
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import OwnerChoices, Source
 from pdpp.sources.table.own import OwnTable, own_export, own_sources
@@ -74,11 +75,15 @@ class PreparedImport(NamedTuple):
 
 
 class PreparedImports(NamedTuple):
-    """The exports that some paths hold, words for what no source knows, and what is damaged."""
+    """The exports that some paths hold, words for what no source knows, and what is damaged.
+
+    ``empty`` are the paths that hold no export, though the owner named them.
+    """
 
     imports: list[PreparedImport]
     unknown: list[str]
     refused: list[Skipped]
+    empty: list[Path]
 
 
 def prepare_all(
@@ -90,8 +95,18 @@ def prepare_all(
     imports: list[PreparedImport] = []
     unknown: list[str] = []
     refused: list[Skipped] = []
-    for path, only in places(paths):
-        discovery = discover(path, choices, sources, loose=choice.takes_loose, only=only)
+    empty: list[Path] = []
+    looked_at = places(paths)
+    for path, only in looked_at:
+        try:
+            discovery = discover(path, choices, sources, loose=choice.takes_loose, only=only)
+        except ImportRefused as problem:
+            if len(looked_at) == 1:
+                raise
+            words = Skipped(UNREADABLE_ARCHIVE, f"{path.name}: {problem.message}")
+            discovery = Discovery(refused=[words])
+        if not discovery.exports:
+            empty.append(path)
         unknown += _unknown_words(path, discovery, choice, sources)
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])
@@ -100,7 +115,7 @@ def prepare_all(
             imports.append(PreparedImport(task, choices, None, path))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
-    return PreparedImports(imports, unknown, refused)
+    return PreparedImports(imports, unknown, refused, empty)
 
 
 def refused_text(refused: Skipped) -> str:

@@ -39,6 +39,7 @@ from pdpp.sources.importing.watching import watch
 from pdpp.sources.importing.writer import short_turns
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
+from pdpp.sources.reading.tree import common_folder
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
@@ -83,13 +84,23 @@ def overview(prepared: PreparedImports) -> list[str]:
     for planned in prepared.imports:
         task = planned.task
         state = "new" if task.destination.is_new else task.destination.reason
-        name, account = task.tree.path.name, task.destination.display_name
+        name, account = _place(planned), task.destination.display_name
         rows.append(
             (name, task.export.source.label, task.export.recognition.version, account, state)
         )
     rows += [(name, "", "", "", reason) for name, reason in _refused_rows(prepared.refused)]
     lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
     return [*lines, *(visible(f"Not known: {words}", lines=False) for words in prepared.unknown)]
+
+
+def _place(planned: PreparedImport) -> str:
+    """Return where the files lie that are read: many exports of one folder would have its name."""
+    tree, export = planned.task.tree, planned.task.export
+    if tree.kind != "folder" or planned.within is None:
+        return tree.path.name
+    read = {part.entry.name for part in export.source.parts(tree, export.recognition)}
+    inside = read.pop() if len(read) == 1 else common_folder(read)
+    return f"{planned.within.resolve().name}/{inside}".rstrip("/")
 
 
 def _refused_rows(refused: Sequence[Skipped]) -> Iterator[tuple[str, str]]:

@@ -144,15 +144,17 @@ def _bring_all(
     choice: Choice,
     options: ImportOptions,
 ) -> None:
+    empty: Sequence[Path] = ()
     if choice.infer or choice.declaration is not None or options.every is not None:
         ends = [bring(prepare(store, state, Path(path), choice), options) for path in paths]
     else:
         prepared = prepare_all(store, state, [Path(path) for path in paths], choice)
+        empty = prepared.empty
         single = len(prepared.imports) == 1 and not prepared.unknown and not prepared.refused
         ends = [bring(prepared.imports[0], options)] if single else bring_all(prepared, options)
     if INTERRUPTED in ends:
         click.get_current_context().exit(_INTERRUPTED)
-    if any(status != COMPLETE for status in ends):
+    if empty or any(status != COMPLETE for status in ends):
         click.get_current_context().exit(1)
 
 

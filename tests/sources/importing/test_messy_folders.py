@@ -478,6 +478,63 @@ def test_an_archive_with_a_password_is_told_once_and_stops_nothing(tmp_path: Pat
     assert words.startswith("secret.zip: none of its 50 files can be read (encrypted)")
 
 
+def test_archives_that_are_not_opened_and_unfinished_downloads_stand_in_the_table(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "in"
+    whole = zipped(tmp_path / "whole.zip", {"people.vcf": PEOPLE}).read_bytes()
+    places = {
+        "people/people.vcf": PEOPLE,
+        "people/old.7z": b"7z",
+        "facebook.7z": b"7z\xbc\xaf",
+        "box.mbox.gz": b"\x1f\x8b",
+        "big.zip.001": whole[:99],
+        "big.zip.002": whole[99:],
+        "empty.zip": b"",
+        "Unconfirmed 12.crdownload": whole[:99],
+        "sub/All mail.mbox.part": MBOX[:99],
+        "conversations.json.download/Info.plist": b"<plist/>",
+        "conversations.json.download/conversations.json": b'[{"mapping": {',
+    }
+    FIRST["chatgpt"].folder(folder, places)
+    discovery = look(folder)
+    assert keys(discovery) == ["contacts_vcard"]
+    told = {words.partition(":")[0].partition(" (")[0]: words for words in discovery.left_out}
+    assert told.keys() == {
+        "Unconfirmed 12.crdownload",
+        "big.zip.001",
+        "big.zip.002",
+        "box.mbox.gz",
+        "conversations.json.download",
+        "empty.zip",
+        "facebook.7z",
+        "sub/All mail.mbox.part",
+    }
+    assert "unpack it and import the folder" in told["facebook.7z"]
+    assert "put the pieces together" in told["big.zip.001"]
+    assert "a download that is not finished" in told["sub/All mail.mbox.part"]
+    [report] = reports(Home(tmp_path / "home"), folder).values()
+    assert [case["examples"] for case in report["files"]["unknown"]] == [["people/old.7z"]]
+
+
+@pytest.mark.parametrize("name", ["facebook.7z", "big.zip.001", "empty.zip", "x.zip.part"])
+def test_one_path_that_cannot_be_read_costs_none_of_the_others(name: str, tmp_path: Path) -> None:
+    whole = zipped(tmp_path / "whole.zip", {"people.vcf": PEOPLE}).read_bytes()
+    (tmp_path / name).write_bytes(b"" if name == "empty.zip" else whole[:99])
+    (tmp_path / "cut.zip").write_bytes(whole[:-30])
+    people = tmp_path / "people.vcf"
+    people.write_bytes(PEOPLE)
+    alone = pdpp_here("import", tmp_path / name, "--yes", data=tmp_path / "home")
+    assert (alone.code, alone.out) == (1, "")
+    assert "Known are" not in alone.err
+    paths = (tmp_path / name, people, tmp_path / "cut.zip")
+    ended = pdpp_here("import", *paths, "--yes", data=tmp_path / "home")
+    assert ended.code == 1, "of two of the paths nothing came in"
+    assert "1 new" in ended.out
+    rows = [line for line in ended.err.splitlines() if line.startswith((name, "cut.zip"))]
+    assert len(rows) == 2
+
+
 @pytest.mark.parametrize("form", ["zip", "folder"])
 def test_a_file_that_cannot_be_read_costs_none_of_the_others(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

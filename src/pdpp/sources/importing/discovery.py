@@ -14,8 +14,15 @@ from pdpp.sources.importing.pieces import group_of, manifest_archive, unpacked_p
 from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, expand, is_archive
-from pdpp.sources.reading.tree import FileEntry, Tree, TreeLimits, folders_around, open_tree
+from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, closed_archive, expand, is_archive
+from pdpp.sources.reading.tree import (
+    UNFINISHED,
+    FileEntry,
+    Tree,
+    TreeLimits,
+    folders_around,
+    open_tree,
+)
 from pdpp.sources.source import OwnerChoices, Source
 
 
@@ -57,6 +64,7 @@ def discover(
     sites = [look_at(site, choices, sources) for site in _sites(tree)]
     gathered = gather(tree, sites, choices, sources, loose=loose)
     taken = {entry.name for found in gathered.exports for entry in found.tree.entries}
+    taken |= _tell_closed(tree, sites, discovery)
     for site in sites:
         _tell(site, taken, choices, sources, discovery)
     discovery.exports += gathered.exports
@@ -67,9 +75,11 @@ def discover(
 def _without_damaged(tree: Tree, discovery: Discovery) -> Tree:
     """Return a folder without the archives that cannot be read, which are told for themselves.
 
-    Such an archive may have been an export of its own; it belongs to none of those beside it.
+    Such an archive, or a download that is not finished, may have been an export of its own; it
+    belongs to none of those beside it.
     """
-    damaged = [refused for refused in tree.refused if refused.reason == UNREADABLE_ARCHIVE]
+    apart = (UNREADABLE_ARCHIVE, UNFINISHED)
+    damaged = [refused for refused in tree.refused if refused.reason in apart]
     if not damaged:
         return tree
     discovery.refused += damaged
@@ -78,6 +88,22 @@ def _without_damaged(tree: Tree, discovery: Discovery) -> Tree:
     entries = tuple(entry for entry in tree.entries if "/" in entry.name or entry.name not in names)
     others = tuple(refused for refused in tree.refused if refused not in damaged)
     return Tree(tree.path, tree.kind, entries, others, tree.meter)
+
+
+def _tell_closed(tree: Tree, sites: Sequence[ClaimedPiece], discovery: Discovery) -> frozenset[str]:
+    """Tell of archives at the top that cannot be opened and no source reads; return their names.
+
+    One deeper inside may be an attachment of the export around it.
+    """
+    claims = [claim for site in sites for claim in site.kept]
+    closed = {
+        entry.name: skip
+        for entry in tree.entries
+        if "/" not in entry.name and (skip := closed_archive(entry))
+    }
+    names = closed.keys() - {name for c in claims for name in (*c.names, *c.belongings)}
+    discovery.refused += [closed[name] for name in sorted(names)]
+    return frozenset(names)
 
 
 def _sites(tree: Tree) -> Iterator[Tree]:

@@ -6,6 +6,7 @@ itself stays an entry too, because some are attachments.
 """
 
 import io
+import re
 import tarfile
 import tempfile
 import weakref
@@ -31,6 +32,10 @@ _MOST_HELD = 64 << 20
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 TAR_SUFFIXES = (".tar", ".tgz", ".tar.gz")
+_SPLIT = re.compile(
+    r"\.(?:zip|7z|rar|tar|t?gz)\.\d{2,3}\Z|\.z\d\d\Z|\.part\d+\.rar\Z", re.IGNORECASE
+)
+_OTHER = re.compile(r"\.(?:7z|rar|gz|xz|txz|bz2|tbz2?|zst)\Z", re.IGNORECASE)
 
 
 class Expanded(NamedTuple):
@@ -57,6 +62,24 @@ def is_archive(entry: FileEntry) -> bool:
         return entry.suffix == ".zip" and entry.head(4) in ZIP_BEGINNINGS
     except DamagedFile:
         return True
+
+
+def is_split(name: str) -> bool:
+    """Tell whether a file is called as pieces of an archive are that was cut into several."""
+    return _SPLIT.search(name) is not None
+
+
+def closed_archive(entry: FileEntry) -> Skipped | None:
+    """Say what to do with an archive that cannot be opened here, if a file is one."""
+    if is_split(entry.base):
+        words = "a piece of an archive; put the pieces together, unpack it and import the folder"
+    elif entry.suffix == ".zip" and not entry.size:
+        words = "it is empty; download it again"
+    elif _OTHER.search(entry.base) and not entry.base.lower().endswith(TAR_SUFFIXES):
+        words = f"{entry.suffix} is not opened; unpack it and import the folder"
+    else:
+        return None
+    return Skipped(UNREADABLE_ARCHIVE, f"{entry.name}: {words}")
 
 
 def expand(tree: Tree, limits: TreeLimits, depth: int = DEEPEST) -> Tree:

@@ -26,6 +26,8 @@ DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb
 """What the names of SQLite databases end with; some have no ending."""
 _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
 """What the name of an archive has behind that of its folder; a browser numbers downloads."""
+UNFINISHED = "a download that is not finished"
+_UNFINISHED_ENDINGS = frozenset({".crdownload", ".part", ".partial", ".opdownload"})
 _BUFFER = 1 << 18
 # No link is followed, a pipe put in place of a file does not block, and no child process inherits
 # the file.
@@ -281,16 +283,18 @@ def open_tree(path: Path, limits: TreeLimits | None = None, *, only: Collection[
     ``only`` names what of a folder is looked at, if not all of it.
     """
     from pdpp.sources.reading.archive import is_zip, open_archive
-    from pdpp.sources.reading.nested import TAR_SUFFIXES, open_tar
+    from pdpp.sources.reading.nested import TAR_SUFFIXES, is_split, open_tar
 
     limits = limits or TreeLimits()
     path = path.resolve()
     mode = path.stat().st_mode
+    if _is_unfinished(path):
+        raise ImportRefused(f"{path.name} is {UNFINISHED}")
     if stat.S_ISDIR(mode):
         return _open_folder(path, limits, only)
     if not stat.S_ISREG(mode):
         raise ImportRefused(f"{path} is neither a file nor a folder")
-    if is_zip(path):
+    if is_zip(path) and not is_split(path.name):
         return open_archive(path, limits)
     if path.name.lower().endswith(TAR_SUFFIXES):
         return open_tar(path, limits)
@@ -333,17 +337,29 @@ def _walk(
             status = child.stat(follow_symlinks=False)
         except FileNotFoundError:
             continue  # It went while the folder was looked at.
-        if stat.S_ISDIR(status.st_mode):
+        except OSError:
+            yield Skipped("a file that cannot be read", name)
+            continue
+        if stat.S_ISDIR(status.st_mode) and not _is_unfinished(Path(child.path)):
             yield from _walk(Path(child.path), f"{name}/", limits)
-        elif problem := _problem(name, status, limits):
+        elif problem := _problem(Path(child.path), name, status, limits):
             yield Skipped(problem, name)
         else:
             yield name, Path(child.path), status
 
 
-def _problem(name: str, status: os.stat_result, limits: TreeLimits) -> str | None:
+def _is_unfinished(path: Path) -> bool:
+    """Tell whether a browser is still downloading a file, or never got to its end."""
+    if path.suffix.lower() == ".download":  # Safari's is a folder with a list of where it is.
+        return (path / "Info.plist").is_file()
+    return path.suffix.lower() in _UNFINISHED_ENDINGS
+
+
+def _problem(place: Path, name: str, status: os.stat_result, limits: TreeLimits) -> str | None:
     if stat.S_ISLNK(status.st_mode):
         return "a link to another place"
+    if _is_unfinished(place):
+        return UNFINISHED
     if not stat.S_ISREG(status.st_mode):
         return "neither a file nor a folder"
     if any("\ud800" <= letter <= "\udfff" for letter in name):
