@@ -288,6 +288,19 @@ def test_ctrl_c_leaves_whole_batches_and_the_same_command_goes_on(
     assert [held["status"] for held in listed] == ["complete", "interrupted"]
 
 
+def test_ctrl_c_among_several_exports_says_what_was_not_begun(home: Home, tmp_path: Path) -> None:
+    path = write_log(tmp_path / "in" / "logs" / "s.jsonl", 5 * BATCH_ITEMS)
+    (tmp_path / "in" / "people.vcf").write_text("BEGIN:VCARD\nVERSION:3.0\nFN:A\nEND:VCARD\n")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    paths = (path, tmp_path / "in" / "people.vcf")
+    with started("import", *paths, "--yes", "--data", home.data, **pipes) as process:
+        wait_for(counted(home), process)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=DEADLINE_SECONDS)[1].decode()
+    assert process.returncode == 130
+    assert "1 export not begun. The same command goes on." in err
+
+
 # Watching
 
 

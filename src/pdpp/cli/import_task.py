@@ -75,6 +75,10 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
     if options.as_json:
         left_out = [*prepared.unknown, *map(refused_text, prepared.refused)]
         show({"imports": documents, "not_known": left_out}, (), as_json=True)
+    elif ends[-1] == INTERRUPTED:
+        later = counted(len(prepared.imports) - len(ends), "export")
+        words = f"Interrupted; what is counted above is kept, {later} not begun."
+        note(f"{words} The same command goes on.")
     return ends
 
 
