@@ -146,6 +146,7 @@ class Reddit(Source):
     """The zip that Reddit hands out."""
 
     connector_key = "reddit"
+    owner_files = ("statistics.csv",)
     label = "Reddit"
     passed_over = MappingProxyType(
         {
@@ -166,7 +167,7 @@ class Reddit(Source):
             "subreddit" in kind.columns or "direction" in kind.columns for _, kind, _ in tables
         ):
             return None
-        match = next((_NAME.search(entry.head()) for entry in tree.named("statistics.csv")), None)
+        match = next((_NAME.search(entry.head()) for entry in self.owner_entries(tree)), None)
         name = match[1].decode() if match else ""
         return Recognition(
             Confidence.CERTAIN,
