@@ -467,6 +467,40 @@ def test_many_links_are_a_few_lines_of_the_table(tmp_path: Path) -> None:
     assert rows[-1].startswith("… and 37 more")
 
 
+# Archives as attachments
+
+
+@pytest.mark.parametrize("form", ["zip", "zip in a folder", "folder", "folder in a folder"])
+def test_an_archive_that_was_sent_in_a_chat_is_kept_with_its_message(
+    form: str, tmp_path: Path
+) -> None:
+    sample = FIRST["telegram"]
+    document = json.loads(sample.files["result.json"])
+    chat = next(chat for chat in document["chats"]["list"] if chat.get("messages"))
+    said = {"id": 990, "type": "message", "date": "2026-01-01T10:00:00", "from": "Ana", "text": "x"}
+    chat["messages"].append({**said, "file": "files/plans.zip", "mime_type": "application/zip"})
+    plans = zipped(tmp_path / "plans.zip", {"a.txt": b"a", "b.txt": b"b"}).read_bytes()
+    files = {**sample.files, "result.json": json_bytes(document), "files/plans.zip": plans}
+    path = tmp_path / "in"
+    if form.startswith("zip"):
+        archive = zipped(path / "chats.zip", files)
+        path = archive if form == "zip" else path
+    else:
+        sample.folder(path if form == "folder" else path / "chats", files)
+    discovery = look(path)
+    assert discovery.left_out == []
+    home = Home(tmp_path / "home")
+    report = home.bring(path)
+    before = home.bring(zipped(tmp_path / "before.zip", sample.files))
+    missing = "a file that is not in the export"
+    told = {case["reason"]: case["count"] for case in report["skipped"]}
+    assert told[missing] == {c["reason"]: c["count"] for c in before["skipped"]}[missing]
+    media = [data for (stream, _), data in home.records().items() if stream == "media"]
+    kept = [value for data in media for value in data.values() if isinstance(value, dict)]
+    assert len(plans) in [blob["size_bytes"] for blob in kept]
+    assert not any(".zip" in case["reason"] for case in report["files"]["unknown"])
+
+
 # What cannot be read, and what is left
 
 

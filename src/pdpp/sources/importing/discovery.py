@@ -1,6 +1,6 @@
 """Discovery: every export that a path holds, at any depth, and what none of the sources knows."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from pdpp.model.errors import ImportRefused
 from pdpp.sources import registry
 from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport, look_at
 from pdpp.sources.importing.files import EVERYWHERE, passed_over_reason
-from pdpp.sources.importing.loose_files import gather
+from pdpp.sources.importing.loose_files import archives_of, gather
 from pdpp.sources.importing.pieces import group_of, manifest_archive, unpacked_pieces
 from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
@@ -65,8 +65,18 @@ def discover(
     gathered = gather(tree, sites, choices, sources, loose=loose)
     taken = {entry.name for found in gathered.exports for entry in found.tree.entries}
     taken |= _tell_closed(tree, sites, discovery)
+    archives = [entry for entry in tree.entries if is_archive(entry)]
+    sent = {
+        id(claim): archives_of(archives, site, claim)
+        for site in sites
+        # An archive in a folder has kept those inside it.
+        if site.tree.kind == tree.kind
+        for claim in site.kept
+    }
+    parcels = {tree.path / entry.name for own in sent.values() for entry in own}
     for site in sites:
-        _tell(site, taken, choices, sources, discovery)
+        if site.kept or site.tree.path not in parcels:
+            _tell(site, taken, sent, choices, sources, discovery)
     discovery.exports += gathered.exports
     discovery.unknown += gathered.passed_by
     return discovery
@@ -165,6 +175,7 @@ def _is_opened_inside(tree: Tree, entry: FileEntry) -> bool:
 def _tell(
     site: ClaimedPiece,
     taken: Set[str],
+    sent: Mapping[int, Sequence[FileEntry]],
     choices: OwnerChoices,
     sources: Sequence[Source],
     discovery: Discovery,
@@ -179,7 +190,7 @@ def _tell(
     left = {entry.name: entry for entry in tree.entries}
     for claim in kept:
         others = [other for other in kept if other is not claim]
-        export = _own_files(claim, others, taken)
+        export = _with_archives(_own_files(claim, others, taken), sent.get(id(claim), ()))
         discovery.exports.append(export if whole else _unrefused(export))
         for entry in export.tree.entries:
             left.pop(entry.name, None)
@@ -191,6 +202,12 @@ def _tell(
     elif tree.entries:
         words = "; ".join(refusals) or unknown_words(tree, choices, sources)
         discovery.unknown.append(words)
+
+
+def _with_archives(found: FoundExport, archives: Sequence[FileEntry]) -> FoundExport:
+    """Return an export with the archives that belong to it as files."""
+    entries = sorted((*found.tree.entries, *archives), key=lambda entry: entry.name)
+    return replace(found, tree=replace(found.tree, entries=tuple(entries))) if archives else found
 
 
 def _unrefused(found: FoundExport) -> FoundExport:

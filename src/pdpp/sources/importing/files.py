@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import FileCounts, ImportReport
+from pdpp.sources.reading.nested import is_archive
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import EXPECTED, AnyPart
 
@@ -22,6 +23,7 @@ EVERYWHERE: Mapping[str, str] = MappingProxyType(
 )
 """Files that mean nothing in any export."""
 
+_OPENED = "an archive, whose files are looked at by themselves"
 _EARLIER = "a file that was dealt with in an earlier run"
 
 
@@ -40,6 +42,8 @@ def count_files(
             files.attached += 1
         elif (reason := passed_over_reason(entry, patterns)) is not None:
             files.pass_over(reason, entry.name)
+        elif is_archive(entry):
+            files.pass_over(_OPENED, entry.name)
         elif resumed:
             files.pass_over(_EARLIER, entry.name)
         else:

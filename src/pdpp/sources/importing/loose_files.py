@@ -117,6 +117,23 @@ def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSourc
     return tree.without(owned)
 
 
+def archives_of(archives: Sequence[FileEntry], site: ClaimedPiece, claim: Claim) -> list[FileEntry]:
+    """Return those of some archives that belong to an export as files, such as one that was sent in a chat.
+
+    What they hold is looked at by itself, and so they are not among the files of the piece.
+    """
+    found = claim.claimed
+    others = [entry for entry in archives if found.tree.get(entry.name) is None]
+    if not others:
+        return []
+    # A folder of the service may hold nothing else, and be one of its own all the same.
+    wider = replace(found.tree, entries=(*found.tree.entries, *others))
+    names = _belongings(
+        replace(claim, claimed=replace(found, tree=wider)), alone=len(site.kept) == 1
+    )
+    return [entry for entry in others if _is_in(entry.name, names)]
+
+
 def _own(claim: Claim, around: Tree, *, plain: bool, alone: bool) -> list[FileEntry]:
     """Return the files that belong to an export, of those around it."""
     names = _belongings(claim, alone=alone)
