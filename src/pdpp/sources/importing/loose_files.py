@@ -118,7 +118,7 @@ def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSourc
 
 
 def archives_of(archives: Sequence[FileEntry], site: ClaimedPiece, claim: Claim) -> list[FileEntry]:
-    """Return those of some archives that belong to an export as files, such as one that was sent in a chat.
+    """Return the archives that belong to an export as files, such as one sent in a chat.
 
     What they hold is looked at by itself, and so they are not among the files of the piece.
     """
