@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 from tests.sources.kit import Home, read, told
-from tests.sources.samples.imessage import LONG, MESSAGES, PHOTO, SAMPLES, database, keyed, typed
+from tests.sources.samples.imessage import (
+    LONG,
+    MESSAGES,
+    PHOTO,
+    SAMPLES,
+    bubble,
+    database,
+    keyed,
+    row,
+    summary,
+    typed,
+)
 
 from pdpp.sources.formats.imessage.source import IMessage
 from pdpp.sources.formats.imessage.typedstream import archived_text
@@ -55,6 +66,43 @@ def test_messages_reactions_and_notices(tmp_path: Path) -> None:
         "a message without text or file",
         "a reaction that was taken back",
     ]
+
+
+def texts(folder: Path, *messages: tuple[Any, ...]) -> list[str]:
+    (folder / "chat.db").write_bytes(database(*messages))
+    return [data["text"] for data in of(read(IMessage(), folder / "chat.db"), "messages")]
+
+
+def test_an_edited_message_has_its_last_text_and_one_taken_back_is_kept(tmp_path: Path) -> None:
+    edited = row(1, date_edited=9, message_summary_info=summary("Low tide at six", "At seven"))
+    unsent = row(2, date_edited=9, message_summary_info=summary(unsent=True))
+    assert texts(tmp_path, edited, unsent) == ["At seven", "[unsent]"]
+    assert [data.get("unsent") for data in of(read(IMessage(), tmp_path), "messages")] == [
+        None,
+        True,
+    ]
+
+
+def test_a_message_of_an_app_says_what_its_bubble_shows(tmp_path: Path) -> None:
+    paid = bubble("Apple Pay", "Sent $12.", caption="Apple Cash", subcaption="$12 Payment")
+    apple = "com.apple.messages.MSMessageExtensionBalloonPlugin:0000000000:com.apple.PassbookUI"
+    drawn = "com.apple.Handwriting.HandwritingProvider"
+    assert texts(
+        tmp_path,
+        row(1, text="\ufffd", balloon_bundle_id=apple, payload_data=paid),
+        row(2, balloon_bundle_id=drawn, payload_data=b"\x0a\x02"),
+        row(3, text="\ufffd", balloon_bundle_id=apple, payload_data=b"bplist00 not one"),
+    ) == [
+        "[Apple Pay]\nSent $12.\nApple Cash\n$12 Payment",
+        "[HandwritingProvider]",
+        "[PassbookUI]",
+    ]
+
+
+def test_a_vote_in_a_poll_is_no_reaction_that_was_taken_back(tmp_path: Path) -> None:
+    vote = row(2, associated_message_type=4000, associated_message_guid="GUID-1")
+    assert texts(tmp_path, MESSAGES[0], vote) == [LONG.strip()]
+    assert "a vote in a poll" in [skip.reason for skip in told(IMessage(), tmp_path)]
 
 
 def test_files_are_found_on_a_mac_and_in_a_backup(tmp_path: Path) -> None:

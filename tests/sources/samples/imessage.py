@@ -19,7 +19,8 @@ create table message (ROWID integer primary key autoincrement, guid text unique,
  attributedBody blob, subject text, service text, date integer, date_read integer,
  is_from_me integer, handle_id integer, item_type integer, group_title text,
  associated_message_type integer, associated_message_guid text, associated_message_emoji text,
- thread_originator_guid text, date_edited integer, date_retracted integer);
+ thread_originator_guid text, date_edited integer, date_retracted integer,
+ message_summary_info blob, balloon_bundle_id text, payload_data blob);
 create table attachment (ROWID integer primary key autoincrement, guid text, filename text,
  mime_type text, transfer_name text, total_bytes integer);
 create table message_attachment_join (message_id integer, attachment_id integer);
@@ -54,6 +55,30 @@ def keyed(text: str) -> bytes:
     return plistlib.dumps(held, fmt=plistlib.FMT_BINARY)
 
 
+def summary(*texts: str, unsent: bool = False) -> bytes:
+    """Return what is kept of a message that was edited or taken back."""
+    versions = [{"d": 789_000_000.0 + at, "t": typed(text)} for at, text in enumerate(texts)]
+    held = {"ust": True, **({"ec": {"0": versions}} if texts else {})}
+    return plistlib.dumps(held | ({"rp": [0]} if unsent else {}), fmt=plistlib.FMT_BINARY)
+
+
+def bubble(app: str, text: str, **shown: str) -> bytes:
+    """Return the bubble of an app as NSKeyedArchiver writes it: two dictionaries in a list."""
+    objects: list[Any] = ["$null"]
+
+    def put(value: Any) -> plistlib.UID:
+        objects.append(value)
+        return plistlib.UID(len(objects) - 1)
+
+    def dictionary(members: dict[str, Any]) -> plistlib.UID:
+        keys = [put(name.replace("_", "-")) for name in members]
+        return put({"NS.keys": keys, "NS.objects": list(members.values())})
+
+    info = dictionary({name: put({"NS.string": value}) for name, value in shown.items()})
+    root = dictionary({"an": put(app), "ldtext": put(text), "userInfo": info})
+    return plistlib.dumps({"$top": {"root": root}, "$objects": objects}, fmt=plistlib.FMT_BINARY)
+
+
 LONG = "The pilot boat waits by the outer buoy until the fog lifts. " + "So be patient. " * 30
 
 
@@ -77,6 +102,9 @@ def row(number: int, **more: Any) -> tuple[Any, ...]:
         "thread_originator_guid": None,
         "date_edited": 0,
         "date_retracted": 0,
+        "message_summary_info": None,
+        "balloon_bundle_id": None,
+        "payload_data": None,
         **more,
     }
     return tuple(made.values())

@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.imessage.propertylist import app_text, edited_text, has_unsent_parts
 from pdpp.sources.formats.imessage.typedstream import archived_text
 from pdpp.sources.formats.program_database import recognise_databases
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
@@ -30,15 +31,16 @@ _REACTIONS = MappingProxyType(
     {2000: "love", 2001: "like", 2002: "dislike", 2003: "laugh", 2004: "emphasis", 2005: "question"}
 )
 # Taking a reaction back is a message of its own, whose number is a thousand higher.
-_EMOJI, _STICKER, _REMOVED = 2006, 1000, 3000
+_EMOJI, _STICKER, _REMOVED, _VOTE = 2006, 1000, 3000, 4000
 _GROUP = 43
-_OBJECT = "\ufffc"
-"""Stands in a text where an attachment belongs."""
+_UNSENT = "[unsent]"
+_OBJECTS = str.maketrans("", "", "\ufffc\ufffd")
+"""What stands in a text where an attachment or the bubble of an app belongs."""
 _COLUMNS = (
     *("guid", "text", "attributedBody", "subject", "service", "date", "date_read", "date_edited"),
     *("date_retracted", "is_from_me", "handle_id", "item_type", "group_title", "is_empty"),
     *("associated_message_type", "associated_message_guid", "associated_message_emoji"),
-    "thread_originator_guid",
+    *("thread_originator_guid", "message_summary_info", "balloon_bundle_id", "payload_data"),
 )
 
 _HASHED = re.compile(r"(?:\A|/)[0-9a-f]{2}\Z")
@@ -203,7 +205,7 @@ class _Reader:
             "subject": row["subject"] or None,
             "service": row["service"] or None,
             "reply_to": safe_key(str(replied)) if replied else None,
-            "unsent": True if row["date_retracted"] else None,
+            "unsent": True if text == _UNSENT or row["date_retracted"] else None,
             "notice": True if row["item_type"] else None,
             "files": len(files) or None,
             "read_at": _moment(row["date_read"]),
@@ -215,6 +217,8 @@ class _Reader:
             yield self._attachment(file, key, sent, where)
 
     def _reaction(self, row: sqlite3.Row, kind: int, sender: str, sent: str, where: str) -> Finding:
+        if kind >= _VOTE:
+            return Skipped("a vote in a poll", where)
         if kind >= _REMOVED:
             return Skipped("a reaction that was taken back", where)
         sign = row["associated_message_emoji"] if kind == _EMOJI else _REACTIONS.get(kind)
@@ -271,15 +275,20 @@ def _text(row: sqlite3.Row, files: int) -> str | None:
     text = row["text"]
     if not (isinstance(text, str) and text) and isinstance(row["attributedBody"], bytes):
         text = archived_text(row["attributedBody"])
-    text = (text or "").replace(_OBJECT, "").strip() if isinstance(text, str) else ""
-    if text:
+    text = text.translate(_OBJECTS).strip() if isinstance(text, str) else ""
+    if text := text or edited_text(row["message_summary_info"]).translate(_OBJECTS).strip():
         return text
-    if row["date_retracted"]:
-        return "[unsent]"
+    if row["date_retracted"] or has_unsent_parts(row["message_summary_info"]):
+        return _UNSENT
     if row["item_type"]:
         title = row["group_title"]
         return f"[the chat is now called {title}]" if title else "[a change of the chat]"
-    return f"[{files} files]" if files else None
+    if text := app_text(row["payload_data"]):
+        return text
+    if files:
+        return f"[{files} files]"
+    app = str(row["balloon_bundle_id"] or "").rpartition(":")[2].rpartition(".")[2]
+    return f"[{app}]" if app else None
 
 
 def _moment(count: object) -> str | None:

@@ -5,7 +5,8 @@ string follows a mark and its own length, or a property list of NSKeyedArchiver.
 """
 
 import plistlib
-from typing import Any
+
+from pdpp.sources.reading.propertylist import property_list
 
 _MARK = b"\x84\x01+"
 _SHORT, _LONG = 0x81, 0x82
@@ -30,11 +31,7 @@ def archived_text(archive: bytes) -> str | None:
 
 
 def _keyed(archive: bytes) -> str | None:
-    try:
-        document = plistlib.loads(archive, fmt=plistlib.FMT_BINARY)
-    except (ValueError, KeyError, IndexError, OverflowError, RecursionError, TypeError):
-        return None
-    objects: Any = document.get("$objects") if isinstance(document, dict) else None
+    objects = property_list(archive).get("$objects")
     for item in objects if isinstance(objects, list) else ():
         text = item.get("NS.string") if isinstance(item, dict) else None
         if isinstance(text, plistlib.UID) and text.data < len(objects):
