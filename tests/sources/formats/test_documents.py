@@ -41,6 +41,22 @@ def test_the_pages_of_a_pdf_are_found_by_their_offsets(tmp_path: Path) -> None:
     assert page(data, 2) == "Signed by both"
 
 
+def test_what_was_filled_in_and_noted_on_a_pdf_comes_with_its_page(tmp_path: Path) -> None:
+    assert only(tmp_path, "lease.pdf", documents.filled_form())["body"].splitlines() == [
+        "Lease of a flat",
+        "Tenant: Nora Lind",
+        "Rooms: two, three",
+        "Pets: Yes",
+        "Street: Quay 4",
+        "Ring twice",
+    ]
+
+
+def test_annotations_that_are_broken_cost_no_text(tmp_path: Path) -> None:
+    broken = documents.pdf("Lease of a flat", page="/Annots [12 (no annotation) 99 0 R]")
+    assert only(tmp_path, "lease.pdf", broken)["body"] == "Lease of a flat"
+
+
 def test_a_text_has_its_words_and_pages_and_not_what_was_deleted(tmp_path: Path) -> None:
     data = only(tmp_path, "a.docx", documents.WORD)
     assert page(data, 1) == "Never moor beneath the swinging crane"

@@ -14,7 +14,9 @@ _CORE = (
 
 
 def pdf(
-    *pages: str, info: str = "/Title (Lease) /Author (Ivo) /CreationDate (D:20260105080000Z)"
+    *pages: str,
+    info: str = "/Title (Lease) /Author (Ivo) /CreationDate (D:20260105080000Z)",
+    page: str = "",
 ) -> bytes:
     """Return a PDF with a line of text on each page."""
     kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
@@ -28,7 +30,7 @@ def pdf(
         stream = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET"
         objects.append(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R"
-            f" >> >> /Contents {6 + 2 * number} 0 R >>"
+            f" >> >> /Contents {6 + 2 * number} 0 R {page} >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     content, places = b"%PDF-1.4\n", []
@@ -44,6 +46,22 @@ def pdf(
             f" /Info 4 0 R >>\nstartxref\n{len(content)}\n%%EOF\n"
         ).encode()
     )
+
+
+def filled_form() -> bytes:
+    """Return a form with a text, a choice, a tick, a box without one, a name above and a note."""
+    fields = (
+        "/Subtype /Widget /FT /Tx /T (Tenant) /V (Nora Lind)",
+        "/Subtype /Widget /FT /Ch /T (Rooms) /V [(two) (three)]",
+        "/Subtype /Widget /FT /Btn /T (Pets) /AS /Yes",
+        "/Subtype /Widget /FT /Btn /T (Smoker) /AS /Off",
+        "/Subtype /Widget /FT /Tx /T (Signed on)",
+        "/Subtype /Widget /Parent << /FT /Tx /T (Street) /V (Quay 4) >>",
+        "/Subtype /FreeText /Contents (Ring twice)",
+        "/Subtype /Link /Contents (not written by hand)",
+    )
+    annotations = " ".join(f"<< /Type /Annot {field} >>" for field in fields)
+    return pdf("Lease of a flat", page=f"/Annots [{annotations}]")
 
 
 def office(title: str, **parts: str) -> bytes:

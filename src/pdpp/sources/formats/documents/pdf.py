@@ -6,6 +6,7 @@ from datetime import datetime
 from io import BytesIO
 from typing import Any
 
+from pdpp.sources.formats.documents.pdfnotes import written_lines
 from pdpp.sources.formats.documents.text import NotReadable, PagedText
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.times import local_text
@@ -34,9 +35,18 @@ def read_pdf(content: bytes) -> PagedText:
 def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> Iterator[str | None]:
     for number in range(count):
         try:
-            yield reader.pages[number].extract_text()
+            text = reader.pages[number].extract_text()
         except failures:
             yield None
+            continue
+        yield "\n".join([text, *_written(reader.pages[number], failures)])
+
+
+def _written(page: Any, failures: tuple[type[Exception], ...]) -> list[str]:
+    try:
+        return list(written_lines(page))
+    except failures:
+        return []
 
 
 def _keep_properties(

@@ -1,0 +1,48 @@
+"""PDF annotations: what a person wrote onto a page, such as the fields of a form and notes.
+
+It stands beside the page and not in its text, so that a form would come in as if it were empty.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+_FORM_FIELD = "/Widget"
+_NOTES = frozenset({"/FreeText", "/Text", "/Highlight", "/Underline", "/StrikeOut", "/Squiggly"})
+_DEEPEST = 20
+_UNTICKED = "Off"
+
+
+def written_lines(page: Any) -> Iterator[str]:
+    """Yield what was filled in and noted on a page, a line each."""
+    for reference in page.get("/Annots") or ():
+        annotation = reference.get_object()
+        kind = annotation.get("/Subtype")
+        if kind == _FORM_FIELD:
+            name, value = _inherited(annotation, "/T"), _filled_in(annotation)
+            if value:
+                yield f"{name}: {value}" if name else value
+        elif kind in _NOTES and (note := str(annotation.get("/Contents") or "").strip()):
+            yield note
+
+
+def _filled_in(field: Any) -> str:
+    """Return the value of a field; a signature has none that is text."""
+    kind, value = _inherited(field, "/FT"), _inherited(field, "/V")
+    if kind == "/Btn":
+        ticked = str(field.get("/AS") or value or "").removeprefix("/")
+        return "" if ticked == _UNTICKED else ticked
+    if kind not in ("/Tx", "/Ch"):
+        return ""
+    chosen = value if isinstance(value, list) else [value]
+    return ", ".join(str(one).strip() for one in chosen if one is not None)
+
+
+def _inherited(field: Any, name: str) -> Any:
+    """Return a member of a field, which may stand at one that it is a part of."""
+    for _ in range(_DEEPEST):
+        if name in field:
+            return field[name]
+        if "/Parent" not in field:
+            break
+        field = field["/Parent"]
+    return None
