@@ -99,6 +99,38 @@ def test_an_older_workout_names_its_sums_itself(tmp_path: Path) -> None:
     )
 
 
+def test_a_hearing_test_and_a_prescription_say_what_each_ear_and_eye_needs(tmp_path: Path) -> None:
+    when = "2026-01-08 09:00:00 +0100"
+    heard = (
+        '<Audiogram type="HKDataTypeIdentifierAudiogram" sourceName="Settings"'
+        f' creationDate="{when}" startDate="{when}" endDate="2026-01-08 09:05:00 +0100">'
+        '<SensitivityPoint frequencyValue="500" frequencyUnit="Hz" leftEarValue="10"'
+        ' leftEarUnit="dBHL" rightEarValue="15" rightEarUnit="dBHL"/>'
+        '<SensitivityPoint frequencyValue="1000" frequencyUnit="Hz" leftEarValue="20"'
+        ' leftEarUnit="dBHL"/></Audiogram>'
+    )
+    seen = (
+        f'<VisionPrescription type="Glasses" dateIssued="{when}" expirationDate="2028-01-08">'
+        '<RightEye sphere="-1.25" sphereUnit="D" axis="90" axisUnit="deg"/>'
+        '<LeftEye sphere="-1.5" sphereUnit="D"/></VisionPrescription>'
+    )
+    records = read(SOURCE, put(tmp_path, heard, seen))
+    measured = {
+        data["kind"]: data for (stream, _), data in records.items() if stream == "measurements"
+    }
+    assert measured["Audiogram"]["details"].splitlines() == [
+        "500 Hz: left 10 dBHL, right 15 dBHL",
+        "1000 Hz: left 20 dBHL",
+    ]
+    assert measured["VisionPrescription"]["started_at"] == "2026-01-08T08:00:00Z"
+    assert measured["VisionPrescription"]["details"].splitlines() == [
+        "type: Glasses",
+        "expires: 2028-01-08",
+        "RightEye: sphere -1.25 D, axis 90 deg",
+        "LeftEye: sphere -1.5 D",
+    ]
+
+
 def test_a_day_a_profile_and_a_recording(tmp_path: Path) -> None:
     folder = tmp_path / "e"
     for name, content in health.export(health.DAY).items():
@@ -115,11 +147,11 @@ def test_a_day_a_profile_and_a_recording(tmp_path: Path) -> None:
 
 
 def test_elements_that_are_not_known_and_files_that_are_missing_are_told(tmp_path: Path) -> None:
-    path = put(tmp_path, "<Audiogram/>", health.RUN, '<Record type="x" startDate="then"/>')
+    path = put(tmp_path, "<StateOfMind/>", health.RUN, '<Record type="x" startDate="then"/>')
     reasons = [finding.reason for finding in told(SOURCE, path)]
     assert reasons == [
         "the date of the export, which is no measurement",
-        "an element Audiogram",
+        "an element StateOfMind",
         "a file that the document names and the export lacks",
         "an element without a kind or a time",
     ]

@@ -10,12 +10,16 @@ from pdpp.sources.item import Item, Skipped, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.xmlstream import XmlElement
 
-_PREFIXES = ("HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataType")
+_PREFIXES = (
+    *("HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataTypeIdentifier"),
+    "HKDataType",
+)
 _DEVICE = re.compile(r"(?:^|, )name:([^,>]+)")
 _METRES = {"km": 1_000.0, "m": 1.0, "mi": 1_609.344, "yd": 0.9144, "ft": 0.3048}
 _KCAL = {"kcal": 1.0, "Cal": 1.0, "kJ": 1 / 4.184, "cal": 0.001}
 _MOST_DETAILS = 200
 _HIDDEN_DETAILS = frozenset({"HKExternalUUID", "HKMetadataKeySyncIdentifier"})
+_EYES = ("RightEye", "LeftEye")
 _STATISTICS = ("sum", "average", "minimum", "maximum")
 
 Reading = Item | Skipped | None
@@ -70,18 +74,60 @@ def _correlation(element: XmlElement) -> Reading:
 
     The measurements in it stand in the document by themselves too, and come in there.
     """
-    item = _measurement(element)
+    values = [
+        f"{_short(inner.attributes.get('type', ''))}: "
+        f"{inner.attributes.get('value', '')} {inner.attributes.get('unit', '')}".rstrip()
+        for inner in element.each("Record")
+    ]
+    return _with_lines(_measurement(element), values)
+
+
+def _with_lines(item: Reading, values: list[str]) -> Reading:
+    """Return a measurement with what it consists of, which tells it apart too."""
     if isinstance(item, Item):
-        values = [
-            f"{_short(inner.attributes.get('type', ''))}: "
-            f"{inner.attributes.get('value', '')} {inner.attributes.get('unit', '')}".rstrip()
-            for inner in element.each("Record")
-        ]
         key = digest_key(item.key, *values)
         item = item._replace(key=key)
         lines = [*values, *filter(None, [item.data.get("details")])]
         item.data.update({"id": key, "details": "\n".join(lines)})
     return item
+
+
+def _audiogram(element: XmlElement) -> Reading:
+    """Return a hearing test: how loud each tone must be for each ear."""
+    points = [point.attributes for point in element.each("SensitivityPoint")]
+    values = [
+        f"{point.get('frequencyValue', '')} {point.get('frequencyUnit', '')}: "
+        + ", ".join(
+            f"{ear} {point[f'{ear}EarValue']} {point.get(f'{ear}EarUnit', '')}".rstrip()
+            for ear in ("left", "right")
+            if point.get(f"{ear}EarValue")
+        )
+        for point in points
+    ]
+    return _with_lines(_measurement(element), values)
+
+
+def _prescription(element: XmlElement) -> Reading:
+    """Return a prescription for glasses or lenses, which begins on the day it was issued."""
+    attributes = element.attributes
+    issued = attributes.get("dateIssued", "")
+    dated = XmlElement(element.name, {"startDate": issued, **attributes, "type": element.name})
+    dated.children = element.children
+    values = [
+        f"{name}: {attributes[raw]}"
+        for name, raw in (("type", "type"), ("brand", "brand"), ("expires", "expirationDate"))
+        if attributes.get(raw)
+    ]
+    values += [f"{eye}: {_lens(child)}" for eye in _EYES for child in element.each(eye)]
+    return _with_lines(_measurement(dated), values)
+
+
+def _lens(eye: XmlElement) -> str:
+    return ", ".join(
+        f"{name} {value} {eye.attributes.get(f'{name}Unit', '')}".rstrip()
+        for name, value in eye.attributes.items()
+        if value and not name.endswith("Unit")
+    )
 
 
 def _workout(element: XmlElement) -> Reading:
@@ -208,11 +254,13 @@ def _export_date(element: XmlElement) -> Reading:  # noqa: ARG001 - a reader lik
 READERS: Mapping[str, Callable[[XmlElement], Reading]] = MappingProxyType(
     {
         "ActivitySummary": _day,
+        "Audiogram": _audiogram,
         "ClinicalRecord": _clinical,
         "Correlation": _correlation,
         "ExportDate": _export_date,
         "Me": _profile,
         "Record": _measurement,
+        "VisionPrescription": _prescription,
         "Workout": _workout,
     }
 )
