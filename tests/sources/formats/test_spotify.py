@@ -38,6 +38,34 @@ def test_a_row_that_stands_twice_is_one_play(tmp_path: Path) -> None:
     assert [finding.reason for finding in told(SOURCE, path)] == ["a play that stands twice"]
 
 
+def test_a_play_whose_track_was_renamed_is_the_same_play(tmp_path: Path) -> None:
+    then = read(SOURCE, put(tmp_path, [spotify.play(1)]))
+    renamed = spotify.play(1, master_metadata_track_name="Seven gulls (2027 remaster)")
+    assert read(SOURCE, put(tmp_path, [renamed])).keys() == then.keys()
+
+
+def test_films_of_older_exports_are_plays(tmp_path: Path) -> None:
+    put(tmp_path, [spotify.play(1)], "endsong_0.json")
+    put(tmp_path, [spotify.play(2)], "endvideo.json")
+    assert len(read(SOURCE, tmp_path)) == 2
+
+
+def test_searches_that_were_spoken_or_are_a_number_are_searches(tmp_path: Path) -> None:
+    put(tmp_path, [spotify.play(1)])
+    number = {"searchTime": "2026-01-05T08:00:00.000Z[UTC]", "searchQuery": 1979}
+    put(tmp_path, [number], "SearchQueries.json")
+    spoken = {"voiceSearchQuery": "play sea shanties", "time": "2026-01-06T08:00:00.431Z"}
+    put(tmp_path, [spoken, {**spoken, "voiceSearchQuery": ""}], "VoiceInput.json")
+    records = read(SOURCE, tmp_path)
+    assert [data["query"] for (stream, _), data in records.items() if stream == "searches"] == [
+        "1979",
+        "play sea shanties",
+    ]
+    assert [finding.reason for finding in told(SOURCE, tmp_path)] == [
+        "a spoken search of which nothing is told but its time"
+    ]
+
+
 def test_a_row_without_a_name_or_a_time_is_told(tmp_path: Path) -> None:
     nameless = spotify.play(
         1, master_metadata_track_name=None, spotify_track_uri=None, platform=None

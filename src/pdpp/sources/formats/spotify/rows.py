@@ -52,7 +52,8 @@ def read_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
     if title is None and uri is None:
         yield Skipped("a play of which nothing is told but its time", where)
         return
-    key = digest_key(ended, str(row["ms_played"]), uri or "", title or "", platform or "")
+    # Artists rename their works, and an export tells the names of its own day.
+    key = digest_key(ended, str(row["ms_played"]), uri or title or "", platform or "")
     if not seen.first(key):
         yield Skipped(_TWICE, where)
         return
@@ -105,8 +106,23 @@ def read_recent_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
 def read_search(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
     """Yield a search."""
     when = moment_text(row["searchTime"].removesuffix("[UTC]"))
-    query = _text(row, "searchQuery")
-    if when is None or query is None:
+    query = row.get("searchQuery")
+    yield from _search(seen, row, when, str(query) if type(query) is int else query, where)
+
+
+def read_voice_search(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+    """Yield a search that was spoken; of most only the time is told."""
+    query = _text(row, "voiceSearchQuery")
+    if query is None:
+        yield Skipped("a spoken search of which nothing is told but its time", where)
+        return
+    yield from _search(seen, row, moment_text(row["time"]), query, where)
+
+
+def _search(
+    seen: SeenKeys, row: Any, when: str | None, query: object, where: str
+) -> Iterator[Finding]:
+    if when is None or not isinstance(query, str) or not query:
         yield Unknown("a search without words or a time", where)
         return
     key = digest_key("search", when, query)

@@ -12,6 +12,7 @@ from pdpp.sources.formats.spotify.rows import (
     read_recent_play,
     read_saved,
     read_search,
+    read_voice_search,
 )
 from pdpp.sources.item import Finding
 from pdpp.sources.keys import SeenKeys, digest_key
@@ -25,6 +26,7 @@ _SHAPES: Mapping[str, frozenset[str]] = MappingProxyType(
         "plays": frozenset({"item.ts", "item.ms_played", "item.spotify_track_uri"}),
         "recent plays": frozenset({"item.endTime", "item.msPlayed"}),
         "searches": frozenset({"item.searchTime", "item.searchQuery"}),
+        "voice searches": frozenset({"item.voiceSearchQuery", "item.time"}),
         "playlists": frozenset({"playlists.item.name", "playlists.item.items"}),
         "library": frozenset({"tracks", "albums", "shows"}),
     }
@@ -32,13 +34,14 @@ _SHAPES: Mapping[str, frozenset[str]] = MappingProxyType(
 """What a file holds, by the members that it has."""
 _EVERY_PATH = frozenset().union(*_SHAPES.values())
 _NAMES = (
-    *("Streaming*History*.json", "endsong*.json"),
-    *("Playlist*.json", "YourLibrary*.json", "SearchQueries*.json"),
+    *("Streaming*History*.json", "endsong*.json", "endvideo*.json"),
+    *("Playlist*.json", "YourLibrary*.json", "SearchQueries*.json", "VoiceInput*.json"),
 )
 _HISTORIES: Mapping[str, str] = MappingProxyType(
     {
         "Streaming_History_*.json": "plays",
         "endsong*.json": "plays",
+        "endvideo*.json": "plays",
         "StreamingHistory*.json": "recent plays",
     }
 )
@@ -155,6 +158,7 @@ _READERS: Mapping[str, Callable[[SeenKeys, FileEntry], Iterator[Finding]]] = Map
         "plays": partial(_rows, read_play, "play", "item"),
         "recent plays": partial(_rows, read_recent_play, "play", "item"),
         "searches": partial(_rows, read_search, "search", "item"),
+        "voice searches": partial(_rows, read_voice_search, "search", "item"),
         "playlists": partial(_rows, read_playlist, "playlist", "playlists.item"),
         "library": _library,
     }
