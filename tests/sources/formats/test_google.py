@@ -215,3 +215,59 @@ def test_notes_of_keep_that_a_program_made_at_once_are_all_kept(tmp_path: Path) 
         note = {**about, "title": name, "textContent": name, "createdTimestampUsec": made * 10**15}
         (tmp_path / f"{name}.json").write_bytes(json_bytes(note))
     assert len(read(GoogleKeep(), tmp_path)) == 3
+
+
+COMMENTS = (
+    "Kommentar-ID,Kanal-ID,Erstellt,Preis,Eltern,Beitrag,Video-ID,Text,Oberster\n"
+    "Ugx1,UCme,2026-01-05T16:00:00.211488+00:00,0,,,aaaaaaaaaaa,"
+    '"{""text"":""The mole is missing.""},{""text"":""\\n""},{""text"":""Pity""}",\n'
+    "Ugx2,UCme,soon,0,,,aaaaaaaaaaa,,\n"
+)
+
+
+def youtube(folder: Path, name: str, content: str) -> Path:
+    path = folder / "Takeout" / "YouTube und YouTube Music" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_comments_subscriptions_and_playlists_of_youtube_come_in(tmp_path: Path) -> None:
+    youtube(tmp_path, "Kommentare/Kommentare.csv", COMMENTS)
+    address = "http://www.youtube.com/channel/UC1"
+    youtube(tmp_path, "Abos/Abos.csv", f"Kanal-ID,Kanal-URL,Kanaltitel\nUC1,{address},Quay\n")
+    videos = "Video ID,Playlist Video Creation Timestamp\nbbbbbbbbbbb,2026-01-06T08:00:00+00:00\n"
+    youtube(tmp_path, "Playlists/Tides-videos.csv", videos)
+    older = "Id,Title\nPL1,Fog\n\nVideo Id,Time Added\nccccccccccc,2021-05-01 12:00:00 UTC\n"
+    youtube(tmp_path, "Playlists/Fog.csv", older)
+    youtube(tmp_path, "Kanäle/Kanal.csv", "Kanal-ID,Land\nUCme,PT\n")
+    records = read(GoogleActivity(), tmp_path)
+    kept: dict[str, list[dict[str, Any]]] = {stream: [] for stream, _ in records}
+    for (stream, _), data in records.items():
+        kept[stream].append({name: value for name, value in data.items() if name != "id"})
+    watch = "https://www.youtube.com/watch?v="
+    assert kept == {
+        "comments": [
+            {
+                "text": "The mole is missing.\nPity",
+                "link": f"{watch}aaaaaaaaaaa",
+                "written_at": "2026-01-05T16:00:00.211488Z",
+            }
+        ],
+        "subscriptions": [{"channel": "Quay", "link": address}],
+        "playlist_videos": [
+            {"playlist": name, "link": f"{watch}{video}", "added_at": added}
+            for name, video, added in (
+                ("Fog", "ccccccccccc", "2021-05-01T12:00:00Z"),
+                ("Tides", "bbbbbbbbbbb", "2026-01-06T08:00:00Z"),
+            )
+        ],
+    }
+    assert [finding.reason for finding in told(GoogleActivity(), tmp_path)] == [
+        "a row of YouTube that is not known"
+    ]
+
+
+def test_tables_elsewhere_are_not_of_youtube(tmp_path: Path) -> None:
+    (tmp_path / "keys.csv").write_text("Key,When\nbbbbbbbbbbb,2026-01-06T08:00:00+00:00\n")
+    assert look(GoogleActivity(), tmp_path) is None

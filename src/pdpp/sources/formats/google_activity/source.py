@@ -1,4 +1,4 @@
-"""Google activity: My Activity and YouTube's history of a Takeout, as JSON or as web pages."""
+"""Google activity: My Activity and YouTube's part of a Takeout, as JSON, web pages and tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.google_activity.pages import ActivityCell, cells, is_activity_page
+from pdpp.sources.formats.google_activity.youtube import is_youtube_table, read_youtube_table
 from pdpp.sources.formats.takeout import (
     TAKEOUT_FILES,
     TAKEOUT_OWNER,
@@ -25,6 +26,8 @@ from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
 _NAMES = ("watch-history*.json", "search-history*.json", "MyActivity*.json")
 _MARKS = (b'"products"', b'"titleUrl"', b'"header"')
 _PATHS = frozenset({"item.header", "item.title", "item.time", "item.products"})
+_YOUTUBE = "youtube"
+"""Stands in the name of YouTube's folder in every language."""
 _SECONDS = len("2026-01-31T08:00:00")
 
 
@@ -52,14 +55,20 @@ class GoogleActivity(Source):
             and entry.name.removesuffix(".html") not in listed
             and is_activity_page(entry)
         ]
-        if not documents and not pages:
+        tables = [
+            entry.name
+            for entry in tree.named("*.csv")
+            if _YOUTUBE in f"{tree.path.name}/{entry.name}".casefold() and is_youtube_table(entry)
+        ]
+        found = (("JSON", documents), ("web pages", pages), ("tables of YouTube", tables))
+        kinds = [words for words, files in found if files]
+        if not kinds:
             return None
-        kinds = [words for words, files in (("JSON", documents), ("web pages", pages)) if files]
         return takeout_recognition(
             tree,
             self.label,
             " and ".join(kinds),
-            {"documents": documents, "pages": pages},
+            {"documents": documents, "pages": pages, "tables": tables},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -68,6 +77,8 @@ class GoogleActivity(Source):
             yield ExportPart(entry, partial(read_each, entry, _activity, noun="activity"))
         for entry in tree.these(recognition.detail["pages"]):
             yield ExportPart(entry, partial(_read_page, entry))
+        for entry in tree.these(recognition.detail["tables"]):
+            yield ExportPart(entry, partial(read_youtube_table, entry))
 
 
 def _activity(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
