@@ -32,7 +32,9 @@ def archived_text(archive: bytes) -> str | None:
 
 def _keyed(archive: bytes) -> str | None:
     objects = property_list(archive).get("$objects")
-    for item in objects if isinstance(objects, list) else ():
+    if not isinstance(objects, list):
+        return None
+    for item in objects:
         text = item.get("NS.string") if isinstance(item, dict) else None
         if isinstance(text, plistlib.UID) and text.data < len(objects):
             text = objects[text.data]

@@ -110,7 +110,7 @@ def read_search(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
     yield from _search(seen, row, when, str(query) if type(query) is int else query, where)
 
 
-def read_voice_search(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+def read_spoken_search(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
     """Yield a search that was spoken; of most only the time is told."""
     query = _text(row, "voiceSearchQuery")
     if query is None:

@@ -12,7 +12,7 @@ from pdpp.sources.formats.spotify.rows import (
     read_recent_play,
     read_saved,
     read_search,
-    read_voice_search,
+    read_spoken_search,
 )
 from pdpp.sources.item import Finding
 from pdpp.sources.keys import SeenKeys, digest_key
@@ -26,7 +26,7 @@ _SHAPES: Mapping[str, frozenset[str]] = MappingProxyType(
         "plays": frozenset({"item.ts", "item.ms_played", "item.spotify_track_uri"}),
         "recent plays": frozenset({"item.endTime", "item.msPlayed"}),
         "searches": frozenset({"item.searchTime", "item.searchQuery"}),
-        "voice searches": frozenset({"item.voiceSearchQuery", "item.time"}),
+        "spoken searches": frozenset({"item.voiceSearchQuery", "item.time"}),
         "playlists": frozenset({"playlists.item.name", "playlists.item.items"}),
         "library": frozenset({"tracks", "albums", "shows"}),
     }
@@ -158,7 +158,7 @@ _READERS: Mapping[str, Callable[[SeenKeys, FileEntry], Iterator[Finding]]] = Map
         "plays": partial(_rows, read_play, "play", "item"),
         "recent plays": partial(_rows, read_recent_play, "play", "item"),
         "searches": partial(_rows, read_search, "search", "item"),
-        "voice searches": partial(_rows, read_voice_search, "search", "item"),
+        "spoken searches": partial(_rows, read_spoken_search, "search", "item"),
         "playlists": partial(_rows, read_playlist, "playlist", "playlists.item"),
         "library": _library,
     }
