@@ -217,6 +217,20 @@ def test_notes_of_keep_that_a_program_made_at_once_are_all_kept(tmp_path: Path) 
     assert len(read(GoogleKeep(), tmp_path)) == 3
 
 
+def test_a_note_that_was_never_edited_has_the_time_it_was_made(tmp_path: Path) -> None:
+    note = {**NOTE, "userEditedTimestampUsec": 0, "attachments": []}
+    (tmp_path / "Boat.json").write_bytes(json_bytes(note))
+    older = {**note, "createdTimestampUsec": 0}
+    (tmp_path / "2014-05-01T12_30_00.123+02_00.json").write_bytes(json_bytes(older))
+    (tmp_path / "2014-05-02T12_30_00.123Z.json").write_bytes(json_bytes(older))
+    records = read(GoogleKeep(), tmp_path)
+    assert sorted(data["edited_at"] for data in records.values()) == [
+        "2014-05-01T12:30:00.123+02:00",
+        "2014-05-02T12:30:00.123Z",
+        "2025-12-29T09:20:00Z",
+    ]
+
+
 COMMENTS = (
     "Kommentar-ID,Kanal-ID,Erstellt,Preis,Eltern,Beitrag,Video-ID,Text,Oberster\n"
     "Ugx1,UCme,2026-01-05T16:00:00.211488+00:00,0,,,aaaaaaaaaaa,"

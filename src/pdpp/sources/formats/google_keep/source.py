@@ -15,13 +15,16 @@ from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.structure import json_paths
-from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.times import epoch_text, moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, folders_of
 
 _EDITED = "userEditedTimestampUsec"
 _PATHS = frozenset({_EDITED, "isTrashed", "isArchived"})
 _MADE = re.compile(rb'"createdTimestampUsec"\s*:\s*(\d+)')
+_NAMED_BY_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d)[_:](\d\d)[_:](\d\d(?:\.\d+)?)(Z|[+-]\d\d)(?:[_:]?(\d\d))?"
+)
 _LARGEST = 32 << 20
 _TITLE_CHARS = 80
 
@@ -123,11 +126,11 @@ def _read(files: _NoteFiles, entry: FileEntry) -> Iterator[Finding]:
 
 
 def _note(files: _NoteFiles, entry: FileEntry, value: Mapping[str, Any]) -> Iterator[Finding]:
-    edited = epoch_text(int(value[_EDITED]) / 1e6)
+    created = value.get("createdTimestampUsec")
+    edited = _edited(value[_EDITED], created, entry)
     if edited is None:
         yield Unknown("a note without a time", entry.name)
         return
-    created = value.get("createdTimestampUsec")
     told = [str(created)] if created else []
     if not created or told[0] in files.shared_times:
         told.append(f"file {entry.base}")
@@ -157,6 +160,18 @@ def _note(files: _NoteFiles, entry: FileEntry, value: Mapping[str, Any]) -> Iter
     yield Item("notes", key, present(data))
     for number, attachment in enumerate(value.get("attachments") or (), 1):
         yield _attachment(files, entry, attachment, key, edited, f"{entry.name} file {number}")
+
+
+def _edited(edited: Any, created: Any, entry: FileEntry) -> str | None:
+    """Return when a note was edited; of one that never was, when it was made.
+
+    Older notes have zero for both, and their file is called by the time.
+    """
+    micros = int(edited or 0) or int(created or 0)
+    if not micros and (named := _NAMED_BY_TIME.match(entry.base)):
+        hour, minute, second, zone, rest = named.groups()
+        return moment_text(f"{hour}:{minute}:{second}{zone}" + (f":{rest}" if rest else ""))
+    return epoch_text(micros / 1e6)
 
 
 def _ticked(listed: object) -> str:
