@@ -92,6 +92,16 @@ def test_the_account_data_brings_playlists_the_library_and_searches(tmp_path: Pa
     assert search["searched_at"] == "2025-03-02T09:00:00.123Z"
 
 
+def test_a_file_of_ones_own_in_a_playlist_has_its_artist_and_title(tmp_path: Path) -> None:
+    put(tmp_path, [spotify.play(1)])
+    files = ("spotify:local:Harbour+Choir:Sea:Low+tide%3A+dawn:123", "spotify:local:::Demo:9")
+    items = [{"track": None, "localTrack": {"uri": uri}} for uri in files]
+    put(tmp_path, {"playlists": [{"name": "Mine", "items": items}]}, "Playlist1.json")
+    records = read(SOURCE, tmp_path)
+    [playlist] = [data for (stream, _), data in records.items() if stream == "playlists"]
+    assert playlist["tracks"].splitlines() == ["Harbour Choir – Low tide: dawn", "Demo"]
+
+
 def test_two_accounts_are_two_and_a_later_export_is_the_same(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     nora = put(tmp_path / "a", [spotify.play(number) for number in range(1, 9)])

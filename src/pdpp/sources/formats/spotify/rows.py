@@ -1,8 +1,10 @@
 """Rows: how plays, playlists, saved things and searches of Spotify become records."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
+from urllib.parse import unquote_plus
 
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key
@@ -15,6 +17,8 @@ _TITLES = (
 )
 _RECENT_KINDS = (("podcastName", "episode"), ("audiobookName", "audiobook"))
 _URIS = ("spotify_track_uri", "spotify_episode_uri", "audiobook_chapter_uri")
+_LOCAL = re.compile(r"spotify:local:([^:]*):[^:]*:([^:]+)")
+"""A file of the listener's own, which is told as an address: artist, album, title, length."""
 _TWICE = "a play that stands twice"
 _MOST_ENTRIES = 20_000
 _LONGEST_PLAY = 7 * 86_400_000
@@ -163,6 +167,8 @@ def _entry(entry: object) -> str:
         if isinstance(inner, dict):
             title = _text(inner, "trackName", "episodeName", "audiobookName", "name", "uri")
             artist = _text(inner, "artistName", "showName", "author")
+            if title and (local := _LOCAL.match(title)):
+                artist, title = (unquote_plus(part) for part in local.groups())
             return f"{artist} – {title}" if artist and title else title or ""
     return ""
 
