@@ -56,6 +56,7 @@ def filled_form() -> bytes:
         "/Subtype /Widget /FT /Btn /T (Pets) /AS /Yes",
         "/Subtype /Widget /FT /Btn /T (Smoker) /AS /Off",
         "/Subtype /Widget /FT /Tx /T (Signed on)",
+        "/Subtype /Widget /FT /Tx /T (Odd) /V << /Not (a text) >>",
         "/Subtype /Widget /Parent << /FT /Tx /T (Street) /V (Quay 4) >>",
         "/Subtype /FreeText /Contents (Ring twice)",
         "/Subtype /Link /Contents (not written by hand)",

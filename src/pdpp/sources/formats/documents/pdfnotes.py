@@ -33,8 +33,8 @@ def _filled_in(field: Any) -> str:
         return "" if ticked == _UNTICKED else ticked
     if kind not in ("/Tx", "/Ch"):
         return ""
-    chosen = value if isinstance(value, list) else [value]
-    return ", ".join(str(one).strip() for one in chosen if one is not None)
+    chosen = [one.get_object() for one in value] if isinstance(value, list) else [value]
+    return ", ".join(one.strip() for one in chosen if isinstance(one, str))
 
 
 def _inherited(field: Any, name: str) -> Any:
