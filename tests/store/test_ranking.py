@@ -82,6 +82,28 @@ def test_a_record_with_all_words_is_before_one_of_somebody_whose_name_a_word_beg
     assert found["all"] > found["bo"]
 
 
+def test_a_word_that_another_language_has_too_is_looked_for(world: World) -> None:
+    chat(world).put(
+        {
+            "pro": message(1, "Nora", "The headphones pro have come by post", chat="one"),
+            "other": message(30, "Nora", "The headphones have come", chat="two"),
+        }
+    )
+    found = scores(world, world.reach(), "headphones pro")
+    assert found["pro"] > found["other"]
+
+
+def test_a_word_that_many_languages_have_does_not_cut_the_others_down(world: World) -> None:
+    chat(world).put(
+        {
+            "cake": message(1, "Rosa", "A receita do bolo de laranja: quatro ovos", chat="one"),
+            "lift": message(30, "Rui", "Obrigada pela boleia", chat="two"),
+        }
+    )
+    found = scores(world, world.reach(), "receitas de bolos")
+    assert found["cake"] > found.get("lift", 0)
+
+
 def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:
     chat(world).put(
         {

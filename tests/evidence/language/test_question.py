@@ -147,3 +147,33 @@ def test_words_that_hold_a_question_of_another_language_together_are_not_looked_
     assert words("Welches Hotel hatte ich gebucht?") == ["welches", "hotel", "gebucht"]
     # Syllables of Vietnamese are all short and common; those that tell are kept.
     assert "nha" in words("nhà của tôi ở đâu")
+
+
+@pytest.mark.parametrize("q", ["AirPods Pro", "iPhone plus", "war diary", "men shoes", "die hard"])
+def test_one_word_that_another_language_has_too_does_not_make_a_question_one_of_it(q: str) -> None:
+    found = parse_question(q, TODAY).words
+    assert [word.text for word in found] == q.lower().split()
+    assert min(word.weight for word in found) > 4
+
+
+@pytest.mark.parametrize(
+    ("q", "looked_for", "stem"),
+    [
+        ("receitas de bolos", "bolos", "bol"),
+        ("chaves de casa", "chaves", "chav"),
+        ("Inês aniversário", "aniversario", "aniversari"),
+    ],
+)
+def test_a_word_or_letter_of_many_languages_leaves_open_which_one_is_meant(
+    q: str, looked_for: str, stem: str
+) -> None:
+    found = {word.text: word for word in parse_question(q, TODAY).words}
+    assert "de" not in found
+    assert stem in found[looked_for].own
+    # A stem far shorter than its word is no certain one.
+    assert all(4 * len(term) >= 3 * len(looked_for) for term, _ in found[looked_for].terms)
+
+
+def test_two_words_or_a_word_and_a_letter_tell_a_language() -> None:
+    for q in ("wann ist der Termin", "Bu bileti nasıl alırım"):
+        assert not any(word.guesses for word in parse_question(q, TODAY).words)

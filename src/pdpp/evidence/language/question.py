@@ -23,7 +23,7 @@ from pdpp.evidence.language.tables import (
     related_to,
     weight,
 )
-from pdpp.evidence.language.terms import distinct, language_of, pieces
+from pdpp.evidence.language.terms import distinct, has_letter_of, language_of, pieces
 from pdpp.evidence.language.variants import VARIANTS
 from pdpp.evidence.language.when import Moment, day_named, moments
 from pdpp.model.errors import InvalidRequest
@@ -40,6 +40,10 @@ _STOP_FREQUENCY = 0.002
 _SYLLABLE_FREQUENCY = 0.005
 """From which part of public text on a word of another language only holds a question together.
 Where no ending is cut off words are short, as the syllables of Vietnamese, and common ones tell."""
+_ENGLISH_FREQUENCY = 3e-5
+"""From which part of English text on a word is one of English too: "pro", "war", "men", "hat"."""
+_SHARED_BY = 5
+"""By how many languages a common word is shared that holds a question together: "de", "la"."""
 _PREFIX_WEIGHT = 6.0
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
@@ -300,13 +304,11 @@ def _words(context: Sequence[str], written: Sequence[str], *, required: bool = F
     text = " ".join(context)
     around = pieces(text)
     languages = _languages(around, text)
-    own = frequencies(languages[0])
-    stems = stems_of(languages[0])
+    guessed = _guessed(around, text, languages[0])
     kept = written
     if languages[0] != "en" and not required:
-        most = _STOP_FREQUENCY if languages[0] in ALGORITHMS else _SYLLABLE_FREQUENCY
-        kept = [word for word in written if own.get(stems[word], 0) < most] or written
-    guessed = _guessed(around, languages)
+        common = _holds_together if not guessed else _may_hold_together
+        kept = [word for word in written if not common(word, languages[0])] or written
     words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
     alike = {(word.terms, word.guesses): word for word in reversed(list(words))}
     return list(alike.values())[::-1]
@@ -318,23 +320,53 @@ def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
     return ("en",) if language == "en" else (language, "en")
 
 
-def _guessed(words: Sequence[str], languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the languages that a question may be in, none where a common word tells its own."""
-    table = common_words()
-    if len(languages) > 1 or not words or any(word in table for word in words):
+def _guessed(words: Sequence[str], text: str, language: str) -> tuple[str, ...]:
+    """Return the languages that a question may be in, none where common words tell its own."""
+    if not words or (language != "en" and language not in _LATIN):
         return ()
-    return _LATIN
+    votes = common_words().votes(words)
+    own = votes.pop(language, 0)
+    others = max(votes.values(), default=0)
+    if language == "en":
+        return () if own or others else _LATIN
+    spelled = has_letter_of(language, text)
+    return () if _told(own, others, spelled=spelled) else _LATIN
+
+
+def _told(own: int, others: int, *, spelled: bool) -> bool:
+    """Tell whether so many words are enough to know a language that others have fewer of.
+
+    One word tells nothing: "pro" is Czech, "plus" French, "men" Danish, "de" of twelve languages.
+    Nor does a letter alone, which may be of somebody's name; but a letter and a word do, and of
+    two languages with as many words the one is meant that has the letter too.
+    """
+    return own > max(1, others) or (spelled and (own > others or own == others > 1))
+
+
+def _holds_together(word: str, language: str) -> bool:
+    """Tell whether a word is so common in a language that it says nothing of what is asked for."""
+    most = _STOP_FREQUENCY if language in ALGORITHMS else _SYLLABLE_FREQUENCY
+    return frequencies(language).get(stems_of(language)[word], 0) >= most
+
+
+def _may_hold_together(word: str, language: str) -> bool:
+    """Tell the same where the question may or may not be in that language."""
+    shared = len(common_words().votes([word])) >= _SHARED_BY
+    return (shared or not _is_english(word)) and _holds_together(word, language)
+
+
+def _is_english(word: str) -> bool:
+    return frequencies("en").get(stems_of("en")[word], 0) >= _ENGLISH_FREQUENCY
 
 
 def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:
-    certain = distinct(stems_of(language)[piece] for language in languages)
+    sure = ("en",) if guessed else languages
+    certain = distinct(stems_of(language)[piece] for language in sure)
     guesses = distinct(stems_of(language)[piece] for language in guessed)
     stems = distinct([*certain, *(stem for stem in guesses if _keeps_most(stem, piece))])
-    known = (frequencies(language).get(stems_of(language)[piece], 0) for language in languages[:2])
-    frequency = number_frequency(piece) if piece.isdecimal() else max([RARE, *known])
-    own = weight(frequency)
+    own = weight(_frequency(piece, sure if _is_english(piece) else languages))
     related: dict[str, float] = {}
-    for other, part in _near(piece, stems[0]) if languages[0] == "en" else ():
+    for other, part in _near(piece, stems[0]) if sure[0] == "en" else ():
         near = min(own, _english_weight(other))
         if other not in stems:
             related[other] = max(related.get(other, 0), part * near)
@@ -347,6 +379,14 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
             (stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems
         ),
     )
+
+
+def _frequency(piece: str, languages: Sequence[str]) -> float:
+    """Return how large a part of public text a word is, in the language that has it most."""
+    if piece.isdecimal():
+        return number_frequency(piece)
+    known = (frequencies(language).get(stems_of(language)[piece], 0) for language in languages)
+    return max([RARE, *known])
 
 
 def _keeps_most(stem: str, piece: str) -> bool:

@@ -119,6 +119,12 @@ def language_of(words: Sequence[str], text: str) -> str:
     return min(language for language, count in votes.items() if count == best)
 
 
+def has_letter_of(language: str, text: str) -> bool:
+    """Tell whether a text has a letter that tells of a language."""
+    letters = set(text[:_LETTER_CHARS].lower())
+    return any(language in _TELLING.get(letter, ()) for letter in letters)
+
+
 def terms_of(text: str) -> list[str]:
     """Return the terms of a text, each as often as it stands there."""
     words = pieces(text)
