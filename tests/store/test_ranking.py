@@ -149,6 +149,17 @@ def test_a_date_without_visible_records_is_looked_for_as_words(world: World) -> 
     assert dated["other"] == dated["history"] or abs(dated["other"] - dated["history"]) < 100_000
 
 
+def test_a_code_that_holds_what_looks_like_a_month_is_no_time(world: World) -> None:
+    chat(world).put(
+        {
+            "asked": {**message(1, "Nora", "Paid INV-2025-12, thank you"), "chat": "one"},
+            "other": {**message(1, "Nora", "INV-2025-11 came"), "at": "2025-12-05T10:00:00Z"},
+        }
+    )
+    found = scores(world, world.reach(), "INV-2025-12")
+    assert found["asked"] > found["other"]
+
+
 def test_a_word_that_public_text_knows_is_no_typing_error(world: World) -> None:
     chat(world).put({"a": message(1, "Anna", "we have to leave at seven")})
     page = world.store.search(SearchQuery((world.reach(),), ask("weave leav"), 5))

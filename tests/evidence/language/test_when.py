@@ -38,7 +38,10 @@ def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: 
     assert moment.end - moment.start == timedelta(days=days)
 
 
-@pytest.mark.parametrize("text", ["may I go", "99.99.2024", "call 2024 now"])
+@pytest.mark.parametrize(
+    "text",
+    ["may I go", "99.99.2024", "call 2024 now", "INV-2024-12", "2024-12-0113", "RE-2024-03-05"],
+)
 def test_what_names_no_time(text: str) -> None:
     assert moments(text, TODAY) == []
 

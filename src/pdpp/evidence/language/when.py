@@ -55,6 +55,8 @@ _WEEKDAY = "|".join(WEEKDAYS)
 _TH = r"(?:st|nd|rd|th|\.)?"
 _OF = r"(?:\s+(?:of|de))?"
 _COUNT = r"(\d{1,3}|" + "|".join(NUMBERS) + ")"
+_ALONE, _ENDS = r"(?<!\w)(?<!\w-)", r"(?!-?\w)"
+"""Around the numbers of a date: in "INV-2024-12" and "2024-12-0113" they are parts of a code."""
 _Find = Callable[["re.Match[str]", date], tuple[Unit, date, date] | None]
 
 
@@ -148,7 +150,10 @@ def _weekday(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | N
 
 
 _RULES: tuple[tuple[str, _Find], ...] = (
-    (r"\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b", lambda m, _: _day(m[1], int(m[2]), m[3])),
+    (
+        rf"{_ALONE}(\d{{4}})[-/](\d{{1,2}})[-/](\d{{1,2}}){_ENDS}",
+        lambda m, _: _day(m[1], int(m[2]), m[3]),
+    ),
     (
         rf"\b(\d{{1,2}}){_TH}{_OF}\s+({_MONTH})\.?,?{_OF}\s+(\d{{4}})\b",
         lambda m, _: _day(m[3], _named(m[2]), m[1]),
@@ -162,7 +167,10 @@ _RULES: tuple[tuple[str, _Find], ...] = (
         rf"\b({_MONTH})\.?,?\s+(?:(?:of|de)\s+)?(\d{{4}})\b",
         lambda m, _: _month(int(m[2]), _named(m[1])),
     ),
-    (r"\b(\d{4})-(0[1-9]|1[0-2])\b", lambda m, _: _month(int(m[1]), int(m[2]))),
+    (
+        rf"{_ALONE}(\d{{4}})-(0[1-9]|1[0-2]){_ENDS}",
+        lambda m, _: _month(int(m[1]), int(m[2])),
+    ),
     (rf"\b({_SEASON})\s+(?:of\s+)?(\d{{4}})\b", lambda m, _: _season(int(m[2]), m[1])),
     (
         rf"\b(\d{{1,2}}){_TH}{_OF}\s+({_MONTH})\b(?!\s*,?\s*\d{{4}})",
