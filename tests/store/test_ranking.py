@@ -164,6 +164,20 @@ def test_a_word_that_public_text_knows_is_no_typing_error(world: World) -> None:
     chat(world).put({"a": message(1, "Anna", "we have to leave at seven")})
     page = world.store.search(SearchQuery((world.reach(),), ask("weave leav"), 5))
     assert "weave" not in page.repaired
+    # So is a common word of another language.
+    chat(world).put({"b": message(2, "Anna", "one of us")})
+    page = world.store.search(
+        SearchQuery((world.reach(),), ask("onde fica o casamento da Joana"), 5)
+    )
+    assert page.repaired == {}
+
+
+def test_a_code_is_not_read_as_another_one(world: World) -> None:
+    chat(world).put({"a": message(1, "Anna", "flight TP1442, booking XQ7P4L")})
+    for q in ("TP1449", "XQ7P9L", "flight TP1449"):
+        page = world.store.search(SearchQuery((world.reach(),), ask(q), 5))
+        assert page.repaired == {}
+        assert page.suggested == ()
 
 
 def test_neighbours_in_a_conversation_lend_their_words(world: World) -> None:

@@ -19,7 +19,7 @@ from pdpp.evidence.analyse import Phrase, find
 from pdpp.evidence.language.question import Question, Word, parse_question, word_in_any_language
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
-from pdpp.evidence.language.tables import frequencies, weight
+from pdpp.evidence.language.tables import common_words, frequencies, weight
 from pdpp.evidence.language.terms import pieces, terms_of, without_words
 from pdpp.evidence.language.when import Moment
 from pdpp.model import instant
@@ -177,7 +177,7 @@ def _meant(
     word = meant[0]
     if known or len(meant) > 1 or word.prefix is not None or word.required or word.moment:
         return meant
-    if any(term in frequencies("en") for term, _ in word.terms):
+    if word.text in common_words() or any(term in frequencies("en") for term, _ in word.terms):
         return meant  # spelled right, and nowhere to be seen
     near = _nearest(word.terms[0][0], vocabulary)[:2]
     if not near:
@@ -190,7 +190,7 @@ def _meant(
 
 def _nearest(term: str, vocabulary: set[str]) -> list[str]:
     """Return the visible terms nearest to a misspelt one."""
-    if len(term) < 4 or term.isdecimal():
+    if len(term) < 4 or any(letter.isdecimal() for letter in term):
         return []
     most = 2 if len(term) >= 8 else 1
     cuts = [len(term) * at // (most + 1) for at in range(most + 2)]

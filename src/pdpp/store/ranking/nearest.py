@@ -37,7 +37,8 @@ def nearest_terms(index: Index, terms: Sequence[str], most: int = MOST_NEAR) -> 
     ranked: dict[str, tuple[float, float, str]] = {}
     certain: dict[str, bool] = {}
     for term in terms[:1]:
-        if len(term) < _LEAST_LETTERS or term.isdecimal():
+        # A number or code with another digit is another one, not the same misspelt.
+        if len(term) < _LEAST_LETTERS or any(map(str.isdecimal, term)):
             continue
         allowed = 2 if len(term) >= _TWO_EDITS else 1
         certain = _similar(index.vocabulary(), term, allowed)

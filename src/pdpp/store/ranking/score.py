@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pdpp.evidence.language.question import Question, Word
-from pdpp.evidence.language.tables import frequencies, weight
+from pdpp.evidence.language.tables import common_words, frequencies, weight
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import (
     Bools,
@@ -179,7 +179,7 @@ class Ranking:
             return unit
         if word.moment or len(self._repaired) >= _MOST_REPAIRED:
             return unit
-        if any(term in frequencies("en") for term, _ in word.terms):
+        if word.text in common_words() or any(term in frequencies("en") for term, _ in word.terms):
             # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
         near = nearest_terms(self._index, word.own)
