@@ -149,6 +149,18 @@ def test_a_date_without_visible_records_is_looked_for_as_words(world: World) -> 
     assert dated["other"] == dated["history"] or abs(dated["other"] - dated["history"]) < 100_000
 
 
+def test_a_month_by_itself_is_a_time_and_a_word(world: World) -> None:
+    lines = {
+        "march": {"sender": "Nora", "body": "the dentist", "at": "2025-03-11T10:00:00Z"},
+        "later": {"sender": "Nora", "body": "the dentist", "at": "2025-09-11T10:00:00Z"},
+        "said": {"sender": "Nora", "body": "the dentist of March", "at": "2025-09-11T10:00:00Z"},
+        "else": {"sender": "Nora", "body": "the garden", "at": "2025-03-11T10:00:00Z"},
+    }
+    chat(world).put(lines)
+    found = scores(world, world.reach(), "dentist march")
+    assert found["said"] > found["march"] > found["later"] > found["else"]
+
+
 def test_a_code_that_holds_what_looks_like_a_month_is_no_time(world: World) -> None:
     chat(world).put(
         {

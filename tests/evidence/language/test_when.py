@@ -40,7 +40,10 @@ def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: 
 
 @pytest.mark.parametrize(
     "text",
-    ["may I go", "99.99.2024", "call 2024 now", "INV-2024-12", "2024-12-0113", "RE-2024-03-05"],
+    [
+        *("may I go", "April said", "99.99.2024", "call 2024 now"),
+        *("INV-2024-12", "2024-12-0113", "RE-2024-03-05"),
+    ],
 )
 def test_what_names_no_time(text: str) -> None:
     assert moments(text, TODAY) == []
@@ -50,7 +53,10 @@ def test_a_day_without_a_year_comes_round() -> None:
     (moment,) = moments("on 29 February", TODAY)
     assert moment.unit is Unit.DAY_OF_YEAR
     assert list(in_years(moment, 2023, 2025)) == [(date(2024, 2, 29), date(2024, 3, 1))]
+    (loose,) = moments("dentist march", TODAY)
+    assert (loose.unit, loose.start.month, loose.loose) == (Unit.MONTH_OF_YEAR, 3, True)
     (month,) = moments("in March", TODAY)
+    assert not month.loose
     assert list(in_years(month, 2025, 2025)) == [(date(2025, 3, 1), date(2025, 4, 1))]
 
 

@@ -253,7 +253,8 @@ class _Parser:
         plain = " ".join(self._plain)
         named = tuple(moments(plain, self._today))
         bare, untimed = plain, text
-        for start, end in sorted((moment.span for moment in named), reverse=True):
+        spans = (moment.span for moment in named if not moment.loose)
+        for start, end in sorted(spans, reverse=True):
             bare = f"{bare[:start]} {bare[end:]}"
             # Between two plain words of it a phrase or an operator may stand: then it stays.
             untimed = untimed.replace(plain[start:end], " ", 1)
@@ -294,7 +295,7 @@ def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
         date_words = [
             word for word in pieces(text[slice(*moment.span)]) if word.isdecimal() or word in MONTHS
         ]
-        if date_words:
+        if date_words and not moment.loose:
             dated = _words([text], date_words)
             words += [word._replace(moment=number, related=()) for word in dated]
     return words

@@ -34,13 +34,15 @@ class Unit(StrEnum):
 class Moment(NamedTuple):
     """A stretch of days, from ``start`` up to and without ``end``, and where it was written.
 
-    Of a day or month of any year the year of both means nothing.
+    Of a day or month of any year the year of both means nothing. ``loose`` is a month without a
+    word such as "in" before it: the word may mean something else, and is looked for as well.
     """
 
     unit: Unit
     start: date
     end: date
     span: tuple[int, int]
+    loose: bool = False
 
     @property
     def recurs(self) -> bool:
@@ -50,6 +52,9 @@ class Moment(NamedTuple):
 
 _LEAP_YEAR = 2024
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_ALSO_WORDS = frozenset({"mars", "mayo"})
+_ALSO_NAMES = frozenset({"april", "june", "august", "julio"})
+_LOOSE_MONTH = "|".join(name for name in MONTHS if len(name) > 3 and name not in _ALSO_WORDS)
 _SEASON = "|".join(SEASONS)
 _WEEKDAY = "|".join(WEEKDAYS)
 _TH = r"(?:st|nd|rd|th|\.)?"
@@ -107,6 +112,14 @@ def _bare_month(match: "re.Match[str]", _: date) -> tuple[Unit, date, date] | No
     """Return a month without a year; "may" in small letters is a verb."""
     name = match[1]
     if name.lower() in ("may", "mar") and name[0].islower():
+        return None
+    return _month(_LEAP_YEAR, _named(name), Unit.MONTH_OF_YEAR)
+
+
+def _loose_month(match: "re.Match[str]", _: date) -> tuple[Unit, date, date] | None:
+    """Return a month that stands by itself; "April" with a capital may be a person."""
+    name = match[1]
+    if name.lower() in _ALSO_NAMES and name[0].isupper():
         return None
     return _month(_LEAP_YEAR, _named(name), Unit.MONTH_OF_YEAR)
 
@@ -192,6 +205,7 @@ _RULES: tuple[tuple[str, _Find], ...] = (
     ),
     (rf"\b{_COUNT}\s+(day|week|month|year)s?\s+ago\b", _ago),
     (rf"\blast\s+({_WEEKDAY})\b", _weekday),
+    (rf"{_ALONE}({_LOOSE_MONTH}){_ENDS}", _loose_month),
 )
 _HINT = re.compile(rf"\d|\b(?:last|this|next|ago|{_MONTH}|{'|'.join(DAYS_AGO)})\b", re.IGNORECASE)
 """What every time expression holds; most questions hold none of it."""
@@ -210,7 +224,8 @@ def moments(text: str, today: date) -> list[Moment]:
                 continue
             named = find(place, today)
             if named is not None:
-                expressions.append(Moment(*named, (start, end)))
+                loose = find is _loose_month
+                expressions.append(Moment(*named, (start, end), loose))
     return expressions
 
 
