@@ -19,6 +19,14 @@ def words(q: str) -> list[str]:
 def test_words_that_hold_a_question_together_are_not_looked_for() -> None:
     assert words("When does my passport expire?") == ["passport", "expire"]
     assert words("who is the") == ["who", "is", "the"]
+    assert words("IS IT PAID") == ["paid"]
+
+
+def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one() -> None:
+    assert words("US visa") == ["us", "visa"]
+    assert words("the IT department") == ["it", "department"]
+    assert words("Will's birthday") == ["will", "birthday"]
+    assert words("Will it be paid to us?") == ["paid"]
 
 
 def test_a_word_is_looked_for_in_all_its_forms() -> None:

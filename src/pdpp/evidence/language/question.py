@@ -48,6 +48,8 @@ _PREFIX_WEIGHT = 6.0
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
 )
+_NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)")
+"""Words that hold a question together, written so that they name something or somebody."""
 _QUOTES = '"“”„‟＂'
 _PART = re.compile(
     rf"(?P<sign>[+-])?(?:(?P<name>[a-zA-Z]+):)?"
@@ -284,7 +286,8 @@ class _Parser:
 def _plain_words(text: str, whole: str) -> list[Word]:
     """Return the words of a question that are ranked, without those that only hold it together."""
     words = pieces(text)
-    telling = [word for word in words if word not in STOP_WORDS]
+    named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
+    telling = [word for word in words if word not in STOP_WORDS or word in named]
     return _words([whole], telling or words)
 
 
