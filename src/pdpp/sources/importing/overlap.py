@@ -30,6 +30,9 @@ _SHARE_OF_ACCOUNT = 0.5
 """Or at least so much of what an account holds must be in the sample: an account that had little
 is the same one when it has grown."""
 
+_ENOUGH_SHARED = 5
+"""Fewer records tell an account only if it holds no others: a fee may stand in two accounts."""
+
 Clock = Callable[[], float]
 _Reaches = Mapping[tuple[str, str], Reach]
 
@@ -83,7 +86,8 @@ def _most_alike(
     for connection_id, number in shared.most_common(1):
         own = [reach for (owner, _), reach in reaches.items() if owner == connection_id]
         held = sum(store.counts(own).values())
-        if number >= min(_SHARE_OF_EXPORT * count, _SHARE_OF_ACCOUNT * held):
+        share = _SHARE_OF_ACCOUNT if number >= _ENOUGH_SHARED else 1
+        if number >= min(_SHARE_OF_EXPORT * count, share * held):
             return next(c for c in candidates if c.connection_id == connection_id)
     return None
 
