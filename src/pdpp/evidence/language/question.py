@@ -23,7 +23,7 @@ from pdpp.evidence.language.tables import (
     related_to,
     weight,
 )
-from pdpp.evidence.language.terms import distinct, has_letter_of, language_of, pieces
+from pdpp.evidence.language.terms import distinct, is_spelled_as, language_of, pieces
 from pdpp.evidence.language.variants import VARIANTS
 from pdpp.evidence.language.when import Moment, day_named, moments
 from pdpp.model.errors import InvalidRequest
@@ -333,7 +333,7 @@ def _guessed(words: Sequence[str], text: str, language: str) -> tuple[str, ...]:
     others = max(votes.values(), default=0)
     if language == "en":
         return () if own or others else _LATIN
-    spelled = has_letter_of(language, text)
+    spelled = is_spelled_as(language, text)
     return () if _told(own, others, spelled=spelled) else _LATIN
 
 

@@ -119,7 +119,7 @@ def language_of(words: Sequence[str], text: str) -> str:
     return min(language for language, count in votes.items() if count == best)
 
 
-def has_letter_of(language: str, text: str) -> bool:
+def is_spelled_as(language: str, text: str) -> bool:
     """Tell whether a text has a letter that tells of a language."""
     letters = set(text[:_LETTER_CHARS].lower())
     return any(language in _TELLING.get(letter, ()) for letter in letters)
