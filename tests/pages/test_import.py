@@ -97,6 +97,14 @@ def test_an_export_is_dropped_recognised_imported_and_found(importing: House) ->
     assert "2 read" in reader.get(str(report.attributes["href"])).text
 
 
+@pytest.mark.parametrize("name", ["harbour.md", "harbour/tides.md"])
+def test_an_account_is_called_as_what_was_dropped(importing: House, name: str) -> None:
+    plan = Uploader(importing.owner()).send(name, b"# Tides\n\nHigh water at noon.\n")
+    assert "Notes (harbour)" in plan.text
+    job = finished(importing, plan.send(action="import").follow())
+    assert "succeeded" in job.text
+
+
 def test_an_upload_that_was_interrupted_goes_on_where_it_was(importing: House) -> None:
     content = vault(one="# One\n" * 200, two="# Two\n")
     first = Uploader(importing.owner())

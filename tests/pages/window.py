@@ -36,6 +36,7 @@ class Window:
         confirm = self.page.locator("input[name=confirm]")
         button = self.page.get_by_role("button", name=name, exact=True)
         button.wait_for()  # The page that has the button may still be on its way.
+        self.page.wait_for_load_state()  # And so may its scripts.
         if name in ("Approve", "Upload") and confirm.count():
             confirm.fill(PASSPHRASE)
         if not name.startswith("Revoke"):

@@ -129,7 +129,7 @@ async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":
     data = site.data
     if data is None or not folder.complete(upload):
         return upload, None
-    return upload, make_plan(site, data, folder.root(upload))
+    return upload, make_plan(site, data, folder.export(upload))
 
 
 async def start_import(request: PageRequest) -> Response:

@@ -130,6 +130,14 @@ class UploadFolder:
             return Path(upload.path)
         return self._folder / upload.id / _FILES
 
+    def export(self, upload: Upload) -> Path:
+        """Return what is looked at: the one file or folder that was dropped, or all of them.
+
+        An account may be called as its file or folder is.
+        """
+        root, names = self.root(upload), {file.name.split("/")[0] for file in upload.files}
+        return root / names.pop() if len(names) == 1 else root
+
     def place(self, upload: Upload, number: int) -> Path:
         """Return where a file is written to."""
         if not 0 <= number < len(upload.files):
