@@ -11,6 +11,7 @@ import httpx
 import pytest
 from tests.engine import open_store
 from tests.pages.house import PASSPHRASE, House, Reader, Sheet, housed
+from tests.sources.samples.documents import WORD
 
 from pdpp.jobs.importing import import_order
 from pdpp.pages.imports import upload as uploads
@@ -101,6 +102,13 @@ def test_an_export_is_dropped_recognised_imported_and_found(importing: House) ->
 def test_an_account_is_called_as_what_was_dropped(importing: House, name: str) -> None:
     plan = Uploader(importing.owner()).send(name, b"# Tides\n\nHigh water at noon.\n")
     assert "Notes (harbour)" in plan.text
+    job = finished(importing, plan.send(action="import").follow())
+    assert "succeeded" in job.text
+
+
+def test_a_document_alone_is_read_too(importing: House) -> None:
+    plan = Uploader(importing.owner()).send("plan.docx", WORD)
+    assert "Documents" in plan.text
     job = finished(importing, plan.send(action="import").follow())
     assert "succeeded" in job.text
 

@@ -129,7 +129,9 @@ async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":
     data = site.data
     if data is None or not folder.complete(upload):
         return upload, None
-    return upload, make_plan(site, data, folder.export(upload))
+    plan = make_plan(site, data, folder.export(upload))
+    # Documents and photos are read by the folder that they lie in.
+    return upload, plan if plan.imports else make_plan(site, data, folder.root(upload))
 
 
 async def start_import(request: PageRequest) -> Response:
