@@ -42,11 +42,14 @@ def files_apart(tree: Tree) -> dict[Place, FileEntry]:
 
 
 def read_apart(files: Mapping[Place, FileEntry], message: FileEntry, part: str) -> bytes | None:
-    """Return the content of a part that lies apart from its message, or None where it does not."""
+    """Return the content of a part that lies apart from its message.
+
+    None where it does not, or where it is too large to be read.
+    """
     match = _MESSAGE.fullmatch(message.name)
     place = (match.group(1) or "", match.group(2), part) if match else ("", "", "")
     entry = files.get(place)
-    if entry is None:
+    if entry is None or entry.size > _LARGEST:
         return None
     content = entry.head(_LARGEST)
     if entry.suffix != ".emlxpart":
