@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.evidence.language.question import Word
+from pdpp.evidence.language.asked_word import Word
 from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.ranking.impact import LARGEST
 from pdpp.store.ranking.leaders import SCALE

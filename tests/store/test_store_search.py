@@ -13,7 +13,8 @@ from tests.store.records import FEWER, INTERVALS
 from tests.store.world import Data, Engine, World, cell, condition, declare, fresh, shown, stream
 
 from pdpp.evidence.analyse import find
-from pdpp.evidence.language.question import Question, Word
+from pdpp.evidence.language.asked_word import Word
+from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.terms import terms_of
 from pdpp.model import instant
 from pdpp.model.grant import Interval

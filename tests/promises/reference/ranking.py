@@ -16,7 +16,8 @@ from tests.promises.reference.embedder import nearness
 from tests.promises.reference.world import TEXT, Feed, Row
 
 from pdpp.evidence.analyse import Phrase, find
-from pdpp.evidence.language.question import Question, Word, parse_question, word_in_any_language
+from pdpp.evidence.language.asked_word import Word, word_in_any_language
+from pdpp.evidence.language.question import Question, parse_question
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import common_words, frequencies, weight

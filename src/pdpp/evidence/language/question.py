@@ -6,25 +6,16 @@ name an actor, ``in:`` an account or a stream, ``before:``, ``after:`` and ``on:
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import Phrase, phrase_of
+from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
 from pdpp.evidence.language.calendar_words import MONTHS
-from pdpp.evidence.language.stems import ALGORITHMS, stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
-from pdpp.evidence.language.tables import (
-    RARE,
-    common_words,
-    frequencies,
-    number_frequency,
-    related_to,
-    weight,
-)
-from pdpp.evidence.language.terms import distinct, is_spelled_as, language_of, pieces
-from pdpp.evidence.language.variants import VARIANTS
+from pdpp.evidence.language.terms import pieces
 from pdpp.evidence.language.when import Moment, day_named, moments
 from pdpp.model.errors import InvalidRequest
 
@@ -32,22 +23,6 @@ MAX_QUESTION_CHARS = 2_000
 MOST_WORDS = 64
 """Words that are ranked by; of a longer question the ones that tell most."""
 
-_RELATED_PART = 0.6
-_VARIANT_PART = 0.8
-_SAME_PART = 0.6
-"""From which part of its own weight on a related term names the same stream as the word."""
-_STOP_FREQUENCY = 0.002
-_SYLLABLE_FREQUENCY = 0.005
-"""From which part of public text on a word of another language only holds a question together.
-Where no ending is cut off words are short, as the syllables of Vietnamese, and common ones tell."""
-_ENGLISH_FREQUENCY = 3e-5
-"""From which part of English text on a word is one of English too: "pro", "war", "men", "hat"."""
-_SHARED_BY = 5
-"""By how many languages a common word is shared that holds a question together: "de", "la"."""
-_PREFIX_WEIGHT = 6.0
-_LATIN = tuple(
-    sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
-)
 _NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)")
 """Words that hold a question together, written so that they name something or somebody."""
 _QUOTES = '"“”„‟＂'
@@ -57,42 +32,6 @@ _PART = re.compile(
     rf"|(?P<word>[^\s{_QUOTES}]+))"
 )
 _NAMES = frozenset({"from", "with", "in", "before", "after", "on"})
-
-
-class Word(NamedTuple):
-    """One asked word: how it was written, and the terms that mean it, each with its weight.
-
-    ``guesses`` are stems far shorter than the word, in languages that the question may be in.
-    ``related`` are terms near in meaning. A ``prefix`` stands for every term that begins so.
-    ``moment`` is the number, from 1, of the time expression that the word was written in: records
-    of that time need not spell it out.
-    """
-
-    text: str
-    terms: tuple[tuple[str, float], ...]
-    related: tuple[tuple[str, float], ...] = ()
-    prefix: str | None = None
-    required: bool = False
-    group: int = 0
-    moment: int = 0
-    guesses: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def own(self) -> list[str]:
-        """Return the terms that mean the word itself, in whatever language."""
-        return [term for term, _ in (*self.terms, *self.guesses)]
-
-    @property
-    def same(self) -> Iterator[str]:
-        """Yield the terms that mean the word itself: its own and those as good as it."""
-        yield from (term for term, _ in self.terms)
-        least = _SAME_PART * self.weight
-        yield from (term for term, value in self.related if value >= least)
-
-    @property
-    def weight(self) -> float:
-        """Return how much the word tells."""
-        return max((weight for _, weight in self.terms), default=_PREFIX_WEIGHT)
 
 
 class Answer(NamedTuple):
@@ -228,14 +167,14 @@ class _Parser:
         bare = word.rstrip("*")
         if bare != word and (parts := pieces(bare)):
             begun = word_in_any_language(parts[-1]).terms
-            terms = tuple((term, _PREFIX_WEIGHT) for term, _ in begun)
+            terms = tuple((term, PREFIX_WEIGHT) for term, _ in begun)
             parsed = Word(word, terms, prefix=parts[-1], required=sign == "+")
             (self._excluded if sign == "-" else self._words).append(parsed)
-            self._words += _words([bare], parts[:-1], required=sign == "+")
+            self._words += asked_words([bare], parts[:-1], required=sign == "+")
         elif sign == "-" and pieces(word):
-            self._excluded += _words([word], pieces(word))
+            self._excluded += asked_words([word], pieces(word))
         elif sign == "+" and pieces(word):
-            self._words += _words([word], pieces(word), required=True)
+            self._words += asked_words([word], pieces(word), required=True)
         else:
             self._take_plain(word if sign is None else f"{sign}{word}")
         self._or = False
@@ -288,7 +227,7 @@ def _plain_words(text: str, whole: str) -> list[Word]:
     words = pieces(text)
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     telling = [word for word in words if word not in STOP_WORDS or word in named]
-    return _words([whole], telling or words)
+    return asked_words([whole], telling or words)
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
@@ -299,125 +238,9 @@ def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
             word for word in pieces(text[slice(*moment.span)]) if word.isdecimal() or word in MONTHS
         ]
         if date_words and not moment.loose:
-            dated = _words([text], date_words)
+            dated = asked_words([text], date_words)
             words += [word._replace(moment=number, related=()) for word in dated]
     return words
-
-
-def _words(context: Sequence[str], written: Sequence[str], *, required: bool = False) -> list[Word]:
-    text = " ".join(context)
-    around = pieces(text)
-    languages = _languages(around, text)
-    guessed = _guessed(around, text, languages[0])
-    kept = written
-    if languages[0] != "en" and not required:
-        common = _holds_together if not guessed else _may_hold_together
-        kept = [word for word in written if not common(word, languages[0])] or written
-    words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
-    alike = {(word.terms, word.guesses): word for word in reversed(list(words))}
-    return list(alike.values())[::-1]
-
-
-def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Return the languages that a question is in: one of which it has words, and English."""
-    language = language_of(words, text)
-    return ("en",) if language == "en" else (language, "en")
-
-
-def _guessed(words: Sequence[str], text: str, language: str) -> tuple[str, ...]:
-    """Return the languages that a question may be in, none where common words tell its own."""
-    if not words or (language != "en" and language not in _LATIN):
-        return ()
-    votes = common_words().votes(words)
-    own = votes.pop(language, 0)
-    others = max(votes.values(), default=0)
-    if language == "en":
-        return () if own or others else _LATIN
-    spelled = is_spelled_as(language, text)
-    return () if _told(own, others, spelled=spelled) else _LATIN
-
-
-def _told(own: int, others: int, *, spelled: bool) -> bool:
-    """Tell whether so many words are enough to know a language that others have fewer of.
-
-    One word tells nothing: "pro" is Czech, "plus" French, "men" Danish, "de" of twelve languages.
-    Nor does a letter alone, which may be of somebody's name; but a letter and a word do, and of
-    two languages with as many words the one is meant that has the letter too.
-    """
-    return own > max(1, others) or (spelled and (own > others or own == others > 1))
-
-
-def _holds_together(word: str, language: str) -> bool:
-    """Tell whether a word is so common in a language that it says nothing of what is asked for."""
-    most = _STOP_FREQUENCY if language in ALGORITHMS else _SYLLABLE_FREQUENCY
-    return frequencies(language).get(stems_of(language)[word], 0) >= most
-
-
-def _may_hold_together(word: str, language: str) -> bool:
-    """Tell the same where the question may or may not be in that language."""
-    shared = len(common_words().votes([word])) >= _SHARED_BY
-    return (shared or not _is_english(word)) and _holds_together(word, language)
-
-
-def _is_english(word: str) -> bool:
-    return frequencies("en").get(stems_of("en")[word], 0) >= _ENGLISH_FREQUENCY
-
-
-def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:
-    sure = ("en",) if guessed else languages
-    certain = distinct(stems_of(language)[piece] for language in sure)
-    guesses = distinct(stems_of(language)[piece] for language in guessed)
-    stems = distinct([*certain, *(stem for stem in guesses if _keeps_most(stem, piece))])
-    own = weight(_frequency(piece, sure if _is_english(piece) else languages))
-    related: dict[str, float] = {}
-    for other, part in _near(piece, stems[0]) if sure[0] == "en" else ():
-        near = min(own, _english_weight(other))
-        if other not in stems:
-            related[other] = max(related.get(other, 0), part * near)
-    return Word(
-        piece,
-        tuple((stem, own) for stem in stems),
-        tuple(related.items()),
-        required=required,
-        guesses=tuple(
-            (stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems
-        ),
-    )
-
-
-def _frequency(piece: str, languages: Sequence[str]) -> float:
-    """Return how large a part of public text a word is, in the language that has it most."""
-    if piece.isdecimal():
-        return number_frequency(piece)
-    known = (frequencies(language).get(stems_of(language)[piece], 0) for language in languages)
-    return max([RARE, *known])
-
-
-def _keeps_most(stem: str, piece: str) -> bool:
-    """Tell whether a stem has three quarters of the letters of its word.
-
-    Others are mostly stems of other words: Hungarian makes "bo" of "boat", Dutch "out" of "outer".
-    """
-    return 4 * len(stem) >= 3 * len(piece)
-
-
-def _english_weight(stem: str) -> float:
-    return weight(frequencies("en").get(stem, RARE))
-
-
-def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
-    """Yield the stems that mean about the same as an English word, and how much each counts."""
-    for other, cosine in related_to(stem):
-        yield other, _RELATED_PART * cosine
-    stems = stems_of("en")
-    for variant in VARIANTS.get(piece) or VARIANTS.get(piece.removesuffix("s"), ()):
-        yield stems[variant], _VARIANT_PART
-
-
-def word_in_any_language(piece: str) -> Word:
-    """Return a word that must be found whatever the language of the text it stands in."""
-    stems = distinct([*(stems_of(name)[piece] for name in ALGORITHMS), stems_of(None)[piece]])
-    return Word(piece, tuple((stem, 1.0) for stem in stems))
 
 
 _TIMES = re.compile(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pdpp.evidence.language.question import Word
+from pdpp.evidence.language.asked_word import Word
 from pdpp.store.ranking.impact import LARGEST
 from pdpp.store.ranking.postings import (
     Bools,

@@ -10,7 +10,8 @@ from datetime import tzinfo
 
 import numpy as np
 
-from pdpp.evidence.language.question import Question, Word, word_in_any_language
+from pdpp.evidence.language.asked_word import Word, word_in_any_language
+from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.terms import without_words
 from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import least
