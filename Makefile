@@ -50,7 +50,7 @@ ON_POSTGRES := $(addprefix tests/store/test_,$(addsuffix .py,text_order vault va
 # Without it every worker and every program that a test starts would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help program install run quality test test-fast bench soak lint style format docs bundles audit lock judges interpreters
+.PHONY: help program install run quality ready test test-fast bench soak lint style format docs bundles audit lock judges interpreters
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -84,6 +84,10 @@ mkdir -p $(dir $(TYPES)); $(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
 	$(1); tests=$$?; wait $$types; typed=$$?; cat $(TYPES); exit $$((tests + typed))
 endef
 
+# What comes over the network comes at the same time: the packages of Python and those of npm.
+ready:
+	@$(MAKE) --no-print-directory -j 3 style judges interpreters
+
 # A part of the tests runs on the other engine meanwhile, in one process: afterwards, three workers
 # would import all of it again and start a server each.
 define beside_postgres
@@ -93,10 +97,10 @@ endef
 
 ifeq ($(ENGINE),postgres)
 # Everything but what is about the embedded engine itself; each test is an owner of its own.
-test: style judges interpreters
+test: ready
 	@$(call beside_types,ENGINE=postgres $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20)
 else
-test: style judges interpreters
+test: ready
 	@rm -rf $(MARKS) && mkdir -p $(MARKS)
 	@$(call beside_types,$(call beside_postgres,COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations=20))
 	@$(PY) -m tests.house.scenarios verify
