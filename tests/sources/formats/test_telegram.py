@@ -1,4 +1,4 @@
-"""Telegram Desktop exports: a whole account, one chat, and the web pages that are refused."""
+"""Telegram Desktop exports as JSON: a whole account, and one chat."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ from tests.sources.kit import (
 )
 
 from pdpp.sources.formats.telegram.source import Telegram
-from pdpp.sources.source import Confidence, ExportRefusal, Recognition
+from pdpp.sources.source import Confidence, Recognition
 
 SOURCE = Telegram()
 PHOTO = b"\xff\xd8\xff\xe0 boat"
@@ -116,17 +116,6 @@ def test_an_account_that_says_nothing_of_its_owner_is_taken(tmp_path: Path) -> N
     seen = look(SOURCE, export(tmp_path / "e", {**ACCOUNT, "personal_information": {}}))
     assert isinstance(seen, Recognition)
     assert seen.account == "Telegram"
-
-
-def test_the_export_as_web_pages_is_refused_with_what_to_choose(tmp_path: Path) -> None:
-    page = "<html><title>Exported Data</title><div class='Telegram'></div></html>"
-    (tmp_path / "messages.html").write_text(page)
-    seen = look(SOURCE, tmp_path)
-    assert isinstance(seen, ExportRefusal)
-    assert "Machine-readable JSON" in seen.message
-    ended = Home(tmp_path / "home").run(tmp_path, "--yes")
-    assert ended.code == 1
-    assert "Machine-readable JSON" in ended.err
 
 
 def test_other_json_and_pages_are_not_taken(tmp_path: Path) -> None:
@@ -388,3 +377,12 @@ def test_an_account_that_comes_after_one_of_its_chats_says_how_to_join_both(tmp_
     home.bring(put(tmp_path / "chat", json.dumps(CHAT).encode()))
     ended = home.run(put(tmp_path / "account", json.dumps(ACCOUNT).encode()), "--yes")
     assert "pdpp connection merge" in ended.out + ended.err
+
+
+def test_accounts_of_two_people_in_one_folder_are_two(tmp_path: Path) -> None:
+    export(tmp_path / "e" / "DataExport_1", ACCOUNT)
+    other = {"user_id": 2, "first_name": "Bo", "last_name": ""}
+    export(tmp_path / "e" / "DataExport_2", {**ACCOUNT, "personal_information": other})
+    ended = Home(tmp_path / "home").run(tmp_path / "e", "--yes")
+    assert "Telegram (Nora)" in ended.out
+    assert "Telegram (Bo)" in ended.out

@@ -25,7 +25,11 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 
 _MARK = b"\xef\xbb\xbf"
 _MOST_PATHS = 200
-_CELL = b'<div class="outer-cell'
+_CELLS = {
+    b'<div class="outer-cell': "cells of activities",
+    b'<div class="message default': "messages of a page",
+}
+"""How the entries of pages that are one long list begin, as Takeout and Telegram write them."""
 _TEXT_SUFFIXES = frozenset(
     {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".md", ".jsonl", ".ndjson"}
     | {".ofx", ".qfx", ".qif", ".sta", ".mt940", ""}
@@ -119,13 +123,15 @@ def _count_rows(entry: FileEntry, census: Census) -> None:
 
 
 def _count_cells(entry: FileEntry, census: Census) -> None:
-    """Count the entries of a page that is one long list, as Takeout writes them."""
-    tail = b""
+    """Count the entries of a page that is one long list."""
+    tails = dict.fromkeys(_CELLS, b"")
     with entry.open() as stream:
         while chunk := stream.read(1 << 20):
-            looked_at = tail + chunk
-            census.units["cells of activities"] += looked_at.count(_CELL)
-            tail = looked_at[-len(_CELL) + 1 :]
+            for begin, name in _CELLS.items():
+                looked_at = tails[begin] + chunk
+                if found := looked_at.count(begin):
+                    census.units[name] += found
+                tails[begin] = looked_at[-len(begin) + 1 :]
 
 
 def _count_line(text: bytes, census: Census) -> None:

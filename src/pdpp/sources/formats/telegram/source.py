@@ -1,35 +1,39 @@
-"""Telegram Desktop exports in their machine-readable form."""
+"""Telegram Desktop exports, in their machine-readable form and as web pages."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.telegram.content import kind_of, plain_text, reactions_of, text_of
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.formats.telegram.duplicates import JsonChat, find_duplicates
+from pdpp.sources.formats.telegram.page_export import (
+    ACCOUNT_PAGE,
+    PageExport,
+    account_facts,
+    page_export,
+    page_parts,
+)
+from pdpp.sources.formats.telegram.records import ChatReader, contact
+from pdpp.sources.item import Finding, Skipped
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.structure import candidates, json_paths
-from pdpp.sources.reading.times import epoch_text, local_text, zone_named
+from pdpp.sources.reading.times import zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
+    EXPECTED,
     Confidence,
     ExportPart,
-    ExportRefusal,
     OwnerChoices,
     Recognition,
     Source,
 )
 
-_HTML = ExportRefusal(
-    "this is Telegram's export as web pages, which cannot be read back without loss; export again "
-    "from Telegram Desktop and choose “Machine-readable JSON”"
-)
-_MEDIA = ("photo", "file", "contact_vcard")
 _MEMBERS = (
     *("chats.list", "personal_information", "contacts", "type"),
     *("messages.item.id", "messages.item.type", "messages.item.date"),
@@ -47,10 +51,16 @@ _LEFT_OUT = MappingProxyType(
     }
 )
 """What an account holds and no record is made of."""
+_LOOKS = "how web pages look"
+_OWNER = re.compile(rb'"personal_information"|class="personal_info')
+_NO_IDS = (
+    "web pages do not hold the ids of chats: a chat that you also import as JSON would be there "
+    "twice, so import each chat in one of the two forms; JSON tells more"
+)
 
 
 class Telegram(Source):
-    """``result.json`` of a whole account or of one chat, with the files beside it."""
+    """An account or chats, as ``result.json`` or as web pages, with the files beside them."""
 
     connector_key = "telegram"
     own_folders = (
@@ -72,11 +82,20 @@ class Telegram(Source):
     collects = True
     passed_over = MappingProxyType(
         {
+            "messages*.html": EXPECTED,
             "*_thumb.jpg": "a small form of a picture",
+            "*_thumb.png": "a small form of a picture",
             "stickers/*": "a sign inside a text, or below it",
-            "export_results.html": "the list of contents as a web page",
-            "lists/*.html": "a list as a web page",
-            "profile_pictures/*": "a picture of the owner",
+            "export_results.html": _LEFT_OUT["personal_information"],
+            "*lists/frequent.html": _LEFT_OUT["frequent_contacts.list.item"],
+            "*lists/sessions.html": _LEFT_OUT["sessions.list.item"],
+            "*lists/web_sessions.html": _LEFT_OUT["web_sessions.list.item"],
+            "*lists/other_data.json": _LEFT_OUT["other_data"],
+            "*lists/*.html": "a list as a web page",
+            "*profile_pictures/*": _LEFT_OUT["profile_pictures.item"],
+            "*css/style.css": _LOOKS,
+            "*js/script.js": _LOOKS,
+            "*images/*.png": _LOOKS,
         }
     )
     label = "Telegram Desktop export"
@@ -85,26 +104,45 @@ class Telegram(Source):
         {"time_zone": "Zone of the computer that exported; older exports do not tell it."}
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
-        """Look for documents with the members of an account or of a chat, or for web pages."""
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for documents with the members of an account or of a chat, and for web pages."""
         documents = {
             entry.name: whole
             for entry in candidates(tree, "result*.json", "*.json")
             if (whole := _is_whole(entry)) is not None
         }
-        if not documents:
-            pages = tree.named("messages.html", "export_results.html")
-            named = (b"tgme" in page.head() or b"Telegram" in page.head() for page in pages)
-            return _HTML if any(named) else None
+        pages = page_export(tree)
+        if not documents and pages is None:
+            return None
         zone_named(choices.given.get("time_zone"))
-        return _recognition(tree, documents, choices.given.get("time_zone"))
+        return _recognition(tree, documents, pages, choices.given.get("time_zone"))
+
+    def owner_entries(self, tree: Tree) -> Sequence[FileEntry]:
+        """Return the documents and first pages of whole accounts, which say whose they are."""
+        named = tree.named("result*.json", ACCOUNT_PAGE)
+        return [entry for entry in named if _OWNER.search(entry.head())]
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
-        """Return one part for each document."""
+        """Return one part for each document, and for each chat and list on web pages."""
         zone = zone_named(recognition.detail["time_zone"])
         documents = recognition.detail["documents"]
         for entry in tree.these(documents):
             yield ExportPart(entry, partial(_read, tree, entry, documents[entry.name], zone))
+        pages = recognition.detail["pages"]
+        if pages is not None:
+            yield from page_parts(tree, pages, recognition.detail["duplicates"], zone)
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return what lies beside the parts, and all that lies beside the first page of an account.
+
+        No part of such an account lies at its top.
+        """
+        own = set(super().belongings(tree, recognition))
+        pages = recognition.detail["pages"]
+        for name in pages.first_pages if pages is not None else ():
+            folder = name.rpartition("/")[0]
+            own |= {folder} if folder else self.at_top(tree)
+        return own
 
 
 def _is_whole(entry: FileEntry) -> bool | None:
@@ -120,25 +158,62 @@ def _is_whole(entry: FileEntry) -> bool | None:
     return None
 
 
-def _recognition(tree: Tree, documents: Mapping[str, bool], zone: str | None) -> Recognition:
+def _recognition(
+    tree: Tree, documents: Mapping[str, bool], pages: PageExport | None, zone: str | None
+) -> Recognition:
     facts = [_facts(entry, documents[entry.name]) for entry in tree.these(documents)]
     owners = [fact for fact, whole in zip(facts, documents.values(), strict=True) if whole]
     known = next((fact for fact in owners if fact.get("id")), {})
     # A chat alone names nobody but the other side: all such chats are one collection.
     names = {str(fact["name"]) for fact in owners if fact.get("name")}
+    told = account_facts(tree, pages) if pages is not None else {}
+    if told.get("First name"):
+        names.add(told["First name"])
     account = names.pop() if len(names) == 1 else ""
-    if len(documents) == 1:
-        version = "a whole account" if owners else "one chat"
-    else:
-        version = f"{len(documents)} documents"
+    phone = "".join(filter(str.isdecimal, told.get("Phone number", "")))
+    identity = str(known.get("id") or (phone and f"phone {phone}"))
+    duplicates = _duplicates(tree, documents, pages)
+    alone = pages is not None and any(chat.pages[0] not in duplicates for chat in pages.chats)
     return Recognition(
         Confidence.CERTAIN,
-        version,
+        _version(documents, pages),
         account=f"Telegram ({account})" if account else "Telegram",
-        identity=str(known.get("id") or ""),
-        owner_known=bool(known),
-        detail={"documents": dict(documents), "time_zone": zone},
+        identity=identity,
+        owner_known=bool(identity),
+        notes=(_NO_IDS,) if alone else (),
+        detail={
+            "documents": dict(documents),
+            "pages": pages,
+            "duplicates": duplicates,
+            "time_zone": zone,
+        },
     )
+
+
+def _version(documents: Mapping[str, bool], pages: PageExport | None) -> str:
+    if pages is not None:
+        what = "a whole account" if pages.first_pages else counted(len(pages.chats), "chat")
+        beside = f" and {counted(len(documents), 'document')}" if documents else ""
+        return f"{what} as web pages{beside}"
+    if len(documents) == 1:
+        return "a whole account" if any(documents.values()) else "one chat"
+    return f"{len(documents)} documents"
+
+
+def _duplicates(
+    tree: Tree, documents: Mapping[str, bool], pages: PageExport | None
+) -> Mapping[str, JsonChat]:
+    """Return the chats on web pages that are in a document too."""
+    if pages is None or not documents:
+        return {}
+    firsts = {
+        chat.pages[0]: (chat.name, entry)
+        for chat in pages.chats
+        for entry in tree.these(chat.pages[:1])
+    }
+    places = {True: [f"{place}." for place in _PLACES], False: [""]}
+    read = [(entry, places[documents[entry.name]]) for entry in tree.these(documents)]
+    return find_duplicates(firsts, read)
 
 
 def _facts(entry: FileEntry, whole: bool) -> Mapping[str, object]:
@@ -165,7 +240,7 @@ def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Ite
     paths = [_path(top, name) for top in tops for name in (*_ABOUT, "messages.item")]
     if whole:
         paths += ["contacts.list.item", "stories.item", *_LEFT_OUT]
-    reader = _Reader(tree, entry, zone)
+    reader = ChatReader(tree, entry, zone)
     with entry.open() as stream:
         for element in elements(stream, *paths):
             if isinstance(element, Skipped):
@@ -175,10 +250,20 @@ def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Ite
                 if element.path in _LEFT_OUT:
                     yield Skipped(_LEFT_OUT[element.path], where)
                     continue
-                taken = reader.take(element.path, element.value)
+                taken = _take(reader, element.path, element.value)
                 unit = _unit(element.path)
                 yield from account(taken, where, unit) if unit else taken
     yield from reader.close()
+
+
+def _take(reader: ChatReader, path: str, value: Any) -> Iterator[Finding]:
+    """Yield what one value of a document tells."""
+    unit = _unit(path)
+    if unit == "contact":
+        return contact(value)
+    if unit == "story":
+        return reader.story(value)
+    return reader.message(value) if unit else reader.learn(path.rpartition(".")[2], value)
 
 
 def _unit(path: str) -> str | None:
@@ -190,175 +275,3 @@ def _unit(path: str) -> str | None:
 
 def _path(top: str, name: str) -> str:
     return f"{top}.{name}" if top else name
-
-
-class _Reader:
-    """The chat that is being read, and how many messages it had so far."""
-
-    def __init__(self, tree: Tree, entry: FileEntry, zone: tzinfo | None) -> None:
-        self._tree = tree
-        self._entry = entry
-        self._zone = zone
-        self._about: dict[str, object] = {}
-        self._count = 0
-        self._times: tuple[str, str] | None = None
-
-    def take(self, path: str, value: Any) -> Iterator[Finding]:
-        """Yield what one value of the document tells."""
-        name = path.rpartition(".")[2]
-        if path == "contacts.list.item":
-            yield from _contact(value)
-        elif path == "stories.item":
-            yield from self._story(value)
-        elif name in _ABOUT:
-            if name in self._about or self._count:
-                yield from self.close()
-            self._about[name] = value
-        else:
-            yield from self._message(value)
-
-    def close(self) -> Iterator[Finding]:
-        """Yield the chat itself when its messages have been read."""
-        about, count, times = self._about, self._count, self._times
-        self._about, self._count, self._times = {}, 0, None
-        if times is None:
-            if "id" in about:
-                yield Skipped("a chat without messages", f"{self._entry.name} {about['id']}")
-            return
-        key = _chat_key(about)
-        data = {
-            "id": key,
-            "name": _chat_name(about),
-            "kind": str(about.get("type") or "unknown"),
-            "message_count": count,
-            "started_at": times[0],
-            "updated_at": times[1],
-        }
-        yield Item("chats", key, data)
-
-    def _message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
-        chat = _chat_key(self._about)
-        where = f"{chat} {value.get('id')}"[:120]
-        if value.get("type") == "unsupported":
-            yield Skipped("a message that Telegram itself could not export", where)
-            return
-        sent, floating = self._sent(value)
-        if sent is None or not isinstance(value.get("id"), int):
-            yield Unknown("a message without an id or a time", where)
-            return
-        text = text_of(value)
-        media = next((value[name] for name in _MEDIA if isinstance(value.get(name), str)), None)
-        if not text and media is None:
-            text = f"[{kind_of(value)}]"
-        self._count += 1
-        self._times = (
-            (min(sent, self._times[0]), max(sent, self._times[1])) if self._times else (sent, sent)
-        )
-        key = safe_key(chat, str(value["id"]))
-        data = _message_data(key, chat, self._about, value, text, sent)
-        yield Item("messages", key, {**data, "floating": True} if floating else data)
-        if media is not None:
-            yield from self._media(key, chat, media, value, sent)
-
-    def _sent(self, value: Mapping[str, object]) -> tuple[str | None, bool]:
-        """Return when a message was sent, and whether that time floats.
-
-        Exports from before 2022 have only the local time of the computer that exported.
-        """
-        sent = epoch_text(value.get("date_unixtime"))
-        if sent is not None:
-            return sent, False
-        try:
-            return local_text(datetime.fromisoformat(str(value.get("date"))), self._zone)
-        except ValueError:
-            return None, False
-
-    def _story(self, value: Mapping[str, object]) -> Iterator[Finding]:
-        sent, _ = self._sent(value)
-        if sent is None:
-            yield Unknown("a story without a time", "stories")
-            return
-        name = str(value.get("media") or "")
-        key = digest_key("story", sent, name)
-        data = {
-            "id": key,
-            "caption": plain_text(value.get("text") or value.get("caption")) or None,
-            "pinned": bool(value.get("pinned")),
-            "name": name.rpartition("/")[2] or None,
-            "posted_at": sent,
-        }
-        entry = self._tree.beside(self._entry, name) if name else None
-        files = () if entry is None else (Attachment("file", entry.open, entry.media_type),)
-        yield Item("stories", key, present(data), files)
-
-    def _media(
-        self, message: str, chat: str, name: str, value: Mapping[str, Any], sent: str
-    ) -> Iterator[Finding]:
-        file = self._tree.beside(self._entry, name)
-        if file is None:
-            yield Skipped("a file that is not in the export", message[:120])
-            return
-        given_type = value.get("mime_type")
-        media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
-        data = {
-            "id": message,
-            "message_id": message,
-            "chat_id": chat,
-            "name": file.base,
-            "media_type": media_type,
-            "sent_at": sent,
-        }
-        yield Item("media", message, data, (Attachment("file", file.open, media_type),))
-
-
-def _message_data(
-    key: str,
-    chat: str,
-    about: Mapping[str, object],
-    value: Mapping[str, object],
-    text: str,
-    sent: str,
-) -> dict[str, object]:
-    # An answer to a message of another chat names the message there.
-    answered = value.get("reply_to_message_id") if not value.get("reply_to_peer_id") else None
-    data = {
-        "id": key,
-        "chat_id": chat,
-        "chat": _chat_name(about),
-        "sender": value.get("from") or value.get("actor"),
-        "sender_id": value.get("from_id") or value.get("actor_id"),
-        "text": text,
-        "service": value.get("type") != "message",
-        "reply_to": safe_key(chat, str(answered)) if isinstance(answered, int) else None,
-        "forwarded_from": value.get("forwarded_from"),
-        "media_type": value.get("media_type"),
-        "reactions": reactions_of(value) or None,
-        "edited_at": epoch_text(value.get("edited_unixtime")),
-        "sent_at": sent,
-    }
-    texts = ("sender", "sender_id", "forwarded_from", "media_type")
-    return {
-        name: str(field) if name in texts else field
-        for name, field in data.items()
-        if field is not None
-    }
-
-
-def _chat_key(about: Mapping[str, object]) -> str:
-    return safe_key(str(about.get("id", "chat")))
-
-
-def _chat_name(about: Mapping[str, object]) -> str:
-    names = {"saved_messages": "Saved messages"}
-    return str(about.get("name") or names.get(str(about.get("type"))) or "(deleted account)")
-
-
-def _contact(value: Mapping[str, object]) -> Iterator[Finding]:
-    name = " ".join(str(value[part]) for part in ("first_name", "last_name") if value.get(part))
-    phone = str(value.get("phone_number") or "")
-    if not name and not phone:
-        yield Unknown("a contact without a name", "contacts")
-        return
-    key = safe_key(str(value["user_id"])) if value.get("user_id") else safe_key(phone or name)
-    data = {"id": key, "name": name or phone, "phone": phone or None}
-    yield Item("contacts", key, present(data))

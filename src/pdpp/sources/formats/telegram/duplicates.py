@@ -1,0 +1,114 @@
+"""Duplicates: chats that lie in one tree as web pages and as JSON.
+
+Telegram can write both at once, and people export again in the other form. A page does not tell
+the id of its chat, but its messages have the ids and the times of those in the JSON.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.telegram.pages import head_marks, time_mark
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.tree import FileEntry
+
+_ENOUGH = 3
+"""So many messages of one id and time are no accident; where a chat has fewer, all of them."""
+_FACTS = ("id", "type", "date", "date_unixtime")
+
+
+class JsonChat(NamedTuple):
+    """A chat of a JSON document that is on pages too, and the ids of the messages it has there."""
+
+    id: object
+    name: object
+    type: object
+    messages: frozenset[int]
+
+
+def find_duplicates(
+    pages: Mapping[str, tuple[str, FileEntry]], documents: Sequence[tuple[FileEntry, Sequence[str]]]
+) -> dict[str, JsonChat]:
+    """Return the chats that are in a document too, by the name of their first page.
+
+    ``pages`` has the name of each chat and its first page, ``documents`` the places of chats.
+    """
+    heads = {place: set(head_marks(entry)) for place, (_, entry) in pages.items()}
+    chats_of: dict[tuple[int, str], list[str]] = {}
+    for place, marks in heads.items():
+        for mark in marks:
+            chats_of.setdefault(mark, []).append(place)
+    duplicates: dict[str, JsonChat] = {}
+    for entry, places in documents if heads else ():
+        for about, shared, numbers in _chats(entry, places, chats_of):
+            for place, number in shared.items():
+                name, marks = pages[place][0], heads[place]
+                timed = any(mark for _, mark in marks)
+                enough = number >= min(_ENOUGH, len(marks))
+                if enough and (timed or _is_called(name, about.get("name"))):
+                    facts = (about.get("id"), about.get("name"), about.get("type"))
+                    duplicates[place] = JsonChat(*facts, frozenset(numbers))
+    return duplicates
+
+
+def _is_called(title: str, name: object) -> bool:
+    """Tell whether a name is that on a page, which has the last name of a person too."""
+    return isinstance(name, str) and (title == name or title.startswith(f"{name} "))
+
+
+def _chats(
+    entry: FileEntry, places: Sequence[str], chats_of: Mapping[tuple[int, str], list[str]]
+) -> Iterator[tuple[dict[str, Any], Counter[str], set[int]]]:
+    """Yield what each chat of a document says of itself, what it shares, and its messages."""
+    about: dict[str, Any] = {}
+    shared: Counter[str] = Counter()
+    numbers: set[int] = set()
+    for name, value in _values(entry, places):
+        if name == "message":
+            number = value.get("id")
+            if isinstance(number, int):
+                shared.update(chats_of.get((number, _mark(value)), ()))
+                numbers.add(number)
+            continue
+        if name in about or numbers:
+            yield about, shared, numbers
+            about, shared, numbers = {}, Counter(), set()
+        about[name] = value
+    yield about, shared, numbers
+
+
+def _values(entry: FileEntry, places: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the facts of chats, and of their messages those that name them."""
+    paths = [f"{place}{name}" for place in places for name in ("name", "type", "id")]
+    paths += [f"{place}messages.item.{name}" for place in places for name in _FACTS]
+    message: dict[str, Any] = {}
+    with suppress(DamagedFile), entry.open() as stream:
+        for element in elements(stream, *paths):
+            if isinstance(element, Skipped):
+                continue
+            name = element.path.rpartition(".")[2]
+            of_message = element.path.endswith(f"messages.item.{name}")
+            if message and (name in message or not of_message):
+                yield "message", message
+                message = {}
+            if of_message:
+                message[name] = element.value
+            else:
+                yield name, element.value
+    if message:
+        yield "message", message
+
+
+def _mark(message: Mapping[str, Any]) -> str:
+    if message.get("type") == "service":
+        return ""
+    try:
+        if message.get("date_unixtime"):
+            return time_mark(datetime.fromtimestamp(int(message["date_unixtime"]), UTC))
+        return time_mark(datetime.fromisoformat(str(message.get("date"))))
+    except (ValueError, OverflowError, OSError):
+        return "?"

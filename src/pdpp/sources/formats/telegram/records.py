@@ -1,0 +1,193 @@
+"""Records: what a chat, its messages and the contacts of an account become, from whatever export.
+
+Values have the members of the JSON export. Those of web pages, which name no chat by its id, say
+themselves what they are known by (``own_key``).
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, tzinfo
+from typing import Any
+
+from pdpp.sources.formats.telegram.content import kind_of, plain_text, reactions_of, text_of
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.reading.times import epoch_text, local_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+
+_MEDIA = ("photo", "file", "contact_vcard")
+_NOBODY = "(deleted account)"
+
+
+class ChatReader:
+    """The chat that is being read, and how many messages it had so far."""
+
+    def __init__(self, tree: Tree, entry: FileEntry, zone: tzinfo | None) -> None:
+        self._tree = tree
+        self._entry = entry
+        self._zone = zone
+        self._about: dict[str, object] = {}
+        self._count = 0
+        self._times: tuple[str, str] | None = None
+
+    def learn(self, name: str, value: object) -> Iterator[Finding]:
+        """Take what a chat says of itself, which ends the chat before it."""
+        if name in self._about or self._count:
+            yield from self.close()
+        self._about[name] = value
+
+    def close(self) -> Iterator[Finding]:
+        """Yield the chat itself when its messages have been read."""
+        about, count, times = self._about, self._count, self._times
+        self._about, self._count, self._times = {}, 0, None
+        if times is None:
+            if "id" in about:
+                yield Skipped("a chat without messages", f"{self._entry.name} {about['id']}")
+            return
+        key = _chat_key(about)
+        data = {
+            "id": key,
+            "name": _chat_name(about),
+            "kind": str(about.get("type") or "unknown"),
+            "message_count": count,
+            "started_at": times[0],
+            "updated_at": times[1],
+        }
+        yield Item("chats", key, data)
+
+    def message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
+        """Yield a message, and the file that came with it."""
+        chat = _chat_key(self._about)
+        where = f"{chat} {value.get('id')}"[:120]
+        if value.get("type") == "unsupported":
+            yield Skipped("a message that Telegram itself could not export", where)
+            return
+        sent, floating = self._sent(value)
+        if sent is None or not isinstance(value.get("id"), int):
+            yield Unknown("a message without an id or a time", where)
+            return
+        text = text_of(value)
+        media = next((value[name] for name in _MEDIA if isinstance(value.get(name), str)), None)
+        if not text and media is None:
+            text = f"[{kind_of(value)}]"
+        self._count += 1
+        self._times = (
+            (min(sent, self._times[0]), max(sent, self._times[1])) if self._times else (sent, sent)
+        )
+        key = safe_key(chat, str(value.get("own_key") or value["id"]))
+        data = _message_data(key, chat, self._about, value, text, sent)
+        yield Item("messages", key, {**data, "floating": True} if floating else data)
+        if media is not None:
+            yield from self._media(key, chat, media, value, sent)
+
+    def _sent(self, value: Mapping[str, object]) -> tuple[str | None, bool]:
+        """Return when a message was sent, and whether that time floats.
+
+        Exports from before 2022 have only the local time of the computer that exported.
+        """
+        sent = epoch_text(value.get("date_unixtime"))
+        if sent is not None:
+            return sent, False
+        try:
+            return local_text(datetime.fromisoformat(str(value.get("date"))), self._zone)
+        except ValueError:
+            return None, False
+
+    def story(self, value: Mapping[str, object]) -> Iterator[Finding]:
+        """Yield a story with its picture."""
+        sent, _ = self._sent(value)
+        if sent is None:
+            yield Unknown("a story without a time", "stories")
+            return
+        name = str(value.get("media") or "")
+        key = digest_key("story", sent, name)
+        data = {
+            "id": key,
+            "caption": plain_text(value.get("text") or value.get("caption")) or None,
+            "pinned": bool(value.get("pinned")),
+            "name": name.rpartition("/")[2] or None,
+            "posted_at": sent,
+        }
+        entry = self._tree.beside(self._entry, name) if name else None
+        files = () if entry is None else (Attachment("file", entry.open, entry.media_type),)
+        yield Item("stories", key, present(data), files)
+
+    def _media(
+        self, message: str, chat: str, name: str, value: Mapping[str, Any], sent: str
+    ) -> Iterator[Finding]:
+        file = self._tree.beside(self._entry, name)
+        if file is None:
+            yield Skipped("a file that is not in the export", message[:120])
+            return
+        given_type = value.get("mime_type")
+        media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
+        data = {
+            "id": message,
+            "message_id": message,
+            "chat_id": chat,
+            "name": file.base,
+            "media_type": media_type,
+            "sent_at": sent,
+        }
+        yield Item("media", message, data, (Attachment("file", file.open, media_type),))
+
+
+def _message_data(
+    key: str,
+    chat: str,
+    about: Mapping[str, object],
+    value: Mapping[str, object],
+    text: str,
+    sent: str,
+) -> dict[str, object]:
+    data = {
+        "id": key,
+        "chat_id": chat,
+        "chat": _chat_name(about),
+        "sender": value.get("from") or value.get("actor"),
+        "sender_id": value.get("from_id") or value.get("actor_id"),
+        "text": text,
+        "service": value.get("type") != "message",
+        "reply_to": _answered(chat, value),
+        "forwarded_from": value.get("forwarded_from"),
+        "media_type": value.get("media_type"),
+        "reactions": reactions_of(value) or None,
+        "edited_at": epoch_text(value.get("edited_unixtime")),
+        "sent_at": sent,
+    }
+    texts = ("sender", "sender_id", "forwarded_from", "media_type")
+    return {
+        name: str(field) if name in texts else field
+        for name, field in data.items()
+        if field is not None
+    }
+
+
+def _answered(chat: str, value: Mapping[str, object]) -> str | None:
+    """Return the message that one answers; one of another chat is named as it is there."""
+    if value.get("reply_to_peer_id"):
+        return None
+    if "own_key" in value:
+        return safe_key(chat, str(key)) if (key := value.get("answered_key")) else None
+    number = value.get("reply_to_message_id")
+    return safe_key(chat, str(number)) if isinstance(number, int) else None
+
+
+def _chat_key(about: Mapping[str, object]) -> str:
+    return safe_key(str(about.get("id", "chat")))
+
+
+def _chat_name(about: Mapping[str, object]) -> str:
+    names = {"saved_messages": "Saved messages"}
+    return str(about.get("name") or names.get(str(about.get("type"))) or _NOBODY)
+
+
+def contact(value: Mapping[str, object]) -> Iterator[Finding]:
+    """Yield somebody in the address book."""
+    name = " ".join(str(value[part]) for part in ("first_name", "last_name") if value.get(part))
+    phone = str(value.get("phone_number") or "")
+    if not name and not phone:
+        yield Unknown("a contact without a name", "contacts")
+        return
+    key = safe_key(str(value["user_id"])) if value.get("user_id") else safe_key(phone or name)
+    data = {"id": key, "name": name or phone, "phone": phone or None}
+    yield Item("contacts", key, present(data))
