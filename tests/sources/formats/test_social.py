@@ -167,3 +167,55 @@ def test_articles_and_recommendations_of_linkedin_come_in(tmp_path: Path) -> Non
     assert article["link"] == "https://www.linkedin.com/pulse/knots?a=1&b=2"
     [said] = [data for data in of(records, "messages") if data.get("folder") == "RECOMMENDATIONS"]
     assert (said["recipients"], said["text"]) == ("Ines Duarte", "Steers well")
+
+
+def test_a_channel_of_discordchatexporter_has_what_everybody_wrote(tmp_path: Path) -> None:
+    records = read(Discord(), SAMPLES["discord: DiscordChatExporter"].folder(tmp_path))
+    first, second = of(records, "messages")
+    assert first["text"] == (
+        "The mizzen halyard jams when it freezes\nHalyards\nhttps://ropes.example"
+    )
+    assert (first["sender"], first["reactions"]) == ("Nora L", ["👍 ×2"])
+    assert (first["server"], first["channel"]) == ("Boat club", "rigging")
+    assert first["edited_at"] == "2026-01-01T10:09:00+00:00"
+    assert (second["text"], second["files"]) == ("[knot.png, a.png]", 2)
+    assert (second["sender"], second["link"]) == ("bo", "https://cdn.example/a.png")
+    assert second["reply_to"] == first["id"]
+    [media] = of(records, "media")
+    assert (media["name"], media["message_id"]) == ("knot.png", second["id"])
+
+
+def test_a_message_in_discords_package_and_in_a_saved_channel_is_the_same(tmp_path: Path) -> None:
+    package = read(Discord(), SAMPLES["discord: lists"].folder(tmp_path / "a"))
+    saved = read(Discord(), SAMPLES["discord: DiscordChatExporter"].folder(tmp_path / "b"))
+    names = {key for key in package if key[0] == "messages"}
+    assert names == {key for key in saved if key[0] == "messages"}
+
+
+def test_parts_of_one_channel_of_discordchatexporter_are_one_channel(tmp_path: Path) -> None:
+    (tmp_path / "rigging [555].json").write_bytes(social.exported(social.EXPORTED_MESSAGES[:1]))
+    (tmp_path / "rigging [555] [part 2].json").write_bytes(
+        social.exported(social.EXPORTED_MESSAGES)
+    )
+    records = read(Discord(), tmp_path)
+    [channel] = of(records, "channels")
+    assert (channel["message_count"], channel["kind"]) == (2, "guild text chat")
+
+
+def test_what_a_saved_message_forwards_and_what_happened_is_kept(tmp_path: Path) -> None:
+    forwarded = {"content": "Storm at noon", "attachments": [], "embeds": [], "stickers": []}
+    messages = [
+        {**social.EXPORTED_MESSAGES[0], "content": "", "embeds": [], "forwardedMessage": forwarded},
+        {**social.EXPORTED_MESSAGES[0], "id": "2", "type": "GuildMemberJoin", "content": "Joined."},
+        {**social.EXPORTED_MESSAGES[0], "id": "3", "timestamp": "soon"},
+    ]
+    (tmp_path / "x.json").write_bytes(social.exported(messages))
+    records = read(Discord(), tmp_path)
+    found = of(records, "messages")
+    assert [(data["text"].split("\n")[:2], data.get("service")) for data in found] == [
+        (["Forwarded:", "Storm at noon"], None),
+        (["Joined.", "Halyards"], True),
+    ]
+    assert [skipped.reason for skipped in told(Discord(), tmp_path)] == [
+        "a message without an id or a time"
+    ]

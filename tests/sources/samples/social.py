@@ -104,6 +104,52 @@ DISCORD_CSV = (
     "ID,Timestamp,Contents,Attachments\r\n"
     '1299999999999999998,2020-01-01 10:00:00.123000+00:00,"Scrape the barnacles, then\nrinse",\r\n'
 )
+AUTHOR = {"id": "4242", "name": "nora", "nickname": "Nora L", "isBot": False}
+EXPORTED_MESSAGES = [
+    {
+        "id": "1299999999999999999",
+        "type": "Default",
+        "timestamp": "2026-01-01T10:00:00.123+00:00",
+        "timestampEdited": "2026-01-01T10:09:00+00:00",
+        "isPinned": False,
+        "content": "The mizzen halyard jams when it freezes",
+        "author": AUTHOR,
+        "attachments": [],
+        "embeds": [{"title": "Halyards", "url": "https://ropes.example", "fields": []}],
+        "stickers": [],
+        "reactions": [{"emoji": {"id": "", "name": "👍"}, "count": 2, "users": []}],
+    },
+    {
+        "id": "1300000000000000000",
+        "type": "Reply",
+        "timestamp": "2026-01-01T13:00:05+03:00",
+        "timestampEdited": None,
+        "content": "",
+        "author": {"id": "7", "name": "bo", "nickname": None},
+        "attachments": [
+            {"id": "9", "url": "rigging [555].json_Files\\knot-0AF1B.png", "fileName": "knot.png"},
+            {"id": "10", "url": "https://cdn.example/a.png", "fileName": "a.png"},
+        ],
+        "reference": {"messageId": "1299999999999999999", "channelId": "555", "guildId": "1"},
+    },
+]
+
+
+def exported(messages: list[dict[str, Any]]) -> bytes:
+    """Return a channel as DiscordChatExporter writes it."""
+    channel = {"id": "555", "type": "GuildTextChat", "name": "rigging", "topic": None}
+    return json_bytes(
+        {
+            "guild": {"id": "1", "name": "Boat club", "iconUrl": "https://cdn.example/i.png"},
+            "channel": channel,
+            "dateRange": {"after": None, "before": None},
+            "exportedAt": "2026-02-01T00:00:00+00:00",
+            "messages": messages,
+            "messageCount": len(messages),
+        }
+    )
+
+
 LINKED_MESSAGES = (
     "CONVERSATION ID,CONVERSATION TITLE,FROM,SENDER PROFILE URL,TO,RECIPIENT PROFILE URLS,DATE,"
     "SUBJECT,CONTENT,FOLDER\n"
@@ -209,6 +255,20 @@ SAMPLES = (
         units={"message": ["rows below a header"]},
         cut="messages/c555/messages.csv",
         torn=1,
+    ),
+    FormatSample(
+        "discord",
+        "DiscordChatExporter",
+        {
+            "rigging [555].json": exported(EXPORTED_MESSAGES),
+            "rigging [555].json_Files/knot-0AF1B.png": b"\x89PNG knot",
+            "rigging [555].json_Files/icon-00000.png": b"\x89PNG icon",
+        },
+        words="mizzen halyard jams freezes",
+        sentence="The mizzen halyard jams when it freezes",
+        units={"message": ["JSON objects at messages.item"]},
+        earlier={"rigging [555].json": exported(EXPORTED_MESSAGES[:1])},
+        renamed={"rigging [555].json": "export (1).json"},
     ),
     FormatSample(
         "linkedin",

@@ -1,4 +1,4 @@
-"""Discord packages: your own messages, by channel, as lists or as tables."""
+"""Discord: your own messages in its package, and channels that DiscordChatExporter saved."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -9,6 +9,7 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.csv_archive import Cells, TableKind, find_columns, read_table, utc_text
+from pdpp.sources.formats.discord.chat_exporter import exported_channels, read_channel
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
@@ -26,9 +27,10 @@ _TYPES = {0: "guild text", 1: "dm", 2: "guild voice", 3: "group dm", 5: "guild a
 
 
 class Discord(Source):
-    """``package.zip``, which Discord mails a link to."""
+    """``package.zip``, which Discord mails a link to, and files of DiscordChatExporter."""
 
     connector_key = "discord"
+    collects = True
     own_folders = (
         "[Aa]ccount",
         "[Mm]essages",
@@ -38,6 +40,7 @@ class Discord(Source):
         "[Aa]ctivities*",
         "[Aa]ds",
         "[Ss]upport*",
+        "*.json_Files",
     )
     owner_files = ("user.json",)
     label = "Discord"
@@ -56,19 +59,20 @@ class Discord(Source):
             "application.json": "an application of yours",
             "quests_user_status.json": "what Discord advertised",
             "traits.json": "guesses of Discord about you",
+            "*.json_Files/*": "a picture of a person, a sign or a page",
         }
     )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
-        """Look for lists of messages that lie in folders of channels."""
-        lists = _lists(tree)
-        if not lists:
+        """Look for lists of messages in folders of channels, and for files of whole channels."""
+        lists, exported = _lists(tree), exported_channels(tree)
+        if not lists and not exported:
             return None
         user = _owner(tree)
         name = str(user.get("global_name") or user.get("username") or "")
         return Recognition(
             Confidence.CERTAIN,
-            counted(len(lists), "channel"),
+            counted(len(lists) + len(exported), "channel"),
             account=f"Discord ({name})" if name else self.label,
             identity=str(user.get("id") or ""),
             owner_known=bool(user.get("id")),
@@ -81,6 +85,8 @@ class Discord(Source):
             names.update(_document(entry))
         for entry in _lists(tree):
             yield ExportPart(entry, partial(_read, tree, entry, names))
+        for channel in exported_channels(tree):
+            yield ExportPart(channel.entries[0], partial(read_channel, tree, channel))
 
 
 def _owner(tree: Tree) -> Mapping[str, Any]:
