@@ -250,6 +250,50 @@ def test_a_person_who_was_shared_in_signal_can_be_reached(tmp_path: Path) -> Non
     assert [d["text"] for d in of(read(Signal(), path), "messages")] == ["Contact: Zed, +351 9"]
 
 
+def test_a_message_of_signal_that_was_edited_since_is_the_same_message(tmp_path: Path) -> None:
+    each = {"chatId": "9", "authorId": "2", "incoming": {}, "dateSent": "1767000000000"}
+    first = {"standardMessage": {"text": {"body": "At noon"}}}
+    edited = {
+        "standardMessage": {"text": {"body": "At dawn"}},
+        "dateSent": "1767000060000",
+        "revisions": [{**each, **first}],
+    }
+    quote = {"targetSentTimestamp": "1767000060000", "authorId": "2"}
+    answer = {"standardMessage": {"text": {"body": "Good"}, "quote": quote}}
+    before = read(Signal(), put(tmp_path / "a", {"main.jsonl": signal_lines(first)}))
+    after = read(Signal(), put(tmp_path / "b", {"main.jsonl": signal_lines(edited, answer)}))
+    [old], [new, good] = of(before, "messages"), of(after, "messages")
+    assert (new["id"], new["sent_at"]) == (old["id"], old["sent_at"])
+    assert (new["text"], new["edits"]) == ("At dawn", 1)
+    assert good["reply_to"] == old["id"]
+
+
+def test_payments_votes_and_pictures_of_stickers_in_signal_are_kept(tmp_path: Path) -> None:
+    digest, key = hashlib.sha256(b"sea").digest(), b"k" * 32
+    place = {
+        "plaintextHash": base64.b64encode(digest).decode(),
+        "localKey": base64.b64encode(key).decode(),
+    }
+    name = hashlib.sha256(digest + key).hexdigest()
+    sticker = {"emoji": "⚓", "data": {"contentType": "image/webp", "locatorInfo": place}}
+    options = [{"option": "Dawn", "votes": [{"voterId": "1"}]}, {"option": "Noon", "votes": []}]
+    lines = signal_lines(
+        {"paymentNotification": {"amountMob": "1.5", "note": "For the rope"}},
+        {"paymentNotification": {}},
+        {"poll": {"question": "When?", "options": options}},
+        {"stickerMessage": {"sticker": sticker}},
+    )
+    path = put(tmp_path, {"main.jsonl": lines, f"files/{name[:2]}/{name}.webp": b"sea"})
+    records = read(Signal(), path)
+    assert [data["text"] for data in of(records, "messages")] == [
+        "Payment: 1.5 MOB, For the rope",
+        "Payment",
+        "Poll: When?\n- Dawn (1 vote)\n- Noon (0 votes)",
+        "[sticker ⚓]",
+    ]
+    assert [data["media_type"] for data in of(records, "attachments")] == ["image/webp"]
+
+
 # Gemini CLI
 
 

@@ -32,7 +32,7 @@ _SAYING = (
     *("viewOnceMessage", "directStoryReplyMessage", "poll"),
 )
 _LONGEST_TEXT = 4 << 20
-_QUIET = ("updateMessage", "paymentNotification", "giftBadge", "adminDeletedMessage")
+_QUIET = ("updateMessage", "giftBadge", "adminDeletedMessage")
 
 
 class Signal(Source):
@@ -124,6 +124,8 @@ class _Reader:
         self._files = files
         self._parties: dict[str, _Party] = {}
         self._chats: dict[str, _Chat] = {}
+        self._edited: dict[RecordKey, RecordKey] = {}
+        """The messages that were edited, by each time at which they were."""
 
     def take(self, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
         """Yield what one line tells."""
@@ -165,8 +167,10 @@ class _Reader:
         return self._parties.get(str(number)) or _Party(f"unknown {number}", "unknown")
 
     def _item(self, item: Mapping[str, Any], where: str) -> Iterator[Finding]:
-        stamp = str(item.get("dateSent") or "")
-        sent = epoch_text(int(stamp) / 1000) if stamp.isdecimal() else None
+        stamps = _stamps(item)
+        # An edit has the time of the edit; the message is still the one that was sent first.
+        stamp = min(stamps, key=int, default="")
+        sent = epoch_text(int(stamp) / 1000) if stamp else None
         chat = self._chats.get(str(item.get("chatId")))
         if sent is None or chat is None:
             yield Unknown("a message without a time or a chat", where)
@@ -184,6 +188,8 @@ class _Reader:
         long_text = _long_text(body)
         said = self._file_text(long_text) or said
         key = _message_key(chat, author, stamp)
+        if len(stamps) > 1:
+            self._edited.update((_message_key(chat, author, edit), key) for edit in stamps)
         chat.count += 1
         chat.first, chat.last = min(chat.first or sent, sent), max(chat.last, sent)
         links = [preview.get("url") for preview in body.get("linkPreview") or ()]
@@ -220,7 +226,8 @@ class _Reader:
         if not isinstance(quote, dict) or not quote.get("targetSentTimestamp"):
             return None
         author = self._party(quote.get("authorId"))
-        return _message_key(chat, author, str(quote["targetSentTimestamp"]))
+        key = _message_key(chat, author, str(quote["targetSentTimestamp"]))
+        return self._edited.get(key, key)
 
     def _reactions(self, body: Mapping[str, Any]) -> list[str]:
         return [
@@ -244,6 +251,13 @@ class _Reader:
             "sent_at": sent,
         }
         return Item("attachments", key, data, (Attachment("file", file.open, media_type),))
+
+
+def _stamps(item: Mapping[str, Any]) -> list[str]:
+    """Return when a message was sent, and when it was before each edit."""
+    items = (item, *(item.get("revisions") or ()))
+    stamps = (str(each.get("dateSent") or "") for each in items)
+    return [stamp for stamp in stamps if stamp.isdecimal()]
 
 
 def _message_key(chat: _Chat, author: _Party, stamp: str) -> RecordKey:
@@ -296,9 +310,11 @@ def _long_text(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _pointers(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return where the files of a message are."""
-    one = body.get("attachment")
+    one, sticker = body.get("attachment"), body.get("sticker")
     files = [*(body.get("attachments") or ()), *([one] if isinstance(one, dict) else ())]
-    return [file.get("pointer") or {} for file in files]
+    pointers = [file.get("pointer") or {} for file in files]
+    picture = sticker.get("data") if isinstance(sticker, dict) else None
+    return [*pointers, picture] if isinstance(picture, dict) else pointers
 
 
 def _said(item: Mapping[str, Any]) -> str | None:
@@ -326,9 +342,20 @@ def _said(item: Mapping[str, Any]) -> str | None:
         return f"Answer to a story: {words or ''}".strip()
     poll = item.get("poll")
     if isinstance(poll, dict):
-        options = [f"- {option.get('option')}" for option in poll.get("options") or ()]
-        return "\n".join([f"Poll: {poll.get('question')}", *options])
+        return "\n".join([f"Poll: {poll.get('question')}", *_options(poll)])
+    payment = item.get("paymentNotification")
+    if isinstance(payment, dict):
+        amount = f"{payment['amountMob']} MOB" if payment.get("amountMob") else ""
+        return f"Payment: {', '.join(filter(None, (amount, payment.get('note'))))}".rstrip(": ")
     return None
+
+
+def _options(poll: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what could be chosen in a poll, and how many people did."""
+    for option in poll.get("options") or ():
+        votes = option.get("votes")
+        chosen = f" ({counted(len(votes), 'vote')})" if isinstance(votes, list) else ""
+        yield f"- {option.get('option')}{chosen}"
 
 
 def _contact(contact: Mapping[str, Any]) -> str:
@@ -336,6 +363,7 @@ def _contact(contact: Mapping[str, Any]) -> str:
     reach = (*(contact.get("number") or ()), *(contact.get("email") or ()))
     values = [str(way["value"]) for way in reach if isinstance(way, dict) and way.get("value")]
     name = _full(contact.get("name") or {}, "givenName", "familyName")
+    name = name or str(contact.get("organization") or "")
     return ", ".join([*([name] if name else []), *values])
 
 
