@@ -31,7 +31,6 @@ _TIME = re.compile(
     r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):?(\d\d))?", re.ASCII
 )
 _ZONE = re.compile(rb'title="[\d.: ]{19} (UTC[+-]\d\d:?\d\d)"')
-_TIMED = re.compile(rb'id="message(-?\d+)"(?:(?!id="message).)*?title="([^"]+)"', re.DOTALL)
 _DAY = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})", re.ASCII)
 _ID = re.compile(r"message(-?\d+)", re.ASCII)
 _ANSWERED = re.compile(r"#go_to_message(-?\d+)\Z", re.ASCII)
@@ -65,9 +64,9 @@ def page_title(entry: FileEntry) -> str | None:
 
 
 def first_mark(entry: FileEntry) -> str:
-    """Return the first message of a page that has a time, as a text that no other chat has."""
-    found = _TIMED.search(entry.head())
-    return f"{found[1].decode()} {found[2].decode('utf-8', 'replace')}" if found else entry.name
+    """Return the first message of a page, as a text that no other chat has in any zone."""
+    number, mark = next(head_marks(entry), (0, entry.name))
+    return f"{number} {mark}"
 
 
 def head_marks(entry: FileEntry) -> Iterator[tuple[int, str]]:

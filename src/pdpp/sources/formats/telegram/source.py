@@ -83,9 +83,8 @@ class Telegram(Source):
     passed_over = MappingProxyType(
         {
             "messages*.html": EXPECTED,
-            "*_thumb.jpg": "a small form of a picture",
-            "*_thumb.png": "a small form of a picture",
-            "stickers/*": "a sign inside a text, or below it",
+            "*_thumb.*": "a small form of a picture",
+            "*stickers/*": "a sign inside a text, or below it",
             "export_results.html": _LEFT_OUT["personal_information"],
             "*lists/frequent.html": _LEFT_OUT["frequent_contacts.list.item"],
             "*lists/sessions.html": _LEFT_OUT["sessions.list.item"],
