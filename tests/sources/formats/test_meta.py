@@ -386,3 +386,42 @@ def test_an_encrypted_chat_is_the_same_under_another_number(tmp_path: Path) -> N
         "february/messages/Tomás Reis_5.json": json_bytes(SEALED),
     }
     assert set(read(Facebook(), SAMPLES[2].folder(tmp_path / "g", copied))) == keys("h", 3)
+
+
+def test_what_was_posted_on_threads_comes_in_with_its_people(tmp_path: Path) -> None:
+    def posted(text: str, moment: int, **more: Any) -> dict[str, Any]:
+        return {"uri": "", "title": text, "creation_timestamp": moment, **more}
+
+    def person(name: str) -> dict[str, Any]:
+        rows = [{"href": f"https://threads.example/{name}", "value": name, "timestamp": 1}]
+        return {"title": "", "string_list_data": rows}
+
+    app = "text_post_app_text_post_app_"
+    like = {**person("👍"), "title": "bo"}
+    threads = {
+        "threads_and_replies.json": {
+            "text_post_app_text_posts": [
+                {"media": [posted("First of two", 1_767_000_000)]},
+                {"media": [posted("Second of two", 1_767_000_000)]},
+                {"media": [posted("Agreed", 1_767_000_009, text_app_post={"is_reply": True})]},
+            ]
+        },
+        "followers_1.json": {f"{app}followers": [person("ana")]},
+        "following.json": {f"{app}following": [person("bo")]},
+        "liked_threads.json": {"text_post_app_media_likes": [like]},
+    }
+    folder = "your_instagram_activity/threads"
+    files = {f"{folder}/{name}": json_bytes(value) for name, value in threads.items()}
+    path = SAMPLES[3].folder(tmp_path, {**instagram(today=True), **files})
+    records = read(Instagram(), path)
+    posts = [data for data in of(records, "posts") if "hread" in data["kind"]]
+    assert [(data["kind"], data["text"]) for data in posts] == [
+        ("thread", "First of two"),
+        ("thread", "Second of two"),
+        ("answer on Threads", "Agreed"),
+    ]
+    people = [(data["relation"], data["name"]) for data in of(records, "people")]
+    assert ("follower on Threads", "ana") in people
+    assert ("followed on Threads", "bo") in people
+    assert "liked thread" in [data["reaction"] for data in of(records, "likes")]
+    assert "a file of another layout" not in [found.reason for found in told(Instagram(), path)]

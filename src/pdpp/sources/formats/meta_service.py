@@ -65,6 +65,9 @@ _PAGES = re.compile(
 ValueReader = Callable[[FileFinder, Any, str], Iterator[Finding]]
 """Yields what one value of a file holds."""
 
+ListedFile = tuple[FileEntry, tuple[str, str, ValueReader]]
+"""A file, where in it the values stand, what one of them is called, and what reads it."""
+
 
 class MetaArchive(Source):
     """An archive of one of the two services, asked for as JSON."""
@@ -115,14 +118,14 @@ class MetaArchive(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Look for chats, and for the files that only this service writes."""
-        service, own = _service(tree), bool(self._listed(tree) or has_chats(tree))
+        service, own = _service(tree), bool(self.listed_files(tree) or has_chats(tree))
         inner = any(tree.top == entry.name[: match.start()] != "" for entry, match in _tops(tree))
         # Of several archives in a folder the owner means those that are of this service.
         chosen = choices.chosen and own and not (inner and service)
         if not chosen and service != self.service:
             return self._refusal(tree)
         chats = chats_of(tree)
-        if not chats and not self._listed(tree):
+        if not chats and not self.listed_files(tree):
             return None
         owner = self.owner(tree)
         name = owner.get("name", "")
@@ -160,11 +163,12 @@ class MetaArchive(Source):
         finder = FileFinder(tree)
         for chat in chats_of(tree):
             yield ExportPart(chat.entries[0], partial(_read_chat, chat, finder))
-        for entry, reading in self._listed(tree):
+        for entry, reading in self.listed_files(tree):
             yield ExportPart(entry, partial(read_values, entry, reading, finder))
 
-    def _listed(self, tree: Tree) -> list[tuple[FileEntry, tuple[str, str, ValueReader]]]:
-        chosen: dict[str, tuple[FileEntry, tuple[str, str, ValueReader]]] = {}
+    def listed_files(self, tree: Tree) -> list[ListedFile]:
+        """Return the files to read, each with how it is read."""
+        chosen: dict[str, ListedFile] = {}
         for pattern, reading in self.files.items():
             for entry in tree.named(pattern):
                 chosen.setdefault(entry.name, (entry, fitting(entry, reading)))

@@ -17,6 +17,7 @@ from pdpp.sources.formats.meta_archive import (
 )
 from pdpp.sources.formats.meta_service import (
     INSTAGRAM,
+    ListedFile,
     MetaArchive,
     first_values,
 )
@@ -24,7 +25,7 @@ from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.times import epoch_text
-from pdpp.sources.reading.tree import Tree
+from pdpp.sources.reading.tree import FileEntry, Tree
 
 
 def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -42,13 +43,23 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
     text = text or written_in(cells_of(value))[0]
     addresses = [str(file["uri"]) for file in files if file.get("uri")]
     bases = [address.rpartition("/")[2] for address in addresses]
-    key = digest_key(kind, str(moment), *bases)
+    # A text alone has no file to tell it by, and several may be posted at once.
+    key = digest_key(kind, str(moment), *(bases or [text] * bool(text)))
     data = {"id": key, "text": text or None, "kind": kind, "posted_at": posted}
     yield Item("posts", key, present(data))
     for number, file in enumerate(files):
+        if text and not file.get("uri"):
+            continue
         caption = mended(file.get("title"))
         place = f"{where} file {number + 1}"
         yield attached(finder, file.get("uri"), posted, place, caption=caption, post_id=key)
+
+
+def _thread(finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Read what was posted on Threads, which may answer somebody."""
+    files = [file for file in listed(value, "media") if isinstance(file, dict)]
+    answers = any(mapped(file, "text_app_post").get("is_reply") for file in files)
+    return _post("answer on Threads" if answers else "thread", finder, value, where)
 
 
 def _moment(value: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]) -> Any:
@@ -129,6 +140,26 @@ def _person(
     yield Item("people", key, present(data))
 
 
+_THREADS = "text_post_app_text_post_app_"
+_OF_THREADS = MappingProxyType(
+    {
+        "relationships_followers.item": (
+            *(f"{_THREADS}followers.item", "person"),
+            partial(_person, "follower on Threads"),
+        ),
+        "relationships_following.item": (
+            *(f"{_THREADS}following.item", "person"),
+            partial(_person, "followed on Threads"),
+        ),
+    }
+)
+"""How files in the folder of Threads are read, by the list that Instagram's own have."""
+
+
+def _is_of_threads(entry: FileEntry) -> bool:
+    return entry.name.split("/")[-2:-1] == ["threads"]
+
+
 class Instagram(MetaArchive):
     """The zips or the folder that Instagram hands out, asked for as JSON."""
 
@@ -146,6 +177,15 @@ class Instagram(MetaArchive):
             ),
             "igtv_videos.json": ("ig_igtv_media.item", "video", partial(_post, "video")),
             "other_content.json": ("ig_other_media.item", "post", partial(_post, "other")),
+            "threads_and_replies.json": ("text_post_app_text_posts.item", "thread", _thread),
+            "liked_threads.json": (
+                *("text_post_app_media_likes.item", "like"),
+                partial(_like, "liked thread"),
+            ),
+            "saved_threads.json": (
+                *("text_post_app_text_post_app_saved_posts.item", "saved"),
+                partial(_like, "saved thread"),
+            ),
             "profile_photos.json": (
                 *("ig_profile_picture.item", "picture"),
                 partial(_post, "profile picture"),
@@ -180,6 +220,13 @@ class Instagram(MetaArchive):
             ),
         }
     )
+
+    def listed_files(self, tree: Tree) -> list[ListedFile]:
+        """Return the files to read; some of Threads have the names of Instagram's own."""
+        return [
+            (entry, _OF_THREADS.get(reading[0], reading) if _is_of_threads(entry) else reading)
+            for entry, reading in super().listed_files(tree)
+        ]
 
     def owner(self, tree: Tree) -> dict[str, str]:
         """Return the name of the account."""
