@@ -220,6 +220,28 @@ def test_notes_have_the_day_and_the_order_of_the_page(tmp_path: Path) -> None:
     ]
 
 
+def test_words_of_a_layout_that_is_not_known_are_kept(tmp_path: Path) -> None:
+    rich = '<div class="rich_message">\n<h1>Tides</h1>\n<p>High at noon</p>\n</div>\n'
+    new = '<div class="media_wrap clearfix">\n<div class="gift">A lighthouse</div>\n</div>\n'
+    signed = '<div class="signature details">\nEditor\n</div>\n'
+    boat = shown("photo", "photos/boat.jpg")
+    pages = chat_page(
+        said(1, "10:00:00", sender=NORA, before=rich),
+        said(2, "10:00:01", before=boat + rich),
+        said(3, "10:00:02", before=new),
+        said(4, "10:00:03", before=boat, after=signed),
+    )
+    path = put(tmp_path, {"messages.html": pages, "photos/boat.jpg": PHOTO})
+    records = read(SOURCE, path)
+    assert [" ".join(data["text"].split()) for data in of_stream(records, "messages")] == [
+        "Tides High at noon",
+        "Tides High at noon",
+        "A lighthouse",
+        "",
+    ]
+    assert len(of_stream(records, "media")) == 2
+
+
 CHAT = (
     said(2, "10:00:00", "The mole light is out, bring a lantern for the way back.", sender=NORA),
     said(3, "10:00:07", before=shown("photo", "photos/boat.jpg")),

@@ -14,6 +14,7 @@ from tests.sources.formats import test_mail as mail
 from tests.sources.formats import test_markdown as markdown
 from tests.sources.formats import test_slack as slack
 from tests.sources.formats import test_telegram as telegram
+from tests.sources.formats import test_telegram_pages as pages
 from tests.sources.formats import test_whatsapp as whatsapp
 from tests.sources.samples.sample import FormatSample, json_lines
 
@@ -290,6 +291,22 @@ SAMPLES = (
         earlier={"result.json": json.dumps(_EARLIER_TELEGRAM).encode()},
         cut="result.json",
         renamed={"result.json": "result (1).json"},
+    ),
+    FormatSample(
+        "telegram",
+        "web pages",
+        {
+            "messages.html": pages.chat_page(*pages.CHAT).encode(),
+            "messages2.html": pages.chat_page(
+                pages.said(9, "11:00:00", "Later", sender="Bo ")
+            ).encode(),
+            "photos/boat.jpg": telegram.PHOTO,
+        },
+        words="mole light lantern Telegram",
+        sentence="bring a lantern for the way back",
+        units={"message": ["messages of a page"]},
+        earlier={"messages.html": pages.chat_page(*pages.CHAT[:1]).encode()},
+        cut="messages.html",
     ),
     FormatSample(
         "whatsapp",

@@ -43,7 +43,9 @@ _OLDEST_MARK_OF_DAY = -100_000
 """Marks of days count down from -1; messages of a group that became a larger one are far below."""
 _UNSUPPORTED = "This message is not supported"
 _NOBODY = "Deleted Account"
-_OTHER_PARTS = ".userpic_wrap, .date, .from_name, .reply_to, .reactions, .bot_buttons_table"
+_OTHER_PARTS = (
+    ".userpic_wrap, .date, .from_name, .reply_to, .reactions, .bot_buttons_table, .signature"
+)
 _ZONE_STEP = 15
 
 
@@ -207,13 +209,12 @@ class ChatPageReader:
         value |= _sent(moment)
         value |= media_of(page)
         value["reactions"] = reactions_in(page)
+        self._answer(page, value)
         text = page.css_first(".body > .text")
-        value["text"] = marked_text(text) if text is not None else ""
-        if not value["text"] and not value.keys() - _BARE:
-            value["text"] = _other_words(page)
+        has_media = bool(value.keys() - _BARE)
+        value["text"] = marked_text(text) if text is not None else _other_words(page, has_media)
         if value["type"] == "service":
             value["actor"] = value["from"]
-        self._answer(page, value)
         return self._named(value, time_mark(moment) if moment else "")
 
     def _take_senders(self, page: "LexborNode") -> None:
@@ -247,7 +248,8 @@ class ChatPageReader:
 
 
 _BARE = frozenset(
-    {"id", "type", "from", "forwarded_from", "date", "date_unixtime", "reactions", "text"}
+    {"id", "type", "from", "forwarded_from", "date", "date_unixtime", "reactions"}
+    | {"reply_to_message_id", "answered_key"}
 )
 """Members of a message that say nothing by themselves."""
 
@@ -270,9 +272,9 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _other_words(page: "LexborNode") -> str:
+def _other_words(page: "LexborNode", has_media: bool) -> str:
     """Return the words of a message of a layout that is not known, so that none are lost."""
-    for node in page.css(_OTHER_PARTS):
+    for node in page.css(f"{_OTHER_PARTS}, .media_wrap" if has_media else _OTHER_PARTS):
         node.decompose()
     return html_text(page.html or "")
 
