@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.sources.formats.telegram_pages import (
     PHOTO,
     answer_to,
@@ -323,6 +324,20 @@ def test_a_whole_account_is_read_with_every_chat_and_list(tmp_path: Path) -> Non
     assert [data["name"] for data in of_stream(records, "contacts")] == ["Ana Sá", "Bo"]
     [story] = of_stream(records, "stories")
     assert (story["caption"], story["pinned"], story["name"]) == ("At sea", True, "s.jpg")
+
+
+@pytest.mark.parametrize("pages_first", [True, False])
+def test_an_account_as_pages_and_as_json_is_one_account(tmp_path: Path, pages_first: bool) -> None:
+    owner = {"user_id": 1, "first_name": "Nora", "phone_number": "+351 91 234"}
+    chats = {"list": [json.loads(result(JSON_CHAT))]}
+    document = {"personal_information": owner, "contacts": {"list": []}, "chats": chats}
+    forms = [
+        account_pages(tmp_path / "pages"),
+        put(tmp_path / "json", {"result.json": json.dumps(document)}),
+    ]
+    home = Home(tmp_path / "home")
+    first, second = (home.bring(path) for path in (forms if pages_first else forms[::-1]))
+    assert first["connection"]["connection_id"] == second["connection"]["connection_id"]
 
 
 def test_every_file_of_an_account_is_read_or_has_a_reason(tmp_path: Path) -> None:

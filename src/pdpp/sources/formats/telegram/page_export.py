@@ -66,9 +66,10 @@ def page_export(tree: Tree) -> PageExport | None:
 
 
 def account_facts(tree: Tree, export: PageExport) -> dict[str, str]:
-    """Return what the first page that says anything tells of the owner."""
+    """Return what the first page that says anything tells of the owner, named as in the JSON."""
     facts = (personal_facts(entry) for entry in tree.these(export.first_pages))
-    return next((fact for fact in facts if fact), {})
+    told = next((fact for fact in facts if fact), {})
+    return {name.lower().replace(" ", "_"): value for name, value in told.items()}
 
 
 def page_parts(

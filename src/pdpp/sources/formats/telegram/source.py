@@ -114,7 +114,7 @@ class Telegram(Source):
         if not documents and pages is None:
             return None
         zone_named(choices.given.get("time_zone"))
-        return _recognition(tree, documents, pages, choices.given.get("time_zone"))
+        return _recognition(tree, documents, pages, choices)
 
     def owner_entries(self, tree: Tree) -> Sequence[FileEntry]:
         """Return the documents and first pages of whole accounts, which say whose they are."""
@@ -158,7 +158,7 @@ def _is_whole(entry: FileEntry) -> bool | None:
 
 
 def _recognition(
-    tree: Tree, documents: Mapping[str, bool], pages: PageExport | None, zone: str | None
+    tree: Tree, documents: Mapping[str, bool], pages: PageExport | None, choices: OwnerChoices
 ) -> Recognition:
     facts = [_facts(entry, documents[entry.name]) for entry in tree.these(documents)]
     owners = [fact for fact, whole in zip(facts, documents.values(), strict=True) if whole]
@@ -166,11 +166,14 @@ def _recognition(
     # A chat alone names nobody but the other side: all such chats are one collection.
     names = {str(fact["name"]) for fact in owners if fact.get("name")}
     told = account_facts(tree, pages) if pages is not None else {}
-    if told.get("First name"):
-        names.add(told["First name"])
+    if told.get("first_name"):
+        names.add(told["first_name"])
     account = names.pop() if len(names) == 1 else ""
-    phone = "".join(filter(str.isdecimal, told.get("Phone number", "")))
-    identity = str(known.get("id") or (phone and f"phone {phone}"))
+    phones = (fact.get("phone_number") for fact in (*owners, told))
+    phone = next((digits for number in phones if (digits := _digits(number))), "")
+    shape = f"owner of {phone}" if phone else ""
+    kept = choices.recall("telegram", shape) if shape else {}
+    identity = _identity(str(known.get("id") or ""), phone, str(kept.get("identity") or ""))
     duplicates = _duplicates(tree, documents, pages)
     alone = pages is not None and any(chat.pages[0] not in duplicates for chat in pages.chats)
     return Recognition(
@@ -180,13 +183,28 @@ def _recognition(
         identity=identity,
         owner_known=bool(identity),
         notes=(_NO_IDS,) if alone else (),
+        shape=shape,
+        remember={**kept, "identity": identity} if shape else {},
         detail={
             "documents": dict(documents),
             "pages": pages,
             "duplicates": duplicates,
-            "time_zone": zone,
+            "time_zone": choices.given.get("time_zone"),
         },
     )
+
+
+def _identity(number: str, phone: str, kept: str) -> str:
+    """Return what an account is known by: its number, which pages do not tell, or its telephone.
+
+    Whichever form came in first names the account for the other one.
+    """
+    told = f"phone {phone}" if phone else ""
+    return kept if kept and (kept == told or not number) else number or told
+
+
+def _digits(number: object) -> str:
+    return "".join(filter(str.isdecimal, str(number or "")))
 
 
 def _version(documents: Mapping[str, bool], pages: PageExport | None) -> str:
@@ -217,17 +235,15 @@ def _duplicates(
 
 def _facts(entry: FileEntry, whole: bool) -> Mapping[str, object]:
     """Return whose export this is, from what stands before the messages."""
-    wanted = (
-        ("personal_information.first_name", "personal_information.user_id")
-        if whole
-        else ("name", "id")
-    )
+    owner = ("first_name", "user_id", "phone_number")
+    wanted = [f"personal_information.{name}" for name in owner] if whole else ["name", "id"]
     facts: dict[str, object] = {}
     with suppress(DamagedFile), entry.open() as stream:
         for element in elements(stream, *wanted, "chats", "messages"):
             if isinstance(element, Skipped) or element.path in ("chats", "messages"):
                 break
-            facts["id" if element.path.endswith("id") else "name"] = element.value
+            name = element.path.rpartition(".")[2]
+            facts[{"user_id": "id", "first_name": "name"}.get(name, name)] = element.value
             if len(facts) == len(wanted):
                 break
     return facts
