@@ -185,6 +185,18 @@ def test_letters_of_windows_are_read(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_calendar_in_wide_letters_is_read_with_its_zone(tmp_path: Path, encoding: str) -> None:
+    text = calendar(CHOIR, MOVED, TASK, name="Förening")
+    path = put(tmp_path, text)
+    expected = read(SOURCE, path)
+    put(tmp_path, text.decode().encode(encoding))
+    assert read(SOURCE, path) == expected
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert seen.account == "Förening"
+
+
 def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
     check_twice(put(tmp_path, calendar(CHOIR, MOVED, TASK)), tmp_path)
 

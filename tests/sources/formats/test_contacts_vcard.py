@@ -153,6 +153,18 @@ def test_an_unknown_charset_loses_no_card(tmp_path: Path) -> None:
     assert "updated_at" not in data
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_cards_that_phones_and_outlook_write_in_wide_letters_are_read(
+    tmp_path: Path, encoding: str
+) -> None:
+    cards = book(OLD, APPLE, MODERN)
+    path = put(tmp_path, cards)
+    expected = read(SOURCE, path)
+    put(tmp_path, cards.decode().encode(encoding))
+    assert read(SOURCE, path) == expected
+    assert told(SOURCE, path) == []
+
+
 def test_a_folder_of_single_cards_is_one_address_book(tmp_path: Path) -> None:
     put(tmp_path, book(APPLE), "nora.vcf")
     put(tmp_path, book(MODERN), "ben.vcf")

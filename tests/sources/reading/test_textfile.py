@@ -25,6 +25,14 @@ def test_text_is_read_in_the_encoding_it_is_written_in(
     assert [line.number for line in text_lines(file)] == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_known_by_its_zeros(tmp_path: Path, encoding: str) -> None:
+    text = f"a line of plain letters\n{TEXT}"
+    file = entry(tmp_path / "a.txt", text.encode(encoding))
+    assert [line.text for line in text_lines(file)] == text.split("\n")
+    assert encoding_of(bytes(64)) == encoding_of(b"a\x00b") == "utf-8"
+
+
 def test_utf_16_of_the_other_byte_order_is_read_too(tmp_path: Path) -> None:
     file = entry(tmp_path / "a.txt", b"\xfe\xff" + TEXT.encode("utf-16-be"))
     assert [line.text for line in text_lines(file)] == TEXT.split("\n")

@@ -20,7 +20,7 @@ from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.sqlitefile import SQLITE_HEAD, count_rows
 from pdpp.sources.reading.structure import opening
-from pdpp.sources.reading.textfile import text_lines
+from pdpp.sources.reading.textfile import open_narrow, text_lines
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 _MARK = b"\xef\xbb\xbf"
@@ -31,8 +31,8 @@ _CELLS = {
 }
 """How the entries of pages that are one long list begin, as Takeout and Telegram write them."""
 _TEXT_SUFFIXES = frozenset(
-    {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".md", ".jsonl", ".ndjson"}
-    | {".ofx", ".qfx", ".qif", ".sta", ".mt940", ""}
+    {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".vcs", ".md", ".jsonl"}
+    | {".ndjson", ".ofx", ".qfx", ".qif", ".sta", ".mt940", ""}
 )
 _XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx"})
 _BEGINNINGS = (
@@ -102,7 +102,7 @@ def _count(entry: FileEntry, census: Census) -> None:
     elif entry.suffix == ".html":
         _count_cells(entry, census)
     elif entry.suffix in _TEXT_SUFFIXES:
-        with entry.open() as stream:
+        with open_narrow(entry) as stream:
             for line in lines(stream):
                 _count_line(line.text, census)
 

@@ -1,8 +1,9 @@
 """Text files: which encoding a file of text is in, and its lines as text."""
 
 import codecs
+import io
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.tree import FileEntry
@@ -13,7 +14,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 WESTERN = "cp1252"
-_CHUNK = 1 << 16
+_WIDE = "utf-16"
+_LOOKED_AT = 32
+"""So many bytes tell whether every second one is zero, as it is in UTF-16 without a mark."""
 
 
 class DecodedLine(NamedTuple):
@@ -33,6 +36,8 @@ def encoding_of(head: bytes) -> str:
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name
+    if wide := _unmarked(head):
+        return wide
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
@@ -40,40 +45,71 @@ def encoding_of(head: bytes) -> str:
     return "utf-8"
 
 
+def _unmarked(head: bytes) -> str | None:
+    """Return the byte order of UTF-16 without a mark, which begins with letters of ASCII."""
+    first, second = head[:_LOOKED_AT:2], head[1:_LOOKED_AT:2]
+    if len(head) < _LOOKED_AT:
+        return None
+    if not any(second) and all(first) and first.isascii():
+        return f"{_WIDE}-le"
+    return f"{_WIDE}-be" if not any(first) and all(second) and second.isascii() else None
+
+
 def plain_head(entry: FileEntry, size: int = 4_096) -> bytes:
-    """Return the beginning of a text file with line feeds alone and without a byte order mark."""
-    head = entry.head(size).removeprefix(codecs.BOM_UTF8)
+    """Return the beginning of a text file with line feeds alone and without a byte order mark.
+
+    What is written in UTF-16 is given in UTF-8.
+    """
+    with open_narrow(entry) as stream:
+        head = stream.read(size).removeprefix(codecs.BOM_UTF8)
     return head.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def open_narrow(entry: FileEntry, encoding: str | None = None) -> BinaryIO:
+    """Open a text file so that a line feed is one byte: UTF-16 is read as UTF-8."""
+    encoding = encoding or encoding_of(entry.head(_LOOKED_AT))
+    stream = entry.open()
+    if not encoding.startswith(_WIDE):
+        return stream
+    return cast(BinaryIO, io.BufferedReader(_Recoded(stream, encoding)))
 
 
 def text_lines(entry: FileEntry, encoding: str | None = None) -> Iterator[DecodedLine]:
     """Yield the lines of a file as text; what cannot be decoded becomes U+FFFD."""
     encoding = encoding or encoding_of(entry.head())
-    with entry.open() as stream:
-        source = _Recoded(stream, encoding) if encoding == "utf-16" else stream
-        narrow = "utf-8" if encoding in ("utf-8-sig", "utf-16") else encoding
-        for line in lines(source):  # type: ignore[arg-type]
+    narrow = "utf-8" if encoding == "utf-8-sig" or encoding.startswith(_WIDE) else encoding
+    with open_narrow(entry, encoding) as stream:
+        for line in lines(stream):
             text = line.text.removesuffix(b"\r").decode(narrow, "replace")
             yield DecodedLine(
                 line.number, text.replace("\x00", "\ufffd"), line.too_long, line.whole
             )
 
 
-class _Recoded:
-    """A stream of another encoding, read line by line as UTF-8."""
+class _Recoded(io.RawIOBase):
+    """A stream of another encoding, read as UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._buffer = b""
+        self._rest = b""
 
-    def readline(self, size: int) -> bytes:
-        """Return up to the next line feed, and no more than some bytes."""
-        while b"\n" not in self._buffer and len(self._buffer) < size:
-            chunk = self._stream.read(_CHUNK)
-            self._buffer += self._decoder.decode(chunk, final=not chunk).encode()
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read some bytes."""
+        while not self._rest:
+            chunk = self._stream.read(len(buffer))
+            self._rest = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
             if not chunk:
                 break
-        end = self._buffer.find(b"\n", 0, size) + 1 or min(size, len(self._buffer))
-        line, self._buffer = self._buffer[:end], self._buffer[end:]
-        return line
+        piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+        super().close()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pdpp.sources.reading.components import TextComponent, components
 from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.textfile import open_narrow
 from pdpp.sources.reading.tree import FileEntry
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def learn_zones(entry: FileEntry) -> None:
     from icalendar.timezone import tzp
 
     tzp.use_default()
-    with entry.open() as stream:
+    with open_narrow(entry) as stream:
         for block in components(stream, ("VTIMEZONE",)):
             if isinstance(block, TextComponent):
                 with suppress(*SURPRISES):  # Told when its turn comes.

@@ -12,7 +12,7 @@ from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.textfile import plain_head
+from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
 from pdpp.sources.source import (
@@ -143,7 +143,7 @@ class _Reader:
 def _read(entry: FileEntry, zone: str | None, several: _Holders | None) -> Iterator[Finding]:
     reader, ended = _Reader(entry, zone, several), False
     learn_zones(entry)
-    with reader.entry.open() as stream:
+    with open_narrow(reader.entry) as stream:
         for part in components(stream, _KINDS):
             if isinstance(part, LooseLine):
                 ended = ended or part.line.strip().upper() == "END:VCALENDAR"

@@ -19,7 +19,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.textfile import plain_head
+from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -73,7 +73,7 @@ class ContactsVcard(Source):
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
     seen = SeenKeys()
-    with entry.open() as stream:
+    with open_narrow(entry) as stream:
         for part in components(stream, ("VCARD",)):
             if isinstance(part, Skipped):
                 yield part._replace(example=f"{entry.name} {part.example}")
