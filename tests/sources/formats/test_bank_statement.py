@@ -1,5 +1,6 @@
 """What is particular to statements as CAMT.053, MT940 and QIF."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,42 @@ def test_a_report_of_some_days_is_read_as_a_statement_is(tmp_path: Path) -> None
     path = put(tmp_path, report)
     assert [booking["payee"] for booking in bookings(path)] == ["Casa do Farol"]
     assert bookings(path) == bookings(put(tmp_path, statement))[:1]
+
+
+def notification(*entries: str) -> bytes:
+    """Return the same bookings as the bank tells them one by one."""
+    text = bank.camt(*entries).replace(b"camt.053.", b"camt.054.")
+    for before, after in ((b"Stmt>", b"Ntfctn>"), (b"BkToCstmrNtfctn", b"BkToCstmrDbtCdtNtfctn")):
+        text = text.replace(before, after)
+    return re.sub(rb"<Bal>.*</Bal>", b"", text)
+
+
+def test_a_notification_tells_payments_without_counting_them_twice(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    one_sum = bank.BATCH.replace(bank.BATCH[bank.BATCH.index("<NtryDtls>") :], "</Ntry>")
+    statement = home.bring(put(tmp_path, bank.camt(bank.RENT, one_sum), "053.xml"))
+    notices = home.bring(put(tmp_path, notification(bank.BATCH, bank.PENDING), "054.xml"))
+    assert notices["connection"] == statement["connection"]
+    assert (notices["counts"]["new"], notices["counts"]["skipped"]) == (2, 1)
+    kept = [(stream, data) for (stream, _), data in home.records().items()]
+    told = [data for stream, data in kept if stream == "notifications"]
+    assert {(data["payee"], data["amount_text"]) for data in told} == {
+        ("Rope shop", "-10.00"),
+        ("Flare shop", "-20.00"),
+    }
+    assert {data["account_number"] for data in told} == {bank.IBAN}
+    sums = [data["amount_text"] for stream, data in kept if stream == "transactions"]
+    assert sorted(sums) == ["-30.00", "-850.00"]
+    [account] = [data for stream, data in kept if stream == "accounts"]
+    assert account["ledger_balance_text"] == "1320.00"
+
+
+def test_a_folder_of_statements_and_notifications_is_one_account(tmp_path: Path) -> None:
+    put(tmp_path / "both", bank.camt(bank.RENT, bank.BATCH), "053.xml")
+    put(tmp_path / "both", notification(bank.RENT, bank.BATCH), "054.xml")
+    report = Home(tmp_path / "home").bring(tmp_path / "both")
+    new = {name: stream["new"] for name, stream in report["streams"].items()}
+    assert new == {"accounts": 1, "transactions": 3, "notifications": 3}
 
 
 def test_shares_that_are_bought_cost_money(tmp_path: Path) -> None:

@@ -1,4 +1,8 @@
-"""CAMT.053 and 052: statements and reports of an account as XML, as banks in Europe write them."""
+"""CAMT: statements (053), reports (052) and notifications (054) of an account as XML.
+
+A notification tells single payments that a statement may hold as one sum, so that nothing says
+which of them a statement brought. They have a stream of their own, and no sum counts money twice.
+"""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +10,7 @@ from decimal import Decimal
 
 from pdpp.model import instant
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking
-from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import exact
@@ -14,12 +18,14 @@ from pdpp.sources.reading.tree import FileEntry
 from pdpp.sources.reading.xmlstream import XmlElement, XmlEnd, XmlStart, xml_elements, xml_root
 
 _PARTS = ("Ntry", "Acct", "Bal")
-_NAMESPACE = re.compile(r"camt\.05[23]\.")
+_NOTIFICATION = "Ntfctn"
+_AROUND = ("Stmt", "Rpt", _NOTIFICATION)
+_NAMESPACE = re.compile(r"camt\.05[234]\.")
 _UNBOOKED = frozenset({"PDNG", "INFO", "FUTR"})
 
 
 def is_camt(entry: FileEntry) -> bool:
-    """Tell whether a file is a statement, or a report of some days, by its namespace."""
+    """Tell whether a file is a statement, a report or a notification by its namespace."""
     root = xml_root(entry)
     return root is not None and root.name == "Document" and bool(_NAMESPACE.search(root.namespace))
 
@@ -35,12 +41,14 @@ def first_account(entry: FileEntry) -> str:
 
 def read_camt(entry: FileEntry) -> Iterator[Finding]:
     """Yield the bookings and accounts of a file."""
-    holder, ordinals = BankAccount(), Ordinals()
+    holder, ordinals, notified = BankAccount(), Ordinals(), False
     with entry.open() as stream:
-        for element in xml_elements(stream, *_PARTS, around=("Stmt", "Rpt")):
+        for element in xml_elements(stream, *_PARTS, around=_AROUND):
             if isinstance(element, XmlStart):
-                holder = BankAccount()
+                holder, notified = BankAccount(), element.name == _NOTIFICATION
             elif isinstance(element, XmlEnd):
+                if notified:  # It knows no balance, and would take that of a statement away.
+                    continue
                 where = f"{entry.name} statement"
                 yield from account(_account(holder, where), where, "statement")
             elif isinstance(element, Skipped):
@@ -51,7 +59,18 @@ def read_camt(entry: FileEntry) -> Iterator[Finding]:
                 _keep_balance(holder, element)
             else:
                 where = f"{entry.name} entry {element.number}"
-                yield from account(_entry(holder, element, ordinals, where), where, "entry")
+                found = _entry(holder, element, ordinals, where)
+                found = _notifications(found, holder) if notified else found
+                yield from account(found, where, "entry")
+
+
+def _notifications(found: Iterator[Finding], holder: BankAccount) -> Iterator[Finding]:
+    for finding in found:
+        if isinstance(finding, Item):
+            data = {**finding.data, "account_number": holder.number}
+            yield Item("notifications", finding.key, data)
+        else:
+            yield finding
 
 
 def _account(holder: BankAccount, where: str) -> Iterator[Finding]:

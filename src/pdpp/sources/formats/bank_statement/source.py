@@ -1,4 +1,4 @@
-"""Bank statements in the layouts that banks and programs exchange: CAMT.053, MT940 and QIF."""
+"""Bank statements in the layouts that banks and programs exchange: CAMT, MT940 and QIF."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ _ENDINGS = frozenset({".xml", ".camt", ".sta", ".mt940", ".940", ".swi", ".txt",
 _MOST_CANDIDATES = 2_000
 _COPY = re.compile(r"\s*\(\d{1,3}\)$")
 _LAYOUTS: Mapping[str, Callable[[FileEntry], bool]] = MappingProxyType(
-    {"CAMT.053": camt.is_camt, "MT940": mt940.is_mt940, "QIF": qif.is_qif}
+    {"CAMT": camt.is_camt, "MT940": mt940.is_mt940, "QIF": qif.is_qif}
 )
 
 
@@ -32,7 +32,7 @@ class StatementFiles(Source):
 
     connector_key = "bank_statement"
     lies_among_others = True
-    label = "Bank statement (CAMT.053, MT940 or QIF)"
+    label = "Bank statement (CAMT, MT940 or QIF)"
 
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return every file by itself where they are of several accounts."""
@@ -86,7 +86,7 @@ def _layout(entry: FileEntry) -> str | None:
 def _first_account(entry: FileEntry, layouts: Mapping[str, str]) -> str:
     """Return the account that a file begins with; QIF names none that is the bank's own."""
     try:
-        if layouts[entry.name] == "CAMT.053":
+        if layouts[entry.name] == "CAMT":
             return camt.first_account(entry).replace(" ", "")
         if layouts[entry.name] == "MT940":
             return mt940.first_account(entry)
@@ -96,7 +96,7 @@ def _first_account(entry: FileEntry, layouts: Mapping[str, str]) -> str:
 
 
 def _read(entry: FileEntry, layout: str, ledgers: int) -> Iterator[Finding]:
-    if layout == "CAMT.053":
+    if layout == "CAMT":
         return camt.read_camt(entry)
     if layout == "MT940":
         return mt940.read_mt940(entry)
