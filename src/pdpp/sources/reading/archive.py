@@ -3,14 +3,13 @@
 import stat
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
+from pdpp.sources.reading.zipnames import entry_names
 
 ZIP_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _END = struct.Struct("<4s4H2LH")
@@ -22,7 +21,6 @@ _BIG_END_MARK = b"PK\x06\x06"
 _LONGEST_COMMENT = 1 << 16
 _UNKNOWN_COUNT, _UNKNOWN_SIZE = 0xFFFF, 0xFFFFFFFF
 _ENCRYPTED = 0x1
-_SAYS_UTF8 = 0x800
 _UNIX = 3
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _WAY_OUT = "unpack it yourself and import the folder, if you trust it"
@@ -67,7 +65,7 @@ def _entries(
 ) -> tuple[list[FileEntry], list[Skipped]]:
     entries: dict[str, FileEntry] = {}
     refused: list[Skipped] = []
-    for name, info in _names(archive.infolist()):
+    for name, info in entry_names(archive.infolist()):
         if name.endswith("/"):
             continue
         reason = _problem(name, info, limits)
@@ -78,21 +76,6 @@ def _entries(
         else:
             entries[name] = _entry(archive, name, info, meter)
     return [entries[name] for name in sorted(entries)], refused
-
-
-def _names(infos: list[zipfile.ZipInfo]) -> Iterator[tuple[str, zipfile.ZipInfo]]:
-    """Yield the entries of a zip with the names that they have once somebody unpacks it.
-
-    Some programs of Windows write backslashes between folders. Those of macOS write UTF-8 and do
-    not say so; what is UTF-8 by chance in the old letters of DOS is no name that anybody gave.
-    """
-    slashes = any("/" in info.filename for info in infos)
-    for info in infos:
-        name = info.filename
-        if not info.flag_bits & _SAYS_UTF8 and not name.isascii():
-            with suppress(UnicodeError):
-                name = name.encode("cp437").decode()
-        yield (name if slashes else name.replace("\\", "/")), info
 
 
 def _check_total(name: str, entries: list[FileEntry], size: int, limits: TreeLimits) -> None:
