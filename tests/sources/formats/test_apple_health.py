@@ -90,6 +90,33 @@ def test_a_workout_has_its_distance_energy_and_way(tmp_path: Path) -> None:
         assert file.read() == health.GPX
 
 
+def test_every_way_of_a_workout_is_kept_and_a_missing_one_is_told(tmp_path: Path) -> None:
+    legs = "".join(
+        f'<WorkoutRoute startDate="2026-01-05 08:{10 * leg}:00 +0100"><FileReference'
+        f' path="/workout-routes/leg-{leg}.gpx"/></WorkoutRoute>'
+        for leg in (1, 2, 3)
+    )
+    run = health.RUN.replace("</Workout>", f"{legs}</Workout>")
+    written = health.export(run)
+    for leg in (1, 2):
+        written[f"apple_health_export/workout-routes/leg-{leg}.gpx"] = health.GPX + b"\n" * leg
+    for name, content in written.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    found = findings(SOURCE, tmp_path)
+    ways = [item for item in found if isinstance(item, Item) and item.stream == "routes"]
+    assert [(way.data["part"], way.data["started_at"]) for way in ways] == [
+        ("2 of 4", "2026-01-05T07:10:00Z"),
+        ("3 of 4", "2026-01-05T07:20:00Z"),
+    ]
+    [workout] = [item for item in found if isinstance(item, Item) and item.stream == "workouts"]
+    assert {way.data["workout_id"] for way in ways} == {workout.key}
+    assert [len(way.attachments[0].open().read()) - len(health.GPX) for way in ways] == [1, 2]
+    assert [finding.reason for finding in told(SOURCE, tmp_path)][1:] == [
+        "a file that the document names and the export lacks"
+    ]
+
+
 def test_an_older_workout_names_its_sums_itself(tmp_path: Path) -> None:
     ride = only(put(tmp_path, health.OLD_RIDE), "workouts")
     assert (ride["kind"], ride["distance_metres"], ride["energy_kcal"]) == (

@@ -22,6 +22,7 @@ from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognitio
 _MOST_CANDIDATES = 200
 _FIRST_ELEMENTS = 10
 _MOST_HEADER_LINES = 40
+_GPX = "application/gpx+xml"
 
 
 class AppleHealth(Source):
@@ -131,21 +132,48 @@ def _element(files: _NamedFiles, element: XmlElement, where: str) -> Iterator[Fi
     if isinstance(item, Skipped):
         yield item._replace(example=where)
         return
-    path = _path(element)
-    file = files.find(path) if path else None
-    if file is not None:
-        field = "route" if item.stream == "workouts" else "file"
-        kind = "application/gpx+xml" if field == "route" else "application/fhir+json"
-        item = item._replace(attachments=(Attachment(field, file.open, kind),))
-    yield item
-    if path and file is None:
-        yield Skipped("a file that the document names and the export lacks", where)
+    places = [(route, files.find(path)) for route, path in _places(element)]
+    yield _with_file(item, places[0][1] if places else None)
+    for number, (route, file) in enumerate(places, 1):
+        if file is None:
+            yield Skipped("a file that the document names and the export lacks", where)
+        elif number > 1:
+            yield _further_route(item, f"{number} of {len(places)}", route, file)
 
 
-def _path(element: XmlElement) -> str:
-    """Return the file that an element names, or nothing."""
-    reference = element.at("WorkoutRoute", "FileReference")
-    return (reference or element).attributes.get("path" if reference else "resourceFilePath", "")
+def _places(element: XmlElement) -> Iterator[tuple[XmlElement, str]]:
+    """Yield the files that an element names, each with the element that names it."""
+    if path := element.attributes.get("resourceFilePath"):
+        yield element, path
+    for route in element.each("WorkoutRoute"):
+        for reference in route.each("FileReference"):
+            yield route, reference.attributes.get("path", "")
+
+
+def _with_file(item: Item, file: FileEntry | None) -> Item:
+    if file is None:
+        return item
+    field = "route" if item.stream == "workouts" else "file"
+    kind = _GPX if field == "route" else "application/fhir+json"
+    return item._replace(attachments=(Attachment(field, file.open, kind),))
+
+
+def _further_route(workout: Item, part: str, route: XmlElement, file: FileEntry) -> Item:
+    """Return a way of a workout that has several, as after a long pause or a leg of another sport.
+
+    The first stands with the workout. Names of files tell the hour in the zone of the export, so
+    that a way is known by its place among the others.
+    """
+    key = digest_key("route", workout.key, part.partition(" ")[0])
+    data = {
+        "id": key,
+        "workout_id": workout.key,
+        "kind": workout.data["kind"],
+        "part": part,
+        "started_at": moment(route.attributes.get("startDate", "")) or workout.data["started_at"],
+        "ended_at": moment(route.attributes.get("endDate", "")),
+    }
+    return Item("routes", key, present(data), (Attachment("file", file.open, _GPX),))
 
 
 def _read_recording(entry: FileEntry) -> Iterator[Finding]:
