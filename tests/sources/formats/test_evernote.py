@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.sources.kit import Home, counts, findings, look, read, told
 from tests.sources.samples import evernote
 
@@ -118,3 +119,50 @@ def test_the_account_is_who_wrote_most(tmp_path: Path) -> None:
     nameless = look(SOURCE, put(tmp_path, evernote.BREAD))
     assert isinstance(nameless, Recognition)
     assert (nameless.identity, nameless.owner_known) == ("", False)
+
+
+def clipped_by(author: str, title: str) -> str:
+    more = f"<author>{author}</author><source-url>https://tides.example</source-url>"
+    more = f"<note-attributes>{more}</note-attributes>"
+    return evernote.note(title, "20240501T080000Z", "<div>x</div>", more)
+
+
+def bring_folders(home: Path, folder: Path, notes: dict[str, list[str]]) -> list[dict[str, Any]]:
+    for name, written in notes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(evernote.notebook(*written))
+    report = Home(home).bring(folder)
+    imports: list[dict[str, Any]] = report.get("imports", [report])
+    return imports
+
+
+def test_two_people_in_folders_of_their_own_are_two_accounts(tmp_path: Path) -> None:
+    clipping = clipped_by("The Tide Paper", "Moon")
+    notes = {
+        "nora/Boat.enex": [written_by("Nora", "Sails"), clipping],
+        "nora/more/Home.enex": [written_by("Nora", "Roof")],
+        "ben/Boat.enex": [written_by("Ben", "Oars")],
+    }
+    first, second = bring_folders(tmp_path / "data", tmp_path / "enex", notes)
+    names = {one["connection"]["display_name"]: one["counts"]["new"] for one in (first, second)}
+    assert names == {"Evernote (Ben)": 1, "Evernote (Nora)": 3}
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"Stack/a.enex": ["Nora"], "Shared/b.enex": ["Nora", "Ben"]},
+        {"2010/a.enex": ["nora@lind.example"], "2020/b.enex": ["Nora", "nora@lind.example"]},
+        {"a.enex": ["Nora"], "b.enex": ["Ben"]},
+        {"a.enex": ["Nora"], "Old/b.enex": ["nora@lind.example"]},
+        {"x/a.enex": ["Nora"], "y/b.enex": ["Nora"]},
+    ],
+)
+def test_folders_of_one_person_stay_one_account(
+    tmp_path: Path, notes: dict[str, list[str]]
+) -> None:
+    written = {
+        name: [written_by(author, f"{name} {author}") for author in authors]
+        for name, authors in notes.items()
+    }
+    assert len(bring_folders(tmp_path / "data", tmp_path / "enex", written)) == 1

@@ -17,7 +17,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import Ordinals, RecordKey, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
 from pdpp.sources.source import (
     Confidence,
@@ -54,12 +54,26 @@ class Evernote(Source):
     collects = True
     label = "Evernote notebooks"
 
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return folders beside each other as exports where each has one author, and not the same.
+
+        A name that changed over the years, or a notebook that somebody shared, stands in a folder
+        with others; only who unpacked the exports of two people has them in folders apart.
+        """
+        folders = _folders(_candidates(tree))
+        if len(folders) < 2 or "" in folders:
+            return ("",)
+        authors = [set(_authors(notebooks, own=True)) for notebooks in folders.values()]
+        alone = all(len(found) == 1 for found in authors)
+        return list(folders) if alone and len(set.union(*authors)) > 1 else ("",)
+
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents whose root only this export has."""
         notebooks = _candidates(tree)
         if not any(map(_is_notebook, notebooks)):
             return None
-        author = _author(notebooks)
+        authors = _authors(notebooks, own=True) or _authors(notebooks, own=False)
+        author = authors.most_common(1)[0][0] if authors else ""
         count = f"{len(notebooks)} notebooks" if len(notebooks) > 1 else "a notebook"
         return Recognition(
             Confidence.CERTAIN,
@@ -87,21 +101,42 @@ def _is_notebook(entry: FileEntry) -> bool:
     return root is not None and root.name == "en-export"
 
 
-def _author(notebooks: list[FileEntry]) -> str:
-    """Return who wrote most of the first notes; the export does not name the account."""
+def _folders(notebooks: list[FileEntry]) -> dict[str, list[FileEntry]]:
+    """Return notebooks by the folder in which their ways part; "" are those in none."""
+    top = common_folder(entry.name for entry in notebooks)
+    start = len(top) + 1 if top else 0
+    folders: dict[str, list[FileEntry]] = {}
+    for entry in notebooks:
+        head, inside, _ = entry.name[start:].partition("/")
+        folder = f"{top}/{head}".lstrip("/") if inside else ""
+        folders.setdefault(folder, []).append(entry)
+    return folders
+
+
+def _authors(notebooks: list[FileEntry], *, own: bool) -> Counter[str]:
+    """Return who wrote the first notes; the export does not name the account.
+
+    A page that was clipped may name its own author: it is none of the person's ``own`` notes.
+    """
     authors: Counter[str] = Counter()
     for entry in notebooks[:_SAMPLE_FILES]:
         try:
             with entry.open() as stream:
                 for note in xml_elements(stream, "note"):
                     if isinstance(note, XmlElement):
-                        authors[note.text_at("note-attributes", "author")] += 1
+                        more = note.at("note-attributes")
+                        if more is not None and not (own and _is_clipped(more)):
+                            authors[more.text_at("author")] += 1
                         if note.number >= _SAMPLE_NOTES:
                             break
         except DamagedFile:
             continue
     del authors[""]
-    return authors.most_common(1)[0][0] if authors else ""
+    return authors
+
+
+def _is_clipped(more: XmlElement) -> bool:
+    return bool(more.text_at("source-url")) or more.text_at("source").startswith("web.clip")
 
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
