@@ -150,6 +150,28 @@ def test_files_that_apple_mail_took_out_of_a_message_come_in_with_it(tmp_path: P
     assert report["files"]["attached"] == 2
 
 
+def test_a_text_that_apple_mail_never_downloaded_is_told(tmp_path: Path) -> None:
+    parts = (
+        "--b\nContent-Type: text/plain\nX-Apple-Content-Length: 80\n\n\n"
+        "--b\nContent-Type: text/csv; name=a.csv\n\ntide,noon\n--b--"
+    )
+    kept = {
+        "1.partial.emlx": emlx(letter(1, text="")),
+        "2.emlx": emlx(letter(2, text="")),
+        "3.partial.emlx": emlx(letter(3, "Content-Type: multipart/mixed; boundary=b", text=parts)),
+        "4.emlx": emlx(letter(4)),
+        "5.eml": letter(5, text=""),
+    }
+    files = {f"x.mbox/Data/Messages/{name}": content for name, content in kept.items()}
+    path = put(tmp_path / "apple", files)
+    assert len([stream for stream, _ in read(SOURCE, path) if stream == "messages"]) == 5
+    assert [(found.reason, found.example.rpartition("/")[2]) for found in told(SOURCE, path)] == [
+        ("a text that the mail program had not downloaded", "1.partial.emlx"),
+        ("a message without text, which the mail program may not have downloaded", "2.emlx"),
+        ("a text that the mail program had not downloaded", "3.partial.emlx"),
+    ]
+
+
 def test_folders_of_mh_are_read(tmp_path: Path) -> None:
     put(tmp_path, {"inbox/1": letter(1), "inbox/2": letter(2), "inbox/3": "a note\n"})
     assert folders(tmp_path) == {"Number 1": "inbox", "Number 2": "inbox"}

@@ -41,13 +41,15 @@ class MessageFile(NamedTuple):
 class MessageBody(NamedTuple):
     """What a message says, as text; the HTML it was made from, where there was no text.
 
-    ``left_out`` counts the parts beyond those that are read.
+    ``left_out`` counts the parts beyond those that are read. ``lacks_text`` says that the mail
+    program knew of a text and did not have it.
     """
 
     text: str
     html: bytes | None
     files: tuple[MessageFile, ...]
     left_out: int = 0
+    lacks_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
         b"\n".join(_bytes(page) for page in pages) if pages else None,
         (*files, *(_named(*file) for file in inside)),
         max(0, len(numbers) - MOST_PARTS),
+        any(_is_left_out(leaf.part) for leaf in shown.texts),
     )
 
 
@@ -162,10 +165,12 @@ def _file(leaf: _Leaf, apart: Apart) -> MessageFile:
         inner = next((child for child in part.walk() if child is not part), None)
         subject = header(inner, "Subject") if inner is not None else ""
         name = f"{subject[:190]}.eml" if subject else ""
-    content: bytes | None = _bytes(part)
-    if not content and part.get(_LEFT_OUT) is not None:
-        content = apart(leaf.place)
+    content = apart(leaf.place) if _is_left_out(part) else _bytes(part)
     return MessageFile(name or f"part {leaf.number}", kind, content)
+
+
+def _is_left_out(part: Message) -> bool:
+    return part.get(_LEFT_OUT) is not None and not _bytes(part)
 
 
 def _named(name: str, content: bytes) -> MessageFile:

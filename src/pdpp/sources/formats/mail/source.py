@@ -48,6 +48,8 @@ from pdpp.sources.source import (
 if TYPE_CHECKING:
     from email.message import Message
 
+    from pdpp.sources.formats.mail.body import MessageBody
+
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
 _DELETED = 0x8
@@ -254,8 +256,20 @@ def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
         else:
             attachment = _attachment("file", file.content, file.media_type)
             yield Item("attachments", own, about | times, (attachment,))
+    if reason := _lacking_text(said, stored.where):
+        yield Skipped(reason, stored.where)
     if said.left_out:
         yield Skipped(f"parts of a message beyond the first {MOST_PARTS:,}", stored.where)
+
+
+def _lacking_text(said: "MessageBody", where: str) -> str:
+    """Say that a text is missing that Apple Mail left on the server; nothing where it is there."""
+    empty = not (said.text or said.html or said.files)
+    if said.lacks_text or (empty and where.endswith(".partial.emlx")):
+        return "a text that the mail program had not downloaded"
+    if empty and where.endswith(".emlx"):
+        return "a message without text, which the mail program may not have downloaded"
+    return ""
 
 
 def _is_deleted(message: "Message") -> bool:
