@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.engine import open_store
-from tests.sources.kit import Home, read, told
+from tests.sources.kit import Home, look, read, told
 from tests.sources.samples import every_sample
 from tests.sources.samples.browsers import CHROME_VISITS, TAKEOUT, chrome
 from tests.sources.samples.sample import json_bytes
@@ -18,7 +18,7 @@ from pdpp.sources.formats.browser_history.source import BrowserHistory
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
 from pdpp.sources.importing.watching import watch
-from pdpp.sources.source import OwnerChoices
+from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition
 
 SAMPLES = every_sample()
 
@@ -198,3 +198,76 @@ def test_a_page_of_bookmarks_keeps_tags_and_notes(tmp_path: Path) -> None:
     assert (lamp["link"], lamp["added_at"]) == ("https://lamp.example/", "2026-01-01T10:00:00Z")
     assert not {"tags", "note"} & lamp.keys()
     assert not told(BrowserHistory(), page)
+
+
+def container(title: str, *children: dict[str, Any], **more: str) -> dict[str, Any]:
+    return {
+        "type": "text/x-moz-place-container",
+        "guid": title.ljust(12, "_"),
+        "title": title,
+        "children": list(children),
+        **more,
+    }
+
+
+def place(uri: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text/x-moz-place", "guid": "g", "uri": uri, "title": "A place", **more}
+
+
+def backup(*children: dict[str, Any]) -> bytes:
+    """Return a backup as Firefox saves it."""
+    return json_bytes(container("", *children, root="placesRoot"))
+
+
+def test_a_backup_of_firefox_keeps_folders_tags_and_notes(tmp_path: Path) -> None:
+    noted = {"name": "bookmarkProperties/description", "value": "Mind the tide"}
+    path = tmp_path / "bookmarks-2026-01-31.json"
+    path.write_bytes(
+        backup(
+            container(
+                "menu",
+                place("https://a.example/", dateAdded=1767261600000000, tags="sea,ropes"),
+                {"type": "text/x-moz-place-separator", "guid": "s"},
+                place("place:sort=8"),
+                container("Birds", place("https://b.example/", annos=[noted]), root=""),
+            ),
+            container("tags", container("sea", place("https://a.example/")), root="tagsFolder"),
+        )
+    )
+    first, second = of(read(BrowserHistory(), path), "bookmarks")
+    assert (first["folder"], first["tags"]) == ("menu", "sea, ropes")
+    assert first["added_at"] == "2026-01-01T10:00:00Z"
+    assert (second["folder"], second["note"]) == ("Birds", "Mind the tide")
+    assert [skip.reason for skip in told(BrowserHistory(), path)] == [
+        "a bookmark that is no page",
+        "a list of tags, which their bookmarks have too",
+    ]
+
+
+def test_a_bookmark_in_a_backup_and_in_the_database_is_one(tmp_path: Path) -> None:
+    folder = SAMPLES["browser_history: Firefox"].folder(tmp_path / "profile")
+    [(key, kept)] = [
+        item
+        for item in read(BrowserHistory(), folder).items()
+        if "link" in item[1] and item[0][0] == "bookmarks"
+    ]
+    path = tmp_path / "bookmarks.json"
+    path.write_bytes(backup(container("menu", container("Birds", place(kept["link"])))))
+    assert key in read(BrowserHistory(), path)
+
+
+def test_a_backup_that_firefox_packed_says_how_to_get_one_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks-2026-01-31_7_x.jsonlz4"
+    path.write_bytes(b"mozLz40\0" + bytes(20))
+    seen = look(BrowserHistory(), path)
+    assert isinstance(seen, ExportRefusal)
+    assert "Import and Backup" in seen.message
+    assert isinstance(look(BrowserHistory(), tmp_path), ExportRefusal)
+    (tmp_path / "bookmarks.json").write_bytes(backup(container("menu", place("https://a.example"))))
+    assert isinstance(look(BrowserHistory(), tmp_path), Recognition)
+
+
+def test_a_backup_that_is_cut_off_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks.json"
+    path.write_bytes(backup(container("menu", place("https://a.example")))[:-3])
+    assert [skip.reason for skip in told(BrowserHistory(), path)] == ["damaged"]

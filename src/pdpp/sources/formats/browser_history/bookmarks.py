@@ -43,7 +43,7 @@ def is_bookmark_page(entry: FileEntry) -> bool:
     ).upper().startswith(_PAGE_HEAD.upper())
 
 
-def _item(
+def bookmark_item(
     browser: str,
     url: object,
     title: object,
@@ -52,6 +52,7 @@ def _item(
     where: str,
     **more: str,
 ) -> Finding:
+    """Return a bookmark as a record, known by its folder and its address."""
     if not isinstance(url, str) or not url:
         return Unknown("a bookmark without an address", where)
     if url.startswith(("place:", "javascript:")):
@@ -105,7 +106,7 @@ def _chrome_folder(
 def _chrome_mark(child: Mapping[str, Any], folder: str, where: str) -> Iterator[Finding]:
     added = child.get("date_added")
     moment = epoch_text(int(added) / 1e6 - _SINCE_1601) if added else None
-    yield _item("Chrome", child.get("url"), child.get("name"), folder, moment, where)
+    yield bookmark_item("Chrome", child.get("url"), child.get("name"), folder, moment, where)
 
 
 def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
@@ -123,7 +124,7 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
         added = epoch_text(row["added"] / 1e6) if isinstance(row["added"], int) else None
         folder = folders.get(row["parent"], "")
         title = row["title"] or row["page"]
-        bookmark = _item("Firefox", row["url"], title, folder, added, where)
+        bookmark = bookmark_item("Firefox", row["url"], title, folder, added, where)
         yield from account([bookmark], where, "bookmark")
 
 
@@ -171,7 +172,9 @@ def _page_mark(attributes: str, title: str, folders: list[str], where: str) -> F
     }
     added, folder = epoch_text(given.get("ADD_DATE")), "/".join(folders)
     tags = ", ".join(filter(None, (tag.strip() for tag in given.get("TAGS", "").split(","))))
-    return _item("page", given.get("HREF"), unescape(title), folder, added, where, tags=tags)
+    return bookmark_item(
+        "page", given.get("HREF"), unescape(title), folder, added, where, tags=tags
+    )
 
 
 def _add_note(bookmark: Finding, text: str) -> None:

@@ -13,6 +13,13 @@ from pdpp.sources.formats.browser_history.bookmarks import (
     read_firefox_bookmarks,
     read_page,
 )
+from pdpp.sources.formats.browser_history.firefox_backup import (
+    HOW_TO_UNPACK,
+    PACKED,
+    backups_of,
+    packed_backup,
+    read_backup,
+)
 from pdpp.sources.formats.takeout import TAKEOUT_FILES, json_files, looks_like
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
@@ -21,7 +28,14 @@ from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 SINCE_1601 = 11_644_473_600 * 10**6
 SINCE_2001 = 978_307_200 * 10**6
@@ -162,10 +176,15 @@ class BrowserHistory(Source):
             "Passwords*.csv": "passwords, which are never read",
             "PaymentCards*.json": "payment cards, which are never read",
             "Extensions*.json": "the list of extensions",
+            f"*{PACKED}": f"a packed backup: {HOW_TO_UNPACK}",
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+    def recognise(
+        self,
+        tree: Tree,
+        choices: OwnerChoices,  # noqa: ARG002 - nothing can be said
+    ) -> Recognition | ExportRefusal | None:
         """Look for databases of visits, Takeout's list, and files of bookmarks."""
         browser_of = {
             entry.name: layout.browser
@@ -175,15 +194,30 @@ class BrowserHistory(Source):
         lists = {entry.name: browser for entry, browser in _lists(tree)}
         marks = [entry.name for entry in tree.entries if is_chrome_bookmarks(entry)]
         pages = [entry.name for entry in tree.entries if is_bookmark_page(entry)]
-        if not (browser_of or lists or marks or pages):
-            return None
-        browsers = {*browser_of.values(), *lists.values(), *(["Chrome"] if marks else [])}
+        backups = [entry.name for entry in backups_of(tree)]
+        if not (browser_of or lists or marks or pages or backups):
+            packed = packed_backup(tree)
+            return (
+                ExportRefusal(f"{packed.name} cannot be read: {HOW_TO_UNPACK}") if packed else None
+            )
+        browsers = {
+            *browser_of.values(),
+            *lists.values(),
+            *(["Chrome"] if marks else []),
+            *(["Firefox"] if backups else []),
+        }
         return Recognition(
             Confidence.CERTAIN,
             ", ".join(sorted(browsers)) or "bookmarks",
             account=self.label,
             owner_known=False,
-            detail={"databases": list(browser_of), "lists": lists, "marks": marks, "pages": pages},
+            detail={
+                "databases": list(browser_of),
+                "lists": lists,
+                "marks": marks,
+                "pages": pages,
+                "backups": backups,
+            },
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -197,6 +231,8 @@ class BrowserHistory(Source):
             yield ExportPart(entry, partial(read_chrome_bookmarks, entry))
         for entry in tree.these(detail["pages"]):
             yield ExportPart(entry, partial(read_page, entry))
+        for entry in tree.these(detail["backups"]):
+            yield ExportPart(entry, partial(read_backup, entry))
 
 
 def _lists(tree: Tree) -> Iterator[tuple[FileEntry, str]]:
