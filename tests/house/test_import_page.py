@@ -33,7 +33,7 @@ HEADINGS = {
     "google_chat": "Google Chat",
     "google_keep": "Google Keep",
     "google_timeline": "Google Timeline",
-    "gpx": "GPX tracks",
+    "gpx": "Tracks and maps",
     "imessage": "iMessage",
     "instagram": "Facebook and Instagram",
     "linkedin": "LinkedIn",

@@ -1,13 +1,16 @@
 """What is particular to tracks as GPX."""
 
+import gzip
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.kit import look, read, told
+from tests.sources.kit import Home, check_twice, findings, look, read, told
 from tests.sources.samples import apple_health, gpx
 
 from pdpp.sources.formats.gpx.source import Gpx
+from pdpp.sources.item import Item
 
 SOURCE = Gpx()
 
@@ -65,3 +68,138 @@ def test_a_time_without_a_zone_is_in_utc_as_the_layout_says(tmp_path: Path) -> N
     )
     track = only(put(tmp_path, f"<trk><trkseg>{points}</trkseg></trk>"), "tracks")
     assert (track["started_at"], track["seconds"]) == ("2026-01-05T08:10:00Z", 600.0)
+
+
+def kml(*elements: str, name: str = "The coast") -> bytes:
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><kml xmlns="http://www.opengis.net/kml/2.2"'
+        ' xmlns:gx="http://www.google.com/kml/ext/2.2"><Document>'
+        f"<name>{name}</name><Style id='s'><LineStyle/></Style>{''.join(elements)}</Document></kml>"
+    ).encode()
+
+
+BEACH = (
+    "<Folder><name>Beaches</name><Placemark><name>Praia</name>"
+    "<description><![CDATA[Soft sand<br>open: summer]]></description><ExtendedData>"
+    '<Data name="open"><value>summer</value></Data><Data name="stars"><value>4</value></Data>'
+    "</ExtendedData><Point><coordinates>-9.2,38.5,0</coordinates></Point></Placemark></Folder>"
+)
+AREA = (
+    "<Placemark><name>Bay</name><Polygon><outerBoundaryIs><LinearRing><coordinates>"
+    "0,0,0 0,1,0 1,1,0 0,0,0</coordinates></LinearRing></outerBoundaryIs><innerBoundaryIs>"
+    "<LinearRing><coordinates>5,5 6,6 5,5</coordinates></LinearRing></innerBoundaryIs></Polygon>"
+    "</Placemark>"
+)
+RIDE = (
+    "<Placemark><name>Ride</name><gx:Track><when>2026-01-05T08:00:00Z</when>"
+    "<when>2026-01-05T09:00:00Z</when><gx:coord>-9.1 38.40 10</gx:coord>"
+    "<gx:coord>-9.1 38.41 60</gx:coord></gx:Track></Placemark>"
+)
+STAY = (
+    "<Placemark><name>Old market</name><address>Rua 1</address><ExtendedData>"
+    '<Data name="Email"><value>nora@lind.example</value></Data>'
+    '<Data name="Category"><value>Shop</value></Data></ExtendedData>'
+    "<description> from 8 to 9 </description><Point><coordinates>-9.2,38.5,0</coordinates></Point>"
+    "<TimeSpan><begin>2019-01-04T08:00:00Z</begin><end>2019-01-04T09:00:00Z</end></TimeSpan>"
+    "</Placemark>"
+)
+WALK = (
+    "<Placemark><name>Walking</name><LineString><coordinates>-9.1,38.40,0 -9.1,38.41,0"
+    "</coordinates></LineString><TimeSpan><begin>2019-01-04T09:00:00Z</begin>"
+    "<end>2019-01-04T09:30:00Z</end></TimeSpan></Placemark>"
+)
+
+
+def put_map(folder: Path, *elements: str, name: str = "map.kml") -> Path:
+    path = folder / name
+    path.write_bytes(kml(*elements))
+    return path
+
+
+def test_a_map_has_its_places_layers_and_areas(tmp_path: Path) -> None:
+    path = put_map(tmp_path, BEACH, AREA)
+    beach = only(path, "waypoints")
+    assert (beach["name"], beach["folder"]) == ("Praia", "Beaches")
+    assert beach["description"].splitlines() == ["Soft sand", "open: summer", "stars: 4"]
+    assert (beach["latitude"], beach["longitude"]) == (38.5, -9.2)
+    assert "elevation_metres" not in beach
+    bay = only(path, "tracks")
+    assert (bay["kind"], bay["points"], bay["folder"]) == ("area", 4, "The coast")
+    assert told(SOURCE, path) == []
+
+
+def test_a_track_of_a_map_has_its_times_and_its_file(tmp_path: Path) -> None:
+    path = put_map(tmp_path, RIDE, RIDE)
+    first, second = (item for item in findings(SOURCE, path) if isinstance(item, Item))
+    assert (first.data["started_at"], first.data["seconds"]) == ("2026-01-05T08:00:00Z", 3600.0)
+    assert first.data["distance_metres"] == pytest.approx(1_112, rel=0.001)
+    assert first.data["climb_metres"] == 50.0
+    [file] = first.attachments
+    assert (file.media_type, file.open().read()) == (
+        "application/vnd.google-earth.kml+xml",
+        path.read_bytes(),
+    )
+    assert second.attachments == ()
+
+
+def test_a_day_of_a_timeline_has_its_stays_and_trips(tmp_path: Path) -> None:
+    path = put_map(tmp_path, STAY, WALK)
+    stay, walk = only(path, "waypoints"), only(path, "tracks")
+    assert (stay["marked_at"], stay["left_at"]) == ("2019-01-04T08:00:00Z", "2019-01-04T09:00:00Z")
+    assert (stay["kind"], stay["description"].splitlines()[:2]) == (
+        "Shop",
+        ["from 8 to 9", "Rua 1"],
+    )
+    assert "nora@lind.example" not in str(stay)
+    assert (walk["started_at"], walk["seconds"]) == ("2019-01-04T09:00:00Z", 1800.0)
+    assert "climb_metres" not in walk
+
+
+def test_a_place_with_an_address_alone_is_kept_and_what_is_no_place_is_told(tmp_path: Path) -> None:
+    path = put_map(
+        tmp_path,
+        "<Placemark><name>Aunt</name><address>Rua 9, Porto</address></Placemark>",
+        "<Placemark><styleUrl>#s</styleUrl></Placemark>",
+        "<Placemark><name>X</name><Point><coordinates>999,9</coordinates></Point></Placemark>",
+        "<NetworkLink><name>y</name><Link><href>https://maps.example</href></Link></NetworkLink>",
+        "<GroundOverlay><name>z</name></GroundOverlay>",
+    )
+    names = {data["name"]: data.get("description") for data in read(SOURCE, path).values()}
+    assert names == {"Aunt": "Rua 9, Porto", "X": None}
+    assert [finding.reason for finding in told(SOURCE, path)] == [
+        "a placemark without a place or a name",
+        "points without a place",
+        "a link to a map on the web; save the map itself, without “keep up to date”",
+        "a picture on the map",
+    ]
+
+
+def test_a_packed_map_and_a_packed_track_are_the_same_as_unpacked(tmp_path: Path) -> None:
+    home, folder = Home(tmp_path / "home"), tmp_path / "all"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "map.kmz", "w") as archive:
+        archive.writestr("doc.kml", kml(BEACH, RIDE))
+        archive.writestr("images/icon-1.png", b"\x89PNG")
+    (folder / "hike.gpx.gz").write_bytes(gzip.compress(gpx.gpx(gpx.HIKE)))
+    report = home.bring(folder)
+    assert (report["counts"]["new"], report["files"]["unknown"]) == (3, [])
+    again = home.bring(put_map(tmp_path, BEACH, RIDE))
+    assert (again["connection"], again["counts"]["new"]) == (report["connection"], 0)
+    track = home.bring(put(tmp_path, gpx.HIKE))
+    assert (track["counts"]["unchanged"], track["counts"]["new"]) == (1, 0)
+    alone = Home(tmp_path / "alone")
+    assert alone.bring(folder / "map.kmz")["counts"]["new"] == 2
+    assert alone.bring(folder / "hike.gpx.gz")["counts"]["new"] == 1
+
+
+def test_the_same_map_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(put_map(tmp_path, BEACH, AREA, RIDE, STAY, WALK), tmp_path)
+
+
+def test_a_packed_track_that_is_cut_or_far_too_large_is_told(tmp_path: Path) -> None:
+    packed = gzip.compress(gpx.gpx(*[gpx.HIKE, gpx.ROUTE] * 2_000))
+    path = tmp_path / "x.gpx.gz"
+    path.write_bytes(packed[:-20])
+    assert [finding.reason for finding in told(SOURCE, path)] == ["damaged"]
+    path.write_bytes(gzip.compress(gpx.gpx()[:-6] + b" " * (80 << 20)))
+    assert [finding.reason for finding in told(SOURCE, path)] == ["damaged"]

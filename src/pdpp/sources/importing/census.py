@@ -34,7 +34,7 @@ _TEXT_SUFFIXES = frozenset(
     {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".vcs", ".md", ".jsonl"}
     | {".ndjson", ".ofx", ".qfx", ".qif", ".sta", ".mt940", ""}
 )
-_XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx"})
+_XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx", ".kml"})
 _BEGINNINGS = (
     (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
     (re.compile(rb"\s*<STMTTRN>", re.IGNORECASE), "transactions of a statement"),

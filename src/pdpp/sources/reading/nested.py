@@ -31,6 +31,8 @@ _IN_MEMORY = 16 << 20
 _MOST_HELD = 64 << 20
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
+_ZIP_SUFFIXES = (".zip", ".kmz")
+"""What zips are called; one of Google Earth holds a map and its pictures."""
 TAR_SUFFIXES = (".tar", ".tgz", ".tar.gz")
 _SPLIT = re.compile(
     r"\.(?:zip|7z|rar|tar|t?gz)\.\d{2,3}\Z|\.z\d\d\Z|\.part\d+\.rar\Z", re.IGNORECASE
@@ -59,7 +61,7 @@ def is_archive(entry: FileEntry) -> bool:
     if entry.base.lower().endswith(TAR_SUFFIXES):
         return True
     try:
-        return entry.suffix == ".zip" and entry.head(4) in ZIP_BEGINNINGS
+        return entry.suffix in _ZIP_SUFFIXES and entry.head(4) in ZIP_BEGINNINGS
     except DamagedFile:
         return True
 
@@ -123,7 +125,7 @@ def _refusal(entry: FileEntry, refused: list[Skipped]) -> str:
 
 def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:
     content = _seekable(entry, limits)
-    if entry.suffix == ".zip":
+    if entry.suffix in _ZIP_SUFFIXES:
         entries, refused = archive_entries(content, entry.base, entry.size, limits, entry.meter)
     else:
         entries, refused = _tar_entries(content, entry, limits)

@@ -1,0 +1,72 @@
+"""Files that are packed one by one with gzip, read as what is in them."""
+
+import io
+import zlib
+from dataclasses import replace
+from typing import BinaryIO, cast
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.reading.tree import FileEntry, TreeLimits
+
+_MARK = b"\x1f\x8b"
+_GZIP = 31
+"""A window of 15 bits with the head of gzip (16) before it."""
+_CHUNK = 1 << 16
+
+
+def unpacked(entry: FileEntry, limits: TreeLimits | None = None) -> FileEntry:
+    """Return a file as it is without its packing; one that is not packed as it is."""
+    try:
+        if entry.suffix != ".gz" or entry.head(len(_MARK)) != _MARK:
+            return entry
+    except DamagedFile:
+        return entry
+    limits = limits or TreeLimits()
+    most = max(limits.ratio_from_bytes, limits.whole_ratio * entry.size)
+    return replace(entry, opener=lambda: cast(BinaryIO, _Gunzipped(entry.open(), most)))
+
+
+class _Gunzipped(io.RawIOBase):
+    """A packed stream that gives no more than it may: a few kilobytes can unpack to gigabytes.
+
+    Of one that is cut off it gives what is there, and then fails.
+    """
+
+    def __init__(self, packed: BinaryIO, most: int) -> None:
+        self._packed = packed
+        self._unpacker = zlib.decompressobj(_GZIP)
+        self._left = most
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 - only from there
+        """Go forward from the beginning, where the stream stands until it is read."""
+        left = offset
+        while left and (passed := self.read(min(left, _CHUNK))):
+            left -= len(passed)
+        return offset - left
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read some bytes."""
+        while True:
+            if self._unpacker.eof and self._unpacker.unused_data:  # Another piece begins.
+                rest, self._unpacker = self._unpacker.unused_data, zlib.decompressobj(_GZIP)
+            else:
+                rest = self._unpacker.unconsumed_tail or self._packed.read(_CHUNK)
+            if not rest and not self._unpacker.eof:
+                raise EOFError("it is cut off")
+            piece = self._unpacker.decompress(rest, len(buffer)) if rest else b""
+            if piece or not rest:
+                break
+        self._left -= len(piece)
+        if self._left < 0:
+            raise EOFError("it unpacks to far more than its own size")
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the packed stream."""
+        self._packed.close()
+        super().close()
