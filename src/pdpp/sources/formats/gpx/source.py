@@ -54,7 +54,6 @@ class Gpx(Source):
         """Return one part for each file."""
         return part_of_each(tree.these(recognition.detail["entries"]), _read)
 
-
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the packed maps: their pictures are no photos of anybody."""
         if tree.path.suffix.lower() == _PACKED_MAP:
