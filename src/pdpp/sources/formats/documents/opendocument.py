@@ -13,10 +13,10 @@ from io import BytesIO
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.documents.text import LONGEST_TEXT, NotReadable, PagedText
+from pdpp.sources.formats.documents.zipped_part import zipped_part
 from pdpp.sources.reading.times import local_text
 from pdpp.sources.reading.tree import DAMAGE
 
-_LARGEST_PART = 64 << 20
 _PIECE = re.compile(r"<(/?)([\w:.-]+)([^>]*?)(/?)>|([^<]+)|<[^>]*>")
 _NAME = re.compile(r"""\btable:name=["']([^"']*)["']""")
 _LEFT_OUT = frozenset({"text:tracked-changes", "office:annotation", "presentation:notes"})
@@ -38,10 +38,10 @@ def read_opendocument(content: bytes, kind: str) -> PagedText:
     document = PagedText()
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            if b"encryption-data" in _part(archive, "META-INF/manifest.xml"):
+            if b"encryption-data" in zipped_part(archive, "META-INF/manifest.xml"):
                 raise NotReadable("a document with a password")
-            body = _part(archive, "content.xml").decode("utf-8", "replace")
-            told = _part(archive, "meta.xml").decode("utf-8", "replace")
+            body = zipped_part(archive, "content.xml").decode("utf-8", "replace")
+            told = zipped_part(archive, "meta.xml").decode("utf-8", "replace")
     except (DamagedFile, RuntimeError, ValueError, *DAMAGE) as problem:
         raise NotReadable("a document that is damaged") from problem
     inside = body.partition("<office:body")[2]
@@ -50,14 +50,6 @@ def read_opendocument(content: bytes, kind: str) -> PagedText:
     document.take(_pages(f"<office:body{inside}", kind))
     _keep_properties(document, told)
     return document
-
-
-def _part(archive: zipfile.ZipFile, name: str) -> bytes:
-    if name not in archive.NameToInfo:
-        return b""
-    if archive.getinfo(name).file_size > _LARGEST_PART:
-        raise DamagedFile("a part of it is too large")
-    return archive.read(name)
 
 
 def _pages(body: str, kind: str) -> Iterator[str]:

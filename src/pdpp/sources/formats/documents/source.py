@@ -1,4 +1,4 @@
-"""Documents in a folder: the text of PDF, Office and OpenDocument files, and the files."""
+"""Documents in a folder: the text of PDF, Office, OpenDocument, EPUB and RTF files."""
 
 import hashlib
 import io
@@ -8,9 +8,11 @@ from types import MappingProxyType
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.documents.epub import read_epub
 from pdpp.sources.formats.documents.opendocument import read_opendocument
 from pdpp.sources.formats.documents.openxml import read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
+from pdpp.sources.formats.documents.rtf import read_rtf
 from pdpp.sources.formats.documents.text import NotReadable, PagedText
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys
@@ -34,14 +36,17 @@ _MEDIA_TYPES = MappingProxyType(
         "odt": "application/vnd.oasis.opendocument.text",
         "ods": "application/vnd.oasis.opendocument.spreadsheet",
         "odp": "application/vnd.oasis.opendocument.presentation",
+        "epub": "application/epub+zip",
+        "rtf": "application/rtf",
     }
 )
+_BY_THEMSELVES = MappingProxyType({"pdf": read_pdf, "epub": read_epub, "rtf": read_rtf})
 _OPEN_DOCUMENTS = frozenset({"odt", "ods", "odp"})
-_MARKS = (b"%PDF", b"PK\x03\x04")
+_MARKS = (b"%PDF", b"PK\x03\x04", b"{\\rtf")
 _LARGEST = 64 << 20
 _OFFICE_PARTS = (
     *("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"),
-    "META-INF/manifest.xml",
+    *("META-INF/manifest.xml", "META-INF/container.xml"),
 )
 
 
@@ -65,7 +70,7 @@ class Documents(FileSource):
         """Look for documents; what holds anything else is taken only when the owner says so."""
         if tree.kind == "zip" and any(tree.get(name) for name in _OFFICE_PARTS):
             return ExportRefusal(
-                f"{tree.path.name} is an Office document: import the folder that it lies in"
+                f"{tree.path.name} is a document: import the folder that it lies in"
             )
         documents = _documents(tree)
         if not documents or not (choices.chosen or _is_all(tree, documents)):
@@ -118,8 +123,8 @@ def _is_document(entry: FileEntry) -> bool:
 
 
 def _read_text(content: bytes, kind: str) -> PagedText:
-    if kind == "pdf":
-        return read_pdf(content)
+    if kind in _BY_THEMSELVES:
+        return _BY_THEMSELVES[kind](content)
     read = read_opendocument if kind in _OPEN_DOCUMENTS else read_openxml
     return read(content, kind)
 
