@@ -41,6 +41,23 @@ def test_watching_a_job_ends_with_it_and_the_exit_code_says_how(tmp_path: Path) 
     store.close()
 
 
+def test_a_job_whose_worker_was_killed_is_not_called_running(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    left = store.jobs.begin(JobOrder("import", {"path": PATH}), JobLease("killed", 1))
+    kept = store.jobs.begin(JobOrder("merge"), JobLease("at work", 2**62))
+    lines = pdpp_here("jobs", "list", data=tmp_path).out.splitlines()
+    [of_left] = [line for line in lines if left.id in line]
+    [of_kept] = [line for line in lines if kept.id in line]
+    assert "begun, nobody works on it now" in of_left
+    assert "running" in of_kept
+    shown = pdpp_here("jobs", "show", left.id, data=tmp_path).out
+    assert f"pdpp serve goes on with it, and pdpp jobs cancel {left.id} ends it" in shown
+    assert "nobody" not in pdpp_here("jobs", "show", kept.id, data=tmp_path).out
+    pdpp_here("jobs", "cancel", left.id, data=tmp_path)
+    assert "nobody" not in pdpp_here("jobs", "show", left.id, data=tmp_path).out
+    store.close()
+
+
 def test_a_job_that_is_not_there_is_told(tmp_path: Path) -> None:
     open_store(tmp_path).close()
     for command in ("show", "cancel", "watch"):

@@ -75,7 +75,7 @@ def watch(job_id: str, data: Path, as_json: bool) -> None:
     with open_store(data) as store:
         said = ""
         while (job := _known(store, job_id)).status not in ENDED:
-            line = f"{job.kind}: {job.status}, {_progress(job)}"
+            line = f"{job.kind}: {_status(job)}, {_progress(job)}"
             if line != said:
                 note(visible(line, lines=False))
                 said = line
@@ -98,8 +98,12 @@ def _row(job: Job) -> list[str]:
 
 
 def _status(job: Job) -> str:
-    ending = job.cancel_requested and job.status not in ENDED
-    return f"{job.status}, to be cancelled" if ending else str(job.status)
+    words = [str(job.status)]
+    if job.is_left(instant.now()):
+        words = ["begun", "nobody works on it now"]
+    if job.cancel_requested and job.status not in ENDED:
+        words.append("to be cancelled")
+    return ", ".join(words)
 
 
 def _progress(job: Job) -> str:
@@ -119,6 +123,8 @@ def _lines(job: Job) -> Iterator[str]:
             yield visible(f"  {name}: {value}", lines=False)
     yield visible(f"  progress: {_progress(job)}", lines=False)
     yield f"  begun: {_time(job.started_at)}, ended: {_time(job.finished_at)}"
+    if job.is_left(instant.now()):
+        yield f"  pdpp serve goes on with it, and pdpp jobs cancel {job.id} ends it"
     if job.error is not None:
         yield visible(f"  failed: {job.error.get('message')}", lines=False)
     for name, value in (job.result or {}).items():

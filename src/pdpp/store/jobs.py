@@ -59,6 +59,11 @@ class Job:
     cancel_requested: bool = False
     result: Json | None = None
     error: JobError | None = None
+    lease_until: int = 0
+
+    def is_left(self, now: int) -> bool:
+        """Tell whether a job is begun and nobody works on it: its worker was killed."""
+        return self.status is JobStatus.RUNNING and self.lease_until <= now
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ LONGEST_NOTE = 200
 MOST_STATE_BYTES = 1 << 20
 _COLUMNS = (
     "id, kind, status, created_at, not_before, parameters, state, done, total, note, started_at, "
-    "finished_at, attempts, cancel, result, error"
+    "finished_at, attempts, cancel, result, error, lease_until"
 )
 _OPEN = "owner = ? AND status IN ('queued', 'running')"
 _FREE = f"{_OPEN} AND not_before <= ? AND (status = 'queued' OR lease_until <= ?)"
@@ -233,7 +233,7 @@ def _known(db: TableReader, job_id: str) -> Job:
 
 def _job(row: tuple[Any, ...]) -> Job:
     job_id, kind, status, created_at, not_before, parameters, state, done, total, note, *rest = row
-    started_at, finished_at, attempts, cancel, result, error = rest
+    started_at, finished_at, attempts, cancel, result, error, lease_until = rest
     return Job(
         id=job_id,
         kind=kind,
@@ -249,6 +249,7 @@ def _job(row: tuple[Any, ...]) -> Job:
         cancel_requested=bool(cancel),
         result=_document(result),
         error=None if error is None else orjson.loads(error),
+        lease_until=lease_until,
     )
 
 
