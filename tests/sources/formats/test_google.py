@@ -282,6 +282,83 @@ def test_comments_subscriptions_and_playlists_of_youtube_come_in(tmp_path: Path)
     ]
 
 
+def of_stream(path: Path, stream: str) -> list[dict[str, Any]]:
+    records = read(GoogleActivity(), path).items()
+    return [data for (name, _), data in records if name == stream]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Video ID,Song Title,Album Title,Artist Name 1,Artist Name 2",
+        "影片 ID,Song Title,Album Title,Artist Name 1,Artist Name 2",
+        "Song URL,Song Title,Album Title,Artist Names,",
+    ],
+)
+def test_songs_of_the_library_come_in(tmp_path: Path, header: str) -> None:
+    id_or_link = "https://music.youtube.com/watch?v={}" if "URL" in header else " {}"
+    rows = [
+        f"{id_or_link.format('-aaaaaaaaa1')},Low tide,Quay,Nora Lind,Ben Lind",
+        f"{id_or_link.format('bbbbbbbbbbb')},Fog,,Nora Lind,",
+    ]
+    youtube(tmp_path, "music/songs.csv", "\n".join([header, *rows, ""]))
+    first, second = of_stream(tmp_path, "songs")
+    assert (first["title"], first["artist"]) == ("Low tide", "Nora Lind, Ben Lind")
+    assert (first["album"], first["link"]) == (
+        "Quay",
+        "https://www.youtube.com/watch?v=-aaaaaaaaa1",
+    )
+    assert "album" not in second
+
+
+def test_uploaded_songs_and_a_library_by_itself_come_in(tmp_path: Path) -> None:
+    path = tmp_path / "music-library-songs.csv"
+    path.write_text("Video ID,Song Title,Album Title,Artist Name 1\nbbbbbbbbbbb,Fog,Quay,Nora\n")
+    assert [song["title"] for song in of_stream(path, "songs")] == ["Fog"]
+    path.unlink()
+    uploads = "Song Title,Album Title,Artist Name 1,Duration Seconds\nRope,Quay,Nora,181.5\n"
+    youtube(tmp_path, "music/music uploads metadata.csv", uploads)
+    [song] = of_stream(tmp_path, "songs")
+    assert (song["title"], song["artist"]) == ("Rope", "Nora")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        (
+            "Add new videos to top",
+            "Playlist Title (Original)",
+            "Playlist Title (Original) Language",
+        ),
+        ("Pridėti", "Grojaraščio pavadinimas (originalas)", "Pavadinimo (originalo) kalba"),
+    ],
+)
+def test_playlists_and_own_channels_come_in(tmp_path: Path, names: tuple[str, ...]) -> None:
+    header = ",".join(
+        ["ID", names[0], "Text (Original)", *names[1:], "Made", "Changed", "Way", "x"]
+    )
+    times = "2024-01-01T08:00:00+00:00,2025-01-01T08:00:00+00:00"
+    row = f"PLaaaaaaaaaaaa,False,For foggy days,Fog songs,en,{times},Manual,Private"
+    youtube(tmp_path, "playlists/playlists.csv", f"{header}\n{row}\n")
+    channel = "UC" + "a" * 22
+    own = "ID,Country,Description (Original),Title (Original),Visibility"
+    youtube(tmp_path, "channels/channel.csv", f"{own}\n{channel},PT,On ropes,Quay,Public\n")
+    settings = f"Channel ID,Channel Vanity URL 1 Name,Other\n{channel},quay,x\n"
+    youtube(tmp_path, "channels/channel URL configs.csv", settings)
+    texts = "Video ID,Video Description (Original) Segment 1,Video Title (Original) Segment 1\n"
+    youtube(tmp_path, "video metadata/video texts.csv", f"{texts}bbbbbbbbbbb,x,y\n")
+    [playlist] = of_stream(tmp_path, "playlists")
+    assert (playlist["title"], playlist["description"]) == ("Fog songs", "For foggy days")
+    assert (playlist["created_at"], playlist["visibility"]) == ("2024-01-01T08:00:00Z", "Private")
+    [mine] = of_stream(tmp_path, "channels")
+    assert (mine["title"], mine["description"], mine["visibility"]) == (
+        "Quay",
+        "On ropes",
+        "Public",
+    )
+    assert of_stream(tmp_path, "songs") == []
+
+
 def test_tables_elsewhere_are_not_of_youtube(tmp_path: Path) -> None:
     (tmp_path / "keys.csv").write_text("Key,When\nbbbbbbbbbbb,2026-01-06T08:00:00+00:00\n")
     assert look(GoogleActivity(), tmp_path) is None

@@ -1,5 +1,6 @@
 """Google activity: My Activity and YouTube's part of a Takeout, as JSON, web pages and tables."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -26,8 +27,8 @@ from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
 _NAMES = ("watch-history*.json", "search-history*.json", "MyActivity*.json")
 _MARKS = (b'"products"', b'"titleUrl"', b'"header"')
 _PATHS = frozenset({"item.header", "item.title", "item.time", "item.products"})
-_YOUTUBE = "youtube"
-"""Stands in the name of YouTube's folder in every language."""
+_YOUTUBE = re.compile(r"youtube|music[ -]library[ -]songs", re.IGNORECASE)
+"""Stands in the name of YouTube's folder in every language, and in that of a table by itself."""
 _SECONDS = len("2026-01-31T08:00:00")
 
 
@@ -58,7 +59,7 @@ class GoogleActivity(Source):
         tables = [
             entry.name
             for entry in tree.named("*.csv")
-            if _YOUTUBE in f"{tree.path.name}/{entry.name}".casefold() and is_youtube_table(entry)
+            if _YOUTUBE.search(f"{tree.path.name}/{entry.name}") and is_youtube_table(entry)
         ]
         found = (("JSON", documents), ("web pages", pages), ("tables of YouTube", tables))
         kinds = [words for words, files in found if files]
