@@ -238,6 +238,42 @@ def test_posts_in_groups_stories_and_saved_things_come_in(tmp_path: Path) -> Non
     assert (saved["title"], saved["link"]) == ("Nora saved a link: Knots", "https://knots.example")
 
 
+def test_comments_below_pictures_and_albums_come_in_and_your_own_once(tmp_path: Path) -> None:
+    def said(second: int, author: str, text: str) -> dict[str, Any]:
+        return {"timestamp": ZERO + second, "comment": text, "author": author}
+
+    pier = {
+        "uri": "posts/media/pier.jpg",
+        "creation_timestamp": ZERO,
+        "description": "Pier",
+        "comments": [said(1, "Ana", "So calm"), said(2, "Nora Lind", "It was"), {"author": "x"}],
+    }
+    album = {"name": "Harbour", "photos": [pier], "comments": [said(3, "Ben", "Fine album")]}
+    film = {"uri": "f.mp4", "creation_timestamp": ZERO, "comments": [said(4, "Ana", "Ha")]}
+    own = {"timestamp": ZERO + 2, "data": [{"comment": said(2, "Nora Lind", "It was")}]}
+    path = with_files(
+        tmp_path,
+        {
+            f"{ACTIVITY}/posts/album/0.json": album,
+            f"{ACTIVITY}/posts/your_videos.json": {"videos_v2": [film]},
+            f"{ACTIVITY}/comments_and_reactions/comments.json": {"comments_v2": [own]},
+        },
+    )
+    records = read(Facebook(), path)
+    [of_album] = [data for data in of(records, "posts") if data["kind"] == "album"]
+    kept = of(records, "picture_comments")
+    assert {(data["author"], data["text"], data["title"]) for data in kept} == {
+        ("Ana", "So calm", "Pier"),
+        ("Ben", "Fine album", "Harbour"),
+        ("Ana", "Ha", "f.mp4"),
+    }
+    assert {data.get("post_id") for data in kept} == {of_album["id"], None}
+    assert "It was" in [data["text"] for data in of(records, "comments")]
+    reasons = [skip.reason for skip in told(Facebook(), path)]
+    assert reasons.count("a comment that is kept among those you wrote") == 1
+    assert reasons.count("a comment without a time") == 1
+
+
 def test_a_picture_of_an_album_comes_in_once_and_with_its_post(tmp_path: Path) -> None:
     posted = {"uri": "posts/media/gull.jpg", "creation_timestamp": ZERO}
     alone = {"uri": "posts/media/pier.jpg", "creation_timestamp": ZERO + 1, "description": "Pier"}

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+from pdpp.sources.formats.facebook.picture_comments import OwnComments, comments_on
 from pdpp.sources.formats.meta_archive import attached, caption_of, listed, mended, shown_in
 from pdpp.sources.formats.meta_service import fitting, read_values
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
@@ -45,21 +46,30 @@ class PostedFiles:
         return address in self._addresses
 
 
-def picture_parts(tree: Tree, posts: Iterable[FileEntry]) -> Iterator[ExportPart]:
+class _KeptElsewhere(NamedTuple):
+    """What stands beside pictures and is kept with something else."""
+
+    posted: PostedFiles
+    own: OwnComments
+
+
+def picture_parts(
+    tree: Tree, posts: Iterable[FileEntry], comments: Iterable[FileEntry]
+) -> Iterator[ExportPart]:
     """Return one part for each album, and for each list of what is in none."""
-    finder, posted = FileFinder(tree), PostedFiles(posts)
+    finder, kept = FileFinder(tree), _KeptElsewhere(PostedFiles(posts), OwnComments(comments))
     for entry in tree.entries:
         if _ALBUM.search(entry.name):
-            album = partial(_album, posted, finder)
+            album = partial(_album, kept, finder)
             yield ExportPart(entry, partial(read_each, entry, album, "", noun="album"))
     for pattern, (path, noun) in _IN_NO_ALBUM.items():
         for entry in tree.named(pattern):
-            reading = fitting(entry, (path, noun, partial(_picture, posted)))
+            reading = fitting(entry, (path, noun, partial(_picture, kept)))
             yield ExportPart(entry, partial(read_values, entry, reading, finder))
 
 
 def _album(
-    posted: PostedFiles, finder: FileFinder, value: Mapping[str, Any], where: str
+    kept: _KeptElsewhere, finder: FileFinder, value: Mapping[str, Any], where: str
 ) -> Iterator[Finding]:
     photos = [photo for photo in listed(value, "photos") if isinstance(photo, dict)]
     times = [moment for photo in photos if (moment := epoch_text(photo.get("creation_timestamp")))]
@@ -72,17 +82,19 @@ def _album(
     text = mended(value.get("description"))
     data = {"id": key, "title": name, "text": text or None, "kind": "album", "posted_at": begun}
     yield Item("posts", key, present(data))
+    yield from comments_on(kept.own, value, where, key)
     for number, photo in enumerate(photos, 1):
-        yield from _picture(posted, finder, photo, f"{where} picture {number}", post_id=key)
+        yield from _picture(kept, finder, photo, f"{where} picture {number}", post_id=key)
 
 
 def _picture(
-    posted: PostedFiles, finder: FileFinder, value: Mapping[str, Any], where: str, **owner: str
+    kept: _KeptElsewhere, finder: FileFinder, value: Mapping[str, Any], where: str, **owner: str
 ) -> Iterator[Finding]:
     address, moment = value.get("uri"), epoch_text(value.get("creation_timestamp"))
     if moment is None:
         yield Unknown("a picture without a time", where)
-    elif address in posted:
+    elif address in kept.posted:
         yield Skipped("a picture that is kept with its post", where)
     else:
         yield attached(finder, address, moment, where, caption=caption_of(value), **owner)
+    yield from comments_on(kept.own, value, where, owner.get("post_id"))

@@ -187,7 +187,7 @@ class Facebook(MetaArchive):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return chats and lists, then the pictures, which mostly stand in posts too."""
         yield from super().parts(tree, recognition)
-        yield from picture_parts(tree, tree.named(*_POSTS))
+        yield from picture_parts(tree, tree.named(*_POSTS), tree.named("comments.json"))
 
     def owner(self, tree: Tree) -> dict[str, str]:
         """Return the profile's address and its name."""
