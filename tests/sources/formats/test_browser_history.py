@@ -10,7 +10,7 @@ import pytest
 from tests.engine import open_store
 from tests.sources.kit import Home, look, read, told
 from tests.sources.samples import every_sample
-from tests.sources.samples.browsers import CHROME_VISITS, TAKEOUT, chrome
+from tests.sources.samples.browsers import CHROME_VISITS, FIREFOX_SCHEMA, TAKEOUT, chrome
 from tests.sources.samples.sample import json_bytes
 
 from pdpp.cli.import_preparation import Choice, prepare
@@ -198,6 +198,31 @@ def test_a_page_of_bookmarks_keeps_tags_and_notes(tmp_path: Path) -> None:
     assert (lamp["link"], lamp["added_at"]) == ("https://lamp.example/", "2026-01-01T10:00:00Z")
     assert not {"tags", "note"} & lamp.keys()
     assert not told(BrowserHistory(), page)
+
+
+def test_a_tag_of_firefox_is_no_second_bookmark(tmp_path: Path) -> None:
+    path = tmp_path / "places.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        FIREFOX_SCHEMA.replace("dateAdded integer)", "dateAdded integer, guid text)")
+        + """
+        insert into moz_places values (1, 'https://a.example/', 'A', 'p1');
+        insert into moz_bookmarks values (1, 2, null, 0, '', 0, 'root________');
+        insert into moz_bookmarks values (2, 2, null, 1, 'menu', 0, 'menu________');
+        insert into moz_bookmarks values (3, 2, null, 1, 'tags', 0, 'tags________');
+        insert into moz_bookmarks values (4, 2, null, 3, 'ropes', 0, 't1');
+        insert into moz_bookmarks values (5, 2, null, 3, 'sea', 0, 't2');
+        insert into moz_bookmarks values (6, 1, 1, 2, 'A knot', 0, 'b1');
+        insert into moz_bookmarks values (7, 1, 1, 4, null, 0, 'b2');
+        insert into moz_bookmarks values (8, 1, 1, 5, null, 0, 'b3');
+        """
+    )
+    connection.close()
+    [mark] = of(read(BrowserHistory(), path), "bookmarks")
+    assert (mark["title"], mark["folder"], mark["tags"]) == ("A knot", "menu", "ropes, sea")
+    assert [skip.reason for skip in told(BrowserHistory(), path)] == [
+        "a tag, which its bookmark has"
+    ] * 2
 
 
 def container(title: str, *children: dict[str, Any], **more: str) -> dict[str, Any]:

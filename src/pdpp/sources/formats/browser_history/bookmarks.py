@@ -25,6 +25,7 @@ _NOTE = re.compile(r"<DD>([^<]*)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([A-Z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _DEEPEST = 100
 _BOOKMARK = 1
+_TAGS = "tags________"
 NOT_A_PAGE = "a bookmark that is no page"
 
 
@@ -110,9 +111,13 @@ def _chrome_mark(child: Mapping[str, Any], folder: str, where: str) -> Iterator[
 
 
 def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
-    """Yield the bookmarks of Firefox's table."""
+    """Yield the bookmarks of Firefox's table.
+
+    A tag is a folder there, which holds each bookmark of it once more.
+    """
     names = "SELECT id, title FROM moz_bookmarks WHERE fk IS NULL"
     folders = {row["id"]: str(row["title"] or "") for row in database.rows(names)}
+    tag_folders, tags = _tags(database)
     rows = database.rows(
         "SELECT b.id, b.title, b.parent, b.dateAdded AS added, p.url, p.title AS page"
         " FROM moz_bookmarks AS b JOIN moz_places AS p ON p.id = b.fk WHERE b.type = ?"
@@ -121,11 +126,34 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
     )
     for row in rows:
         where = f"{entry.name} bookmark {row['id']}"
-        added = epoch_text(row["added"] / 1e6) if isinstance(row["added"], int) else None
-        folder = folders.get(row["parent"], "")
-        title = row["title"] or row["page"]
-        bookmark = bookmark_item("Firefox", row["url"], title, folder, added, where)
-        yield from account([bookmark], where, "bookmark")
+        if row["parent"] in tag_folders:
+            finding: Finding = Skipped("a tag, which its bookmark has", where)
+        else:
+            added = epoch_text(row["added"] / 1e6) if isinstance(row["added"], int) else None
+            folder, title = folders.get(row["parent"], ""), row["title"] or row["page"]
+            words = ", ".join(tags.get(row["url"], ()))
+            finding = bookmark_item("Firefox", row["url"], title, folder, added, where, tags=words)
+        yield from account([finding], where, "bookmark")
+
+
+def _tags(database: SqliteCopy) -> tuple[set[int], dict[str, list[str]]]:
+    """Return the folders that are tags, and the tags of each address.
+
+    All of them lie in one folder, whose name never changes.
+    """
+    folders: set[int] = set()
+    tags: dict[str, list[str]] = {}
+    if "guid" in database.columns["moz_bookmarks"]:
+        inside = (
+            "SELECT t.id, t.title, p.url FROM moz_bookmarks AS r JOIN moz_bookmarks AS t"
+            " ON t.parent = r.id LEFT JOIN moz_bookmarks AS b ON b.parent = t.id"
+            " LEFT JOIN moz_places AS p ON p.id = b.fk WHERE r.guid = ? ORDER BY t.id"
+        )
+        for row in database.rows(inside, _TAGS):
+            folders.add(row["id"])
+            if row["title"]:
+                tags.setdefault(row["url"], []).append(row["title"])
+    return folders, tags
 
 
 def read_page(entry: FileEntry) -> Iterator[Finding]:
