@@ -302,3 +302,47 @@ def test_a_title_that_the_owner_chose_counts_before_the_agents(tmp_path: Path) -
     log.write_text("".join(json.dumps(value) + "\n" for value in lines))
     [session] = [data for (stream, _), data in read(SOURCE, log).items() if stream == "sessions"]
     assert session["title"] == "Harbour almanac"
+
+
+def test_helpers_of_two_sessions_that_have_one_name_are_two_sessions(tmp_path: Path) -> None:
+    for session in ("s-1", "s-2"):
+        said = line("user", "u-1", f"Look at the buoys for {session}", 1, sessionId=session)
+        write(tmp_path / session / "subagents" / "agent-a1.jsonl", [said])
+    sessions = [
+        data for (stream, _), data in read(SOURCE, tmp_path).items() if stream == "sessions"
+    ]
+    assert [data["title"] for data in sessions] == [
+        "Look at the buoys for s-1",
+        "Look at the buoys for s-2",
+    ]
+
+
+def test_tools_that_the_service_runs_are_calls_with_answers(tmp_path: Path) -> None:
+    answer = {"type": "advisor_result", "text": "Mind the tide."}
+    blocks = [
+        {"type": "server_tool_use", "id": "srv_1", "name": "advisor", "input": {"about": "buoys"}},
+        {"type": "advisor_tool_result", "tool_use_id": "srv_1", "content": answer},
+    ]
+    log = write(tmp_path / "s.jsonl", [line("assistant", "u-1", blocks, 1)])
+    records = read(SOURCE, log)
+    assert records[("tool_calls", "s.srv_1")]["input"] == "about: buoys"
+    assert records[("tool_results", "s.srv_1")]["text"] == "Mind the tide."
+    assert told(SOURCE, log) == []
+
+
+def test_documents_that_were_given_to_the_agent_are_told(tmp_path: Path) -> None:
+    document = {"type": "document", "source": {"type": "base64", "data": PIXEL}}
+    answer = {"type": "tool_result", "tool_use_id": "t", "content": [document]}
+    log = write(tmp_path / "s.jsonl", [line("user", "u-1", [document, answer], 1)])
+    assert [item.reason for item in told(SOURCE, log)] == [
+        "a document that was given to the agent"
+    ] * 2
+
+
+def test_lines_about_the_program_are_no_messages(tmp_path: Path) -> None:
+    kinds = ("mode", "bridge-session", "file-history-delta", "worktree-state")
+    lines = [{"type": kind, "sessionId": "5f2c-11"} for kind in kinds]
+    log = write(tmp_path / "s.jsonl", [*lines, line("user", "u-1", "Ahoy", 1)])
+    assert [item.reason for item in told(SOURCE, log)] == [
+        f"a line of type {kind}, which is no message" for kind in kinds
+    ]

@@ -14,8 +14,9 @@ from pdpp.sources.formats.agent_log import (
     look_at,
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
+from pdpp.sources.formats.agent_talk import text_of
 from pdpp.sources.formats.gemini_cli.qwen import is_qwen_line
-from pdpp.sources.item import Finding, Skipped, Unknown, present
+from pdpp.sources.item import Finding, ResumePoint, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, first_objects
 from pdpp.sources.reading.times import moment_text
@@ -25,16 +26,31 @@ from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
 _SPOKEN = frozenset({"user", "assistant", "system"})
 _ASIDE = frozenset(
     {
+        "agent-color",
         "agent-name",
+        "agent-setting",
         "attachment",
+        "attribution-snapshot",
+        "bridge-session",
+        "content-replacement",
+        "file-history-delta",
         "file-history-snapshot",
+        "init",
         "last-prompt",
+        "mode",
         "permission-mode",
         "pr-link",
         "progress",
         "queue-operation",
+        "speculation-accept",
+        "tag",
+        "task-summary",
+        "worktree-state",
     }
 )
+_OF_HELPER = "agent-"
+"""How the names of logs begin that helpers of a session write."""
+_DOCUMENT = "a document that was given to the agent"
 _CHOSEN_TITLE = "custom-title"
 _TITLES = MappingProxyType(
     {"summary": "summary", "ai-title": "aiTitle", _CHOSEN_TITLE: "customTitle"}
@@ -51,6 +67,13 @@ class ClaudeCode(Source):
     connector_key = "claude_code"
     label = "Claude Code logs"
     in_place = True
+    passed_over = MappingProxyType(
+        {
+            "sessions-index.json": "the list of sessions",
+            "agent-*.meta.json": "what kind of helper an agent was",
+            "*/tool-results/*": "long answers of tools, of which the logs hold the beginning",
+        }
+    )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""
@@ -111,6 +134,14 @@ def _span(versions: list[str]) -> str:
 class _ClaudeCodeLog(AgentLog):
     """Reads one log: messages, tool calls, results and images."""
 
+    def read(self, start: ResumePoint) -> Iterator[Finding]:
+        """Yield what the lines hold, and the session itself at the end."""
+        if self._entry.base.startswith(_OF_HELPER):
+            # Helpers of two sessions may have one name.
+            sessions = (value.get("sessionId") for value in first_objects(self._entry))
+            self._id = safe_key(str(next(filter(None, sessions), "")), self._id)
+        yield from super().read(start)
+
     def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value, kind = event.value, event.value.get("type")
         if (title := _TITLES.get(str(kind))) is not None:
@@ -167,29 +198,34 @@ class _ClaudeCodeLog(AgentLog):
         self, piece: Mapping[str, Any], value: Mapping[str, Any], name: str
     ) -> Iterator[Finding]:
         kind = piece["type"]
-        if kind == "tool_use":
+        if kind.endswith("tool_use"):
             data = {"tool": piece["name"], "input": spelled(piece.get("input") or {})}
             yield self._item("tool_calls", piece["id"], value["timestamp"], data)
-        elif kind == "tool_result":
+        elif kind.endswith("tool_result"):
             yield from self._result(piece, value)
         elif kind == "image":
             yield from self._picture(piece["source"], value, name)
+        elif kind == "document":
+            yield Skipped(_DOCUMENT, f"{self._entry.name} {name}")
         elif kind not in _READ_ELSEWHERE:
             where = f"{self._entry.name} {name}: {str(kind)[:40]}"
             yield Unknown("content of a type that is not known", where)
 
     def _result(self, piece: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[Finding]:
         content, call = piece.get("content") or "", piece["tool_use_id"]
-        pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        parts = content if isinstance(content, list) else [content]
         data = {
             "call_id": safe_key(self._id, call),
-            "text": joined(part["text"] for part in pieces if part["type"] == "text"),
+            "text": joined(map(text_of, parts)),
             "is_error": bool(piece.get("is_error")),
         }
         yield self._item("tool_results", call, value["timestamp"], data)
-        for number, part in enumerate(pieces):
-            if part["type"] == "image":
+        for number, part in enumerate(parts):
+            kind = part["type"] if isinstance(part, Mapping) else "text"
+            if kind == "image":
                 yield from self._picture(part["source"], value, f"{call}.{number}")
+            elif kind == "document":
+                yield Skipped(_DOCUMENT, f"{self._entry.name} {call}.{number}")
 
     def _picture(
         self, image: Mapping[str, Any], value: Mapping[str, Any], name: str
