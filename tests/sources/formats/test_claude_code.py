@@ -259,6 +259,35 @@ def test_the_logs_of_two_machines_are_two_accounts_and_those_of_one_are_one(
     assert len(home.records()) == 10
 
 
+def test_logs_of_two_people_that_lie_in_one_folder_are_two_accounts(tmp_path: Path) -> None:
+    for person in ("nora", "otto"):
+        said = line("user", f"u-{person}", f"I am {person}", 0, cwd=f"/home/{person}/tides")
+        store = tmp_path / "backup" / person / ".claude" / "projects" / "-tides"
+        write(store / f"s-{person}.jsonl", [said])
+    both = SOURCE.roots(open_tree(tmp_path / "backup"))
+    assert both == ["", "nora/.claude", "otto/.claude"]
+    alone = open_tree(tmp_path / "backup" / "nora")
+    assert list(SOURCE.roots(alone)) == [""]
+
+
+def test_a_copy_of_logs_is_known_though_others_without_a_home_come_first(tmp_path: Path) -> None:
+    def write_session(store: Path, name: str, cwd: str) -> None:
+        lines = [line("user", f"{name}-{n}", f"{name} says {n}", n, cwd=cwd) for n in range(4)]
+        write(store / f"{name}.jsonl", lines)
+
+    home = Home(tmp_path / "home")
+    for name in ("s1", "s2"):
+        write_session(tmp_path / "first" / "projects" / "-home-nora", name, "/home/nora/tides")
+        write_session(tmp_path / "copy" / "projects" / "-home-nora", name, "/home/nora/tides")
+    first = home.bring(tmp_path / "first" / "projects")
+    for number in range(25):
+        store = tmp_path / "copy" / "projects" / "-container"
+        write_session(store, f"c{number:02}", "/workspace")
+    second = home.bring(tmp_path / "copy" / "projects")
+    assert second["connection"]["connection_id"] == first["connection"]["connection_id"]
+    assert second["counts"]["unchanged"] == 10
+
+
 def queued(uuid: str, prompt: Any, mode: str = "prompt") -> dict[str, Any]:
     """Return what the agent writes when it takes up a prompt in the middle of its work."""
     attachment = {"type": "queued_command", "prompt": prompt, "commandMode": mode}

@@ -15,13 +15,14 @@ from pdpp.sources.item import Attachment, Finding, Item, ResumePoint, Skipped
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
+from pdpp.sources.reading.sample import spread
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence
 
 _LOOKED_AT = 20
 """How many files are looked at for what they say of themselves."""
 _MOST_LOOKED_AT = 2_000
-"""How many are looked at where none of the first is a log."""
+"""How many are looked at where none of these is a log."""
 _HOME = re.compile(
     r"(?:/(?:var/)?(?:home|Users)/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|\Z)"
 )
@@ -63,13 +64,13 @@ class LogSample(NamedTuple):
 
 
 def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
-    """Look at the first logs; ``layouts`` is empty where one is not of the kind that is meant."""
+    """Look at some logs; ``layouts`` is empty where one is not of the kind that is meant."""
     logs = logs_of(tree)
-    sample = logs[:_LOOKED_AT]
+    sample = spread(logs, _LOOKED_AT)
     recognised = [seen for entry in sample if (seen := layouts(entry))]
     if not recognised:
-        # Lines of other things may come first, in any number.
-        others = logs[_LOOKED_AT:_MOST_LOOKED_AT]
+        # Lines of other things may lie beside them, in any number.
+        others = (entry for entry in logs[:_MOST_LOOKED_AT] if entry not in sample)
         found = next(((entry, seen) for entry in others if (seen := layouts(entry))), None)
         if found is None:
             return None
@@ -80,8 +81,31 @@ def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample |
         Confidence.CERTAIN if certain else Confidence.LIKELY,
         counted(len(logs), "session"),
         sorted(set().union(*recognised)),
-        home_of(folder for entry in sample for folder in _folders(entry)),
+        _home(sample),
     )
+
+
+def roots_of_homes(tree: Tree, *stores: str) -> Iterable[str]:
+    """Return the folders that logs of several machines lie in; the top where all are of one.
+
+    An agent keeps its logs in folders that are called ``stores``, as each machine's backup does.
+    """
+    logs: dict[str, list[FileEntry]] = {}
+    for entry in logs_of(tree):
+        logs.setdefault(_root(entry, stores), []).append(entry)
+    homes = {_home(spread(own, _LOOKED_AT)) for own in logs.values()} if len(logs) > 1 else set()
+    return sorted({*logs, ""}) if len(homes - {""}) > 1 else ("",)
+
+
+def _root(entry: FileEntry, stores: tuple[str, ...]) -> str:
+    """Return the folder that a store of logs lies in."""
+    folders = entry.name.split("/")[:-1]
+    place = max((number for number, name in enumerate(folders) if name in stores), default=0)
+    return "/".join(folders[:place])
+
+
+def _home(logs: Iterable[FileEntry]) -> str:
+    return home_of(folder for entry in logs for folder in _folders(entry))
 
 
 def home_of(folders: Iterable[object]) -> str:

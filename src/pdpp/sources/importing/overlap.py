@@ -10,6 +10,7 @@ from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.sample import spread
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import AnyPart
 from pdpp.store.catalogue import Connection
@@ -93,9 +94,7 @@ def _most_alike(
 
 
 def _some_parts(tree: Tree, export: RecognisedExport) -> Sequence[AnyPart]:
-    parts = list(export.source.parts(tree, export.recognition))
-    step = max(1, len(parts) // _SAMPLE_PARTS)
-    return parts[::step][:_SAMPLE_PARTS]
+    return spread(list(export.source.parts(tree, export.recognition)), _SAMPLE_PARTS)
 
 
 def _beginnings(parts: Sequence[AnyPart], clock: Clock) -> Iterator[Item]:

@@ -12,6 +12,7 @@ from pdpp.sources.formats.agent_log import (
     AgentLog,
     logs_of,
     look_at,
+    roots_of_homes,
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
@@ -89,6 +90,10 @@ class ClaudeCode(Source):
             identity=seen.home,
             owner_known=False,
         )
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return the folders with the logs of a machine each."""
+        return roots_of_homes(tree, "projects")
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log."""

@@ -15,6 +15,7 @@ from pdpp.sources.formats.agent_log import (
     AgentLog,
     logs_of,
     look_at,
+    roots_of_homes,
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.item import Finding, Skipped, Unknown
@@ -56,6 +57,10 @@ class Codex(Source):
         return Recognition(
             seen.confidence, version, account="Codex", identity=seen.home, owner_known=False
         )
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return the folders with the logs of a machine each."""
+        return roots_of_homes(tree, "sessions", "archived_sessions")
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log."""
