@@ -416,3 +416,74 @@ def test_conversations_in_an_object_and_one_alone_are_the_same_records(
     listed.write_text(json.dumps([TIDES]))
     other.write_text(json.dumps(wrap(TIDES)))
     assert read(SOURCE, other) == read(SOURCE, listed)
+
+
+def test_a_file_that_chatgpt_made_belongs_to_the_message_that_links_it(tmp_path: Path) -> None:
+    folder = export(tmp_path / "e", tree_of(said("Here: sandbox:/mnt/data/tides.csv")))
+    (folder / "file_0a.dat").write_bytes(b"day,high\n")
+    made = {"file_id": "file_0a", "file_name": "tides.csv", "mime_type": "text/csv"}
+    library = [{**made, "origination_message_id": "n0"}, {"file_id": "file_0b"}]
+    (folder / "library_files.json").write_text(json.dumps(library))
+    home = Home(tmp_path / "home")
+    report = home.bring(folder)
+    [file] = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    assert (file["name"], file["media_type"], "file" in file) == ("tides.csv", "text/csv", True)
+    assert all(".dat" not in unknown["reason"] for unknown in report["files"]["unknown"])
+
+
+def test_marks_in_a_text_become_the_words_and_links_that_they_stand_for(tmp_path: Path) -> None:
+    page, name, hidden, bare = (
+        f"\ue200{mark}\ue201" for mark in ("cite\ue202t0", "entity\ue202[1]", "x", "cite\ue202t1")
+    )
+    references = [
+        {"matched_text": page, "alt": "([Almanac](https://tides.example))"},
+        {"matched_text": name, "alt": "the old mole"},
+        {"matched_text": hidden, "alt": None},
+        {"matched_text": bare, "items": [{"url": "https://buoys.example", "title": "Buoys"}]},
+        {"matched_text": " ", "alt": "", "type": "sources_footnote"},
+        None,
+    ]
+    text = f"High water at {name}{hidden} is at six {page} {bare}."
+    talk = tree_of(said(text, metadata={"content_references": references}))
+    path = export(tmp_path / "e", talk)
+    [message] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "messages"]
+    assert message["text"] == (
+        "High water at the old mole is at six "
+        "([Almanac](https://tides.example)) ([Buoys](https://buoys.example))."
+    )
+
+
+def test_a_kind_of_content_that_nobody_knows_is_not_called_empty(tmp_path: Path) -> None:
+    pairing = {"content_type": "app_pairing_content", "workspaces": [{"title": "Log"}]}
+    path = export(tmp_path / "e", tree_of(said("Hello"), {**said(""), "content": pairing}))
+    [_, unknown] = told(SOURCE, path)
+    assert unknown.reason == "a message of a kind that is not known"
+    assert unknown.example.endswith("app_pairing_content")
+
+
+def test_a_message_without_metadata_or_author_comes_in(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", tree_of(said("Hello", metadata=None, author=None)))
+    [message] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "messages"]
+    assert (message["role"], message["text"]) == ("unknown", "Hello")
+
+
+def test_documents_in_files_of_their_own_come_in_unless_a_conversation_holds_them(
+    tmp_path: Path,
+) -> None:
+    made = json.dumps({"name": "Tides", "type": "document", "content": "High at noon."})
+    talk = tree_of(
+        said(made, recipient="canmore.create_textdoc"),
+        said("Made.", metadata={"canvas": {"textdoc_id": "d-1"}}),
+    )
+    folder = export(tmp_path / "e", talk)
+    (folder / "textdocs").mkdir()
+    for name, text in (("d-1", "High at noon."), ("d-2", "Low at six.")):
+        value = {"id": name, "title": name, "content": text, "created_at": "2025-01-01T00:00:00Z"}
+        (folder / "textdocs" / f"{name}.json").write_text(json.dumps(value))
+    (folder / "textdocs" / "odd.json").write_text("{}")
+    documents = [d for (stream, _), d in read(SOURCE, folder).items() if stream == "documents"]
+    assert [document["text"] for document in documents] == ["High at noon.", "Low at six."]
+    assert [found.reason for found in told(SOURCE, folder)][-2:] == [
+        "a document that its conversation holds too",
+        "a document without an id or a text",
+    ]

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pdpp.sources.item import Item, present
+from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.times import moment_text
 
 _CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
 _WHOLE = frozenset({".*", "(?s).*", "^.*$", "[\\s\\S]*"})
@@ -68,6 +69,26 @@ class Canvas:
                 "updated_at": document.updated_at,
             }
             yield Item("documents", key, present(data))
+
+
+def read_document(value: Mapping[str, object], where: str) -> Iterator[Finding]:
+    """Yield a document that is a file of its own."""
+    text = value.get("content")
+    if not value.get("id") or not isinstance(text, str):
+        yield Unknown("a document without an id or a text", where)
+        return
+    key = safe_key("document", str(value["id"]))
+    created = moment_text(value.get("created_at"))
+    data = {
+        "id": key,
+        "title": str(value.get("title") or value.get("name") or "(no title)"),
+        "kind": str(value.get("textdoc_type") or value.get("type") or "document"),
+        "text": text,
+        "versions": 1,
+        "created_at": created,
+        "updated_at": moment_text(value.get("updated_at")) or created,
+    }
+    yield Item("documents", key, present(data))
 
 
 def _update(document: _Document, updates: object, at: str) -> None:

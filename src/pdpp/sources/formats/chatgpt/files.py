@@ -27,6 +27,9 @@ class ExportFiles:
             file_id(entry.base): entry for entry in tree.entries if entry.base.startswith("file")
         }
         self._names: dict[str, str] = {}
+        self.shown_documents: set[str] = set()
+        """The ids of documents on the canvas that conversations show."""
+        self._made: dict[str, list[Mapping[str, Any]]] = {}
         for entry in tree.named("conversation_asset_file_names.json"):
             named = _document(entry)
             if isinstance(named, dict):
@@ -37,10 +40,22 @@ class ExportFiles:
             for file in listed if isinstance(listed, list) else ():
                 if isinstance(file, dict) and isinstance(file.get("file_name"), str):
                     self._names.setdefault(file_id(str(file.get("file_id"))), file["file_name"])
+                if isinstance(file, dict) and file.get("origination_message_id"):
+                    self._made.setdefault(str(file["origination_message_id"]), []).append(file)
 
     def find(self, pointer: str) -> FileEntry | None:
         """Return the file that a pointer such as ``file-service://file-abc`` means."""
         return self._entries.get(file_id(bare(pointer)))
+
+    def made_in(self, message: str) -> list[Mapping[str, Any]]:
+        """Return the files that ChatGPT made in a message, in which only a link stands."""
+        made = self._made.get(message, ())
+        return [{"id": file["file_id"], **file} for file in made if file.get("file_id")]
+
+    def show_document(self, canvas: object) -> None:
+        """Take in what a message says of a document on the canvas."""
+        if isinstance(canvas, Mapping) and canvas.get("textdoc_id"):
+            self.shown_documents.add(str(canvas["textdoc_id"]))
 
     def name(self, pointer: str, given_name: Any = None) -> str:
         """Return the true name of a file, as far as the export tells it."""

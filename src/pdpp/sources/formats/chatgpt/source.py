@@ -6,7 +6,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pdpp.sources.formats.chatgpt.canvas import Canvas
+from pdpp.sources.formats.chatgpt.canvas import Canvas, read_document
+from pdpp.sources.formats.chatgpt.citations import cited
 from pdpp.sources.formats.chatgpt.files import (
     ExportFiles,
     asset_pointers,
@@ -40,7 +41,13 @@ _TEXTS = (
 )
 _PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
 _PAGE_TEXTS = ("title", "url", "snippet", "summary")
+_LABELS = frozenset({"content_type", "language"})
+"""Members of content that say nothing by themselves."""
+_OTHERS = frozenset({"execution_output", "system_error", "citable_code_output"})
+_KNOWN = _PROSE | _THOUGHT | _PAGES | _OTHERS | {"model_editable_context"}
 _UNTITLED = "(no title)"
+_DOCUMENTS = "textdocs"
+"""The folder of documents on the canvas, which some exports have."""
 _FOLDER = re.compile(r"dalle-generations|user-\w+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """What folders of pictures and sounds are called."""
 
@@ -93,6 +100,9 @@ class ChatGpt(Source):
         files = ExportFiles(tree)
         for entry in tree.these(recognition.detail["entries"]):
             yield ExportPart(entry, partial(_read, entry, files))
+        for entry in tree.entries:
+            if entry.suffix == ".json" and entry.name.split("/")[-2:-1] == [_DOCUMENTS]:
+                yield ExportPart(entry, partial(_read_document, entry, files))
         for entry in tree.named("export_manifest.json"):
             if "logical_files" in read_manifest(entry):
                 yield ExportPart(entry, partial(_check_parts, tree, entry))
@@ -149,6 +159,16 @@ def _account(tree: Tree, conversations: Iterable[FileEntry]) -> str:
 def _read(entry: FileEntry, files: ExportFiles) -> Iterator[Finding]:
     place = _place_of_trees(entry) or ""
     return read_each(entry, partial(_conversation, files), place, noun="conversation")
+
+
+def _read_document(entry: FileEntry, files: ExportFiles) -> Iterator[Finding]:
+    def read(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+        if str(value.get("id")) in files.shown_documents:
+            yield Skipped("a document that its conversation holds too", where)
+        else:
+            yield from read_document(value, where)
+
+    return read_each(entry, read, "", noun="document")
 
 
 def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -212,20 +232,21 @@ def _message(
     if message is None:
         yield Skipped("a node of the tree without a message", where)
         return
-    if message.get("metadata", {}).get("is_visually_hidden_from_conversation"):
+    metadata = message.get("metadata") or {}
+    if metadata.get("is_visually_hidden_from_conversation"):
         yield Skipped("a message that the conversation hides", where)
         return
     content = message["content"]
     kind = str(content.get("content_type"))
-    text = _text(content)
+    text = cited(_text(content), metadata)
     shown = [*(content.get("parts") or ()), content.get("screenshot")]
     pointers = [part for part in shown if isinstance(part, dict)]
     uploads = named_files(message)
+    if not text and kind not in _KNOWN and any(content[name] for name in content.keys() - _LABELS):
+        yield Unknown("a message of a kind that is not known", f"{where}: {kind[:40]}")
+        return
     if not text and not pointers and not uploads:
         yield Skipped("an empty message", where)
-        return
-    if kind not in _PROSE | _THOUGHT and not text:
-        yield Unknown("a message of a kind that is not known", where)
         return
     key = safe_key(conversation, node_id)
     sent = epoch_text(message.get("create_time")) or began
@@ -233,24 +254,26 @@ def _message(
         "id": key,
         "conversation_id": conversation,
         "parent_id": safe_key(conversation, node["parent"]) if node.get("parent") else None,
-        "role": str(message.get("author", {}).get("role") or "unknown"),
+        "role": str((message.get("author") or {}).get("role") or "unknown"),
         "recipient": _recipient(message),
         "kind": kind,
         "text": text,
-        "model": message.get("metadata", {}).get("model_slug"),
+        "model": metadata.get("model_slug"),
         "visible": node_id in visible,
         "sent_at": sent,
     }
     yield Item("messages", key, present(data))
     canvas.take(message, key, text, sent)
+    files.show_document(metadata.get("canvas"))
     owner = _Owner(key, conversation, sent)
     seen_pointers = set()
     for pointer in (pointer for part in pointers for pointer in asset_pointers(part)):
         seen_pointers.add(file_id(bare(pointer)))
         yield from _attachment(owner, pointer, {}, files)
-    for upload in uploads:
-        if file_id(str(upload["id"])) not in seen_pointers:
-            yield from _attachment(owner, str(upload["id"]), upload, files)
+    for file in (*uploads, *files.made_in(str(message.get("id") or node_id))):
+        if file_id(str(file["id"])) not in seen_pointers:
+            seen_pointers.add(file_id(str(file["id"])))
+            yield from _attachment(owner, str(file["id"]), file, files)
 
 
 def _recipient(message: Mapping[str, object]) -> str | None:
