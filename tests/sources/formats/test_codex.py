@@ -313,3 +313,40 @@ def test_a_log_is_known_behind_a_very_long_first_line(tmp_path: Path) -> None:
     lines = [first, said("user", "Why?", 1)]
     log.write_text("".join(json.dumps(value) + "\n" for value in lines))
     assert isinstance(look(SOURCE, log), Recognition)
+
+
+def test_tools_that_were_looked_for_and_words_of_other_agents_come_in(tmp_path: Path) -> None:
+    found = {"type": "tool_search_output", "call_id": "t", "tools": [{"name": "tide_table"}]}
+    words = [{"type": "output_text", "text": "The buoy is adrift."}]
+    log = write(
+        tmp_path / NAME,
+        [
+            line("session_meta", META, 0),
+            line("response_item", {"type": "tool_search_call", "call_id": "t", "arguments": {}}, 1),
+            line("response_item", found, 2),
+            line("response_item", {"type": "agent_message", "content": words}, 3),
+            line("inter_agent_communication", {"author": "a", "content": "Send a boat."}, 4),
+            line("response_item", {"type": "ghost_snapshot", "ghost_commit": {}}, 5),
+            line("response_item", {"type": "compaction", "encrypted_content": "gA"}, 6),
+            line("world_state", {"full": True}, 7),
+        ],
+    )
+    records = read(SOURCE, log)
+    of_stream = [(stream, data.get("text")) for (stream, _), data in records.items()]
+    assert ("tool_results", "tide_table") in of_stream
+    assert ("messages", "The buoy is adrift.") in of_stream
+    assert ("messages", "Send a boat.") in of_stream
+    assert [item.reason for item in told(SOURCE, log)] == [
+        ABOUT_SESSION,
+        *["a mark of the program, which is no message"] * 2,
+        "a line of type world_state, which is no message",
+    ]
+
+
+def test_an_answer_of_a_tool_that_is_a_list_in_an_object_is_its_text(tmp_path: Path) -> None:
+    output = {"content": [{"type": "text", "text": "Low water"}], "success": True}
+    answer = {"type": "function_call_output", "call_id": "c", "output": output}
+    lines = [line("session_meta", META, 0), line("response_item", answer, 1)]
+    log = write(tmp_path / NAME, lines)
+    [text] = [data["text"] for data in read(SOURCE, log).values()]
+    assert text == "Low water"

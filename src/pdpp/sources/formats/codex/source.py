@@ -18,6 +18,7 @@ from pdpp.sources.formats.agent_log import (
     roots_of_homes,
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
+from pdpp.sources.formats.agent_talk import text_of
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
@@ -27,9 +28,19 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
 
 _INDEX = "session_index.jsonl"
-_ASIDE = frozenset({"event_msg", "turn_context", "compacted", "state"})
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
-_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_ASIDE = frozenset(
+    {"event_msg", "turn_context", "compacted", "state", "world_state", "retained_context"}
+    | {"inter_agent_communication_metadata"}
+)
+_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
+)
+_RESULTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+_MARKS = frozenset(
+    {"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger"}
+    | {"context_compaction", "additional_tools"}
+)
+"""Items that tell of the program's work: what it kept of files, and when it shortened the talk."""
 _BARE = frozenset({"message", "reasoning"}) | _CALLS | _RESULTS
 
 
@@ -108,6 +119,8 @@ class _CodexLog(AgentLog):
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
         elif kind == "response_item":
             yield from self._item_of(event, value["payload"], session)
+        elif kind == "inter_agent_communication":
+            yield from self._item_of(event, {"type": "agent_message", **value["payload"]}, session)
         elif kind in _BARE:
             yield from self._item_of(event, value, session)
         else:
@@ -133,6 +146,12 @@ class _CodexLog(AgentLog):
             yield Unknown("a message without a time", event.where)
         elif kind == "message":
             yield from self._message(payload["role"], payload["content"], at, session, event.where)
+        elif kind == "agent_message":
+            pieces = payload["content"]
+            pieces = [{"text": pieces}] if isinstance(pieces, str) else pieces
+            yield from self._message("agent", pieces, at, session, event.where)
+        elif kind in _MARKS:
+            yield Skipped("a mark of the program, which is no message", event.where)
         elif kind == "reasoning":
             thought = payload.get("summary") or payload.get("content")
             yield from self._message("reasoning", thought, at, session, event.where)
@@ -144,7 +163,7 @@ class _CodexLog(AgentLog):
             yield self._item("tool_calls", str(payload.get("call_id") or session.lines), at, data)
         elif kind in _RESULTS:
             call = safe_key(self._id, payload["call_id"])
-            data = {"call_id": call, "text": _output(payload.get("output"))}
+            data = {"call_id": call, "text": _output(payload.get("output", payload.get("tools")))}
             yield self._item("tool_results", payload["call_id"], at, data)
             yield from self._images(payload.get("output"), at, session)
         else:
@@ -197,9 +216,9 @@ def _input(payload: Mapping[str, Any]) -> str:
 def _output(output: Any) -> str:
     """Return what a tool gave back; older versions wrap it in JSON inside a string."""
     if isinstance(output, list):
-        return _texts(output)
+        return joined(text_of(piece) or str(piece.get("name") or "") for piece in output)
     if isinstance(output, Mapping):
-        return str(output.get("content", output.get("output", "")))
+        return text_of(output)
     text = str(output or "")
     if text.startswith('{"output"'):
         try:
