@@ -1,4 +1,7 @@
-"""Cursor: the conversations in the editor's state database, in the layouts of several years."""
+"""Cursor: the conversations in the editor's state database, in the layouts of several years.
+
+Chats of the command line are read in ``command_line``.
+"""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,13 +9,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_log import EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.formats.cursor.command_line import chat_stores, read_store
+from pdpp.sources.formats.cursor.values import moment, parsed, parsed_object
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
-from pdpp.sources.reading.times import epoch_text, moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
@@ -24,7 +28,7 @@ _USER = 1
 
 
 class Cursor(Source):
-    """``state.vscdb`` of the folder ``User/globalStorage``, and of workspaces before 2025."""
+    """``state.vscdb`` of ``User/globalStorage`` or workspaces, and ``~/.cursor/chats``."""
 
     connector_key = "cursor"
     lies_among_others = True
@@ -36,16 +40,23 @@ class Cursor(Source):
             "*.backup": "a copy that the editor keeps",
             "storage.json": "settings",
             "workspace.json": "the folder of a workspace",
+            "*/agent-transcripts/*": "chats once more, without times",
+            "prompt_history.json": "what was typed, which the chats hold too",
+            "cli-config.json": "settings",
         }
     )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the editor's tables and a conversation in them."""
         names = [entry.name for entry in databases(tree) if _has_talks(tree, entry)]
-        if not names:
+        chats = [entry.name for entry in chat_stores(tree)]
+        if not names and not chats:
             return None
-        version = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
-        detail = {"databases": names}
+        states = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
+        told = [states] * bool(names)
+        told += [f"{counted(len(chats), 'chat')} of the command line"] * bool(chats)
+        version = " and ".join(told)
+        detail = {"databases": names, "chats": chats}
         return Recognition(
             Confidence.CERTAIN, version, account=self.label, owner_known=False, detail=detail
         )
@@ -54,6 +65,8 @@ class Cursor(Source):
         """Return one part for each database."""
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(_read, tree, entry))
+        for entry in tree.these(recognition.detail["chats"]):
+            yield ExportPart(entry, partial(read_store, tree, entry))
 
 
 def _has_talks(tree: Tree, entry: FileEntry) -> bool:
@@ -103,9 +116,9 @@ def _owner(key: str) -> str | None:
 
 def _composer(database: SqliteCopy, name: str, row: sqlite3.Row, where: str) -> Iterator[Finding]:
     """Yield a conversation, and its messages where they stand in it themselves."""
-    value = _json(row["value"])
+    value = parsed_object(row["value"])
     stored = [
-        (str(bubble["key"]).rpartition(":")[2], _json(bubble["value"]))
+        (str(bubble["key"]).rpartition(":")[2], parsed_object(bubble["value"]))
         for bubble in database.rows(
             "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?",
             f"{_BUBBLE}{name}:",
@@ -120,12 +133,12 @@ def _composer(database: SqliteCopy, name: str, row: sqlite3.Row, where: str) -> 
     for number, bubble in enumerate(_inline(value)):
         yield from _bubble(bubble, str(bubble.get("bubbleId") or number), created, talk, where)
     for bubble_id, bubble in stored:
-        at = _moment(bubble.get("createdAt")) or created
+        at = moment(bubble.get("createdAt")) or created
         if thought := _thought(bubble):
             talk.message(f"{bubble_id}.thoughts", "reasoning", thought, at)
         if text := _text(bubble):
             talk.message(bubble_id, _role(bubble), text, at)
-    yield talk.record(created, _moment(value.get("lastUpdatedAt"))) or Skipped(
+    yield talk.record(created, moment(value.get("lastUpdatedAt"))) or Skipped(
         "a conversation without messages", where
     )
 
@@ -150,8 +163,8 @@ def _started(value: Mapping[str, Any], stored: Sequence[Mapping[str, Any]]) -> s
         *((bubble, "createdAt") for bubble in (*stored, *_inline(value))),
         (value, "lastUpdatedAt"),
     ):
-        if (moment := _moment(holder.get(name))) is not None:
-            return moment
+        if (began := moment(holder.get(name))) is not None:
+            return began
     return None
 
 
@@ -159,7 +172,7 @@ def _bubbles(
     database: SqliteCopy, name: str, row: sqlite3.Row, prefix: str, entry: FileEntry
 ) -> Iterator[Finding]:
     """Yield the messages that are rows of their own, in the order of the conversation."""
-    value = _json(row["value"])
+    value = parsed_object(row["value"])
     headers = value.get("fullConversationHeadersOnly")
     listed = [
         str(header.get("bubbleId"))
@@ -173,7 +186,7 @@ def _bubbles(
         for stored in database.rows(sql, prefix, f"{prefix}\uffff")
     ]
     talk = _talk(name, value)
-    bubbles = {bubble: _json(stored["value"]) for bubble, stored in rows}
+    bubbles = {bubble: parsed_object(stored["value"]) for bubble, stored in rows}
     created = _started(value, list(bubbles.values())) or ""
     for bubble in sorted(bubbles, key=lambda name: (places.get(name, len(places)), name)):
         where = f"{entry.name} {name} {bubble}"[:120]
@@ -190,7 +203,7 @@ def _talk(name: str, value: Mapping[str, object]) -> AgentTalk:
 def _bubble(
     value: Mapping[str, object], name: str, created: str, talk: AgentTalk, where: str
 ) -> Iterator[Finding]:
-    at, text = _moment(value.get("createdAt")) or created, _text(value)
+    at, text = moment(value.get("createdAt")) or created, _text(value)
     if not at:
         yield Unknown("a message without a time", where)
         return
@@ -204,7 +217,7 @@ def _bubble(
         yield talk.message(name, _role(value), text, at, used)
     if isinstance(tool, dict) and tool.get("name"):
         given = tool.get("rawArgs") or tool.get("params")
-        yield from talk.tool(name, tool["name"], _parsed(given), tool.get("result"), at)
+        yield from talk.tool(name, tool["name"], parsed(given) or given, tool.get("result"), at)
     elif not text and not thought:
         yield Skipped(EMPTY, where)
 
@@ -219,7 +232,7 @@ def _text(value: Mapping[str, Any]) -> str:
     rich = value.get("richText")
     if plain or not isinstance(rich, str) or not rich.startswith("{"):
         return plain
-    return _rich_text(_parsed(rich)).strip()
+    return _rich_text(parsed(rich)).strip()
 
 
 def _rich_text(node: Any) -> str:
@@ -246,7 +259,7 @@ def _thought(value: Mapping[str, Any]) -> str:
 def _read_old(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
     """Read the chats of 2023 and 2024, one document in a row."""
     for row in database.rows("SELECT value FROM ItemTable WHERE key = ?", _OLD_KEY):
-        tabs = _json(row["value"]).get("tabs")
+        tabs = parsed_object(row["value"]).get("tabs")
         for number, tab in enumerate(tabs if isinstance(tabs, list) else (), 1):
             where = f"{entry.name} chat {number}"
             yield from account(_tab(tab, where), where, "chat")
@@ -255,7 +268,7 @@ def _read_old(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
 def _read_old_composers(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
     """Read the conversations that a workspace kept whole before they moved to one database."""
     for row in database.rows("SELECT value FROM ItemTable WHERE key = ?", _OLD_COMPOSERS):
-        composers = _json(row["value"]).get("allComposers")
+        composers = parsed_object(row["value"]).get("allComposers")
         for number, value in enumerate(composers if isinstance(composers, list) else (), 1):
             where = f"{entry.name} conversation {number}"
             yield from account(_old_composer(value, where), where, "conversation")
@@ -269,13 +282,13 @@ def _old_composer(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     talk = _talk(str(value["composerId"]), value)
     for number, bubble in enumerate(bubbles):
         yield from _bubble(bubble, str(bubble.get("bubbleId") or number), created, talk, where)
-    yield talk.record(created, _moment(value.get("lastUpdatedAt"))) or Skipped(
+    yield talk.record(created, moment(value.get("lastUpdatedAt"))) or Skipped(
         "a conversation without messages", where
     )
 
 
 def _tab(tab: Mapping[str, Any], where: str) -> Iterator[Finding]:
-    at = _moment(tab.get("lastSendTime"))
+    at = moment(tab.get("lastSendTime"))
     if at is None:
         yield Unknown("a chat without a time", where)
         return
@@ -284,23 +297,3 @@ def _tab(tab: Mapping[str, Any], where: str) -> Iterator[Finding]:
     for number, bubble in enumerate(tab.get("bubbles") or ()):
         yield from _bubble(bubble, str(bubble.get("id") or number), at, talk, where)
     yield talk.record() or Skipped("a conversation without messages", where)
-
-
-def _json(content: object) -> Mapping[str, object]:
-    value = _parsed(content)
-    return value if isinstance(value, dict) else {}
-
-
-def _parsed(content: object) -> object:
-    raw = content.encode() if isinstance(content, str) else content
-    try:
-        return read_json(raw) if isinstance(raw, bytes) else {}
-    except NotJson:
-        return {}
-
-
-def _moment(value: object) -> str | None:
-    """Return a time that is milliseconds since 1970, or text in newer versions."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return epoch_text(value / 1000)
-    return moment_text(value)
