@@ -1,5 +1,8 @@
 """Gemini CLI, OpenCode and Cursor: what only these have."""
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +92,20 @@ def test_messages_of_cursor_come_in_the_order_of_the_conversation(tmp_path: Path
         "a message of a conversation that is gone",
         "a row of the editor's state that is no conversation",
     ]
+
+
+def test_every_workspace_of_cursor_is_read_however_many_there_are(tmp_path: Path) -> None:
+    for number in range(210):
+        folder = tmp_path / "workspaceStorage" / f"{number:03}"
+        folder.mkdir(parents=True)
+        bubble = {"type": "user", "id": "b", "text": f"Question {number}"}
+        tab = {"tabId": f"t{number}", "lastSendTime": 1_767_261_600_000, "bubbles": [bubble]}
+        with closing(sqlite3.connect(folder / "state.vscdb")) as database, database:
+            database.execute("CREATE TABLE ItemTable (key TEXT, value BLOB)")
+            key = "workbench.panel.aichat.view.aichat.chatdata"
+            row = (key, json.dumps({"tabs": [tab]}))
+            database.execute("INSERT INTO ItemTable VALUES (?, ?)", row)
+    assert len(of(read(Cursor(), tmp_path), "messages")) == 210
 
 
 def test_secrets_beside_the_sessions_are_never_read(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class Codex(Source):
     passed_over = MappingProxyType(
         {
             _INDEX: "names of sessions, kept in the sessions",
-            "history.jsonl": "what was typed, which the sessions hold too",
+            "history.jsonl": "what was typed, which the sessions hold as long as they are kept",
             "*.toml": "settings of Codex",
         }
     )

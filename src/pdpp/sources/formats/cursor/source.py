@@ -48,12 +48,14 @@ class Cursor(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the editor's tables and a conversation in them."""
-        names = [entry.name for entry in databases(tree) if _has_talks(tree, entry)]
+        # The editor has one for each folder that was ever opened, which may be hundreds.
+        states = dict.fromkeys((*databases(tree), *tree.named("*.vscdb")))
+        names = [entry.name for entry in states if _has_talks(tree, entry)]
         chats = [entry.name for entry in chat_stores(tree)]
         if not names and not chats:
             return None
-        states = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
-        told = [states] * bool(names)
+        state = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
+        told = [state] * bool(names)
         told += [f"{counted(len(chats), 'chat')} of the command line"] * bool(chats)
         version = " and ".join(told)
         detail = {"databases": names, "chats": chats}

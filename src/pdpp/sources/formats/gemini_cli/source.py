@@ -35,7 +35,7 @@ class GeminiCli(Source):
     in_place = True
     passed_over = MappingProxyType(
         {
-            "logs.json": "what was typed, which the sessions hold too",
+            "logs.json": "what was typed, which the sessions hold as long as they are kept",
             "shell_history": "what was typed in the shell",
             "checkpoint*.json": "states that were saved by hand",
             "*.md": "instructions for the agent",
