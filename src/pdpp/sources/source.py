@@ -192,6 +192,13 @@ class Source(ABC):
         """Return the files by which exports of different people in one folder are told apart."""
         return tree.named(*self.owner_files) if self.owner_files else []
 
+    def apart(self, tree: Tree) -> Sequence[Tree]:  # noqa: ARG002 - for sources that need it
+        """Return the exports of different people in a tree, where only the source can tell them.
+
+        Nothing says that they are of one person, or that ``owner_entries`` tell them apart.
+        """
+        return ()
+
     @abstractmethod
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:
         """Return the pieces to read, in the order in which their records are to be written."""

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
+    Home,
     bring_and_ask,
     check_cuts,
     check_hostile_json,
@@ -21,6 +22,8 @@ from tests.sources.kit import (
 )
 
 from pdpp.sources.formats.claude_ai.source import ClaudeAi
+from pdpp.sources.reading.nested import expand
+from pdpp.sources.reading.tree import TreeLimits, open_tree
 from pdpp.sources.source import Confidence, Recognition
 
 SOURCE = ClaudeAi()
@@ -288,3 +291,55 @@ def test_what_was_spoken_is_text(tmp_path: Path) -> None:
     spoken = [{"type": "voice_note", "title": "Voice", "text": "Which light is red?"}]
     path = export(tmp_path, conversation("t-5", message("m-1", "human", "", content=spoken)))
     assert [data["text"] for data in of(path, "messages")] == ["Which light is red?"]
+
+
+def zips_of(folder: Path, person: str, copy: str = "") -> None:
+    """Write the zips of a person's export, numbered as a browser does."""
+    account = f"acc-{person}"
+    said = message(f"m-{person}", "human", f"I am {person}")
+    project = {"uuid": f"p-{person}", "docs": [], "creator": {"uuid": account}}
+    project["created_at"] = "2026-03-01T08:00:00Z"
+    shared = {**project, "uuid": f"q-{person}", "creator": {"uuid": "acc-colleague"}}
+    memory = {"account_uuid": account, "conversations_memory": f"{person} likes tea"}
+    talk = conversation(f"t-{person}", said, account={"uuid": account})
+    files: dict[str, dict[str, Any]] = {
+        "conversations-000": {"conversations.json": [talk]},
+        "projects-000": {"projects/a.json": shared, "projects/b.json": project},
+        "memories-000": {f"memories/{account}.json": memory},
+        "light_metadata-000": {
+            "users.json": [{"uuid": account, "email_address": f"{person}@example.org"}]
+        },
+    }
+    for name, content in files.items():
+        members = {path: json.dumps(value).encode() for path, value in content.items()}
+        zipped(folder / f"{name}{copy}.zip", members)
+
+
+def test_zips_of_two_people_in_one_folder_are_two_accounts(tmp_path: Path) -> None:
+    zips_of(tmp_path / "d", "nora")
+    zips_of(tmp_path / "d", "otto", " (1)")
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "d")
+    for person in ("nora", "otto"):
+        zips_of(tmp_path / person, person)
+        alone = home.bring(tmp_path / person)
+        assert alone["connection"]["display_name"] == f"Claude ({person}@example.org)"
+        assert (alone["counts"]["new"], alone["counts"]["unchanged"]) == (0, 5)
+
+
+def test_the_zips_of_an_organisation_are_one_account(tmp_path: Path) -> None:
+    zips_of(tmp_path, "nora")
+    zips_of(tmp_path, "otto", " (1)")
+    assert len(SOURCE.apart(expand(open_tree(tmp_path), TreeLimits()))) == 2
+    both = [{"uuid": "acc-nora"}, {"uuid": "acc-otto"}]
+    zipped(tmp_path / "light_metadata-000.zip", {"users.json": json.dumps(both).encode()})
+    assert SOURCE.apart(expand(open_tree(tmp_path), TreeLimits())) == []
+
+
+def test_a_zip_that_does_not_say_whose_it_is_stays_apart(tmp_path: Path) -> None:
+    zips_of(tmp_path, "nora")
+    zips_of(tmp_path, "otto", " (1)")
+    design = {"uuid": "d", "messages": [], "title": "Flag", "project": {}}
+    zipped(tmp_path / "design_chats-000.zip", {"design_chats/d.json": json.dumps(design).encode()})
+    *_, rest = SOURCE.apart(expand(open_tree(tmp_path), TreeLimits()))
+    assert [entry.base for entry in rest.entries] == ["d.json"]

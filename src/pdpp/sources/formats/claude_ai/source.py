@@ -1,19 +1,17 @@
 """Claude.ai exports: one zip until August 2026, since then a manifest and a zip per category."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from pdpp.evidence.amount import counted
-from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.claude_ai.conversations import ConversationReader
 from pdpp.sources.formats.claude_ai.designs import read_design_chat
 from pdpp.sources.formats.claude_ai.knowledge import read_memory, read_page, read_project
+from pdpp.sources.formats.claude_ai.owners import USERS, account_of, first_object, owners_apart
 from pdpp.sources.formats.manifest import missing_parts, read_manifest
 from pdpp.sources.item import Finding
-from pdpp.sources.reading.jsonstream import JsonElement, Reader, entry_elements, objects, read_each
+from pdpp.sources.reading.jsonstream import Reader, objects, read_each
 from pdpp.sources.reading.structure import candidates, json_paths, opening
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
@@ -55,7 +53,7 @@ class ClaudeAi(Source):
     """What Anthropic sends: zips, or what was taken out of them."""
 
     connector_key = "claude_ai"
-    owner_files = ("users.json",)
+    owner_files = (USERS,)
     lies_among_others = True
     label = "Claude.ai export"
     passed_over = MappingProxyType(
@@ -91,6 +89,10 @@ class ClaudeAi(Source):
             owner_known=bool(identity),
             detail={"files": files, "manifests": manifests},
         )
+
+    def apart(self, tree: Tree) -> Sequence[Tree]:
+        """Return the zips of each person where they lie in one folder."""
+        return owners_apart(tree)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""
@@ -139,28 +141,16 @@ def _account(tree: Tree, files: Mapping[str, list[str]]) -> tuple[str, str]:
     Each zip of an export stands for itself: the id is in conversations and memories too, and only
     one of the zips has the address.
     """
-    users = [user for entry in tree.named("users.json") for user in objects(entry)]
+    users = [user for entry in tree.named(USERS) for user in objects(entry)]
     for user in users[:1]:
         name = str(user.get("email_address") or user.get("full_name") or user.get("uuid") or "")
         return name[:120], str(user.get("uuid") or name)[:120]
-    told = [*files.get("conversations", ()), *files.get("memories", ())]
-    for entry in tree.these([*told, *files.get("memory_files", ())]):
-        for value in _first(entry):
-            account = value.get("account")
-            uuid = account.get("uuid") if isinstance(account, dict) else value.get("account_uuid")
-            if isinstance(uuid, str) and uuid:
+    kinds = ("conversations", "memories", "memory_files")
+    for entry in tree.these(name for kind in kinds for name in files.get(kind, ())):
+        for value in first_object(entry):
+            if uuid := account_of(entry, value):
                 return "", uuid[:120]
     return "", ""
-
-
-def _first(entry: FileEntry) -> Iterator[Mapping[str, Any]]:
-    """Yield the first object of a file."""
-    path = "item" if opening(entry) == b"[" else ""
-    with suppress(DamagedFile):
-        for element in entry_elements(entry, path):
-            if isinstance(element, JsonElement) and isinstance(element.value, dict):
-                yield element.value
-            return
 
 
 def _read(entry: FileEntry, reader: Reader, noun: str) -> Iterator[Finding]:
