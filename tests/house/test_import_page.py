@@ -23,6 +23,7 @@ HEADINGS = {
     "claude_code": "Claude Code",
     "codex": "Codex",
     "contacts_vcard": "Contacts",
+    "copilot": "GitHub Copilot",
     "cursor": "Cursor",
     "discord": "Discord",
     "documents": "Documents",

@@ -25,6 +25,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "claude_code": "pdpp.sources.formats.claude_code.source:ClaudeCode",
         "codex": "pdpp.sources.formats.codex.source:Codex",
         "contacts_vcard": "pdpp.sources.formats.contacts_vcard.source:ContactsVcard",
+        "copilot": "pdpp.sources.formats.copilot.source:Copilot",
         "cursor": "pdpp.sources.formats.cursor.source:Cursor",
         "discord": "pdpp.sources.formats.discord.source:Discord",
         "documents": "pdpp.sources.formats.documents.source:Documents",

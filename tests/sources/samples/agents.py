@@ -1,4 +1,4 @@
-"""Samples of coding agents: Gemini CLI, Qwen Code, OpenCode and Cursor."""
+"""Samples of coding agents: Gemini CLI, Qwen Code, OpenCode, Cursor and GitHub Copilot."""
 
 import json
 from typing import Any
@@ -179,7 +179,73 @@ OLD_CHATS = {
     ]
 }
 
+COPILOT_REQUESTS: list[dict[str, Any]] = [
+    {
+        "requestId": "r1",
+        "message": {"text": "Why does the foghorn stutter?", "parts": []},
+        "timestamp": ZERO,
+        "modelId": "gpt-5",
+        "response": [
+            {"kind": "thinking", "value": "Look at the valve."},
+            {"value": "The foghorn stutters because "},
+            {"kind": "inlineReference", "name": "valve.py", "inlineReference": {"path": "/v.py"}},
+            {"value": " opens the valve twice."},
+            {
+                "kind": "toolInvocationSerialized",
+                "toolId": "copilot_readFile",
+                "toolCallId": "call-1",
+                "pastTenseMessage": {"value": "Read valve.py"},
+                "resultDetails": {"input": "{}", "output": [{"type": "embed", "value": "open()"}]},
+            },
+            {"kind": "undoStop", "id": "u"},
+        ],
+    },
+    {
+        "requestId": "r2",
+        "message": {"text": "Then mend it"},
+        "timestamp": ZERO + 60_000,
+        "response": [{"value": "Done."}, {"kind": "textEditGroup", "edits": []}],
+    },
+]
+COPILOT_SESSION = {
+    "version": 3,
+    "requesterUsername": "nora",
+    "requests": COPILOT_REQUESTS,
+    "sessionId": "s-1",
+    "creationDate": ZERO,
+    "customTitle": "A foghorn that stutters",
+}
+COPILOT_LOG = [
+    {"kind": 0, "v": {**COPILOT_SESSION, "sessionId": "s-2", "requests": []}},
+    {"kind": 2, "k": ["requests"], "v": COPILOT_REQUESTS[:1]},
+    {"kind": 1, "k": ["customTitle"], "v": "Mending a foghorn"},
+]
+
 SAMPLES = (
+    FormatSample(
+        "copilot",
+        "a document for each session",
+        {
+            "User/workspaceStorage/ab/chatSessions/s-1.json": json_bytes(COPILOT_SESSION),
+            "User/workspaceStorage/ab/workspace.json": b'{"folder": "file:///home/nora/horn"}',
+        },
+        words="foghorn stutters valve twice",
+        sentence="The foghorn stutters because valve.py opens the valve twice.",
+        units={"request": ["JSON objects at requests.item"]},
+        earlier={
+            "User/workspaceStorage/ab/chatSessions/s-1.json": json_bytes(
+                {**COPILOT_SESSION, "requests": COPILOT_REQUESTS[:1]}
+            )
+        },
+        cut="User/workspaceStorage/ab/chatSessions/s-1.json",
+    ),
+    FormatSample(
+        "copilot",
+        "a log of changes",
+        {"User/workspaceStorage/cd/chatSessions/s-2.jsonl": json_lines(COPILOT_LOG)},
+        words="foghorn stutters valve twice",
+        sentence="The foghorn stutters because valve.py opens the valve twice.",
+    ),
     FormatSample(
         "gemini_cli",
         "a document for each session",

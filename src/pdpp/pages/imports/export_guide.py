@@ -25,6 +25,7 @@ WHERE: Mapping[str, str] = MappingProxyType(
         "apple_notes": "From privacy.apple.com; on a Mac: NoteStore.sqlite, with what lies beside.",
         "bank_statement": "On your bank's site: download the statement as CAMT.053, MT940 or QIF.",
         "browser_history": "The file History or places.sqlite of a profile; what Safari exports.",
+        "copilot": "The folder User/workspaceStorage in the settings folder of VS Code.",
         "cursor": "The folder User/globalStorage in Cursor's settings folder.",
         "discord": "In Discord: Settings, Data & Privacy, Request all of my data.",
         "documents": "PDF, Word, Excel, PowerPoint and LibreOffice files, in any folder.",

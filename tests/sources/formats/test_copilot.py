@@ -1,0 +1,87 @@
+"""Chats with GitHub Copilot in VS Code."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import read, told
+from tests.sources.samples import every_sample
+
+from pdpp.sources.formats.copilot.source import Copilot
+
+SOURCE = Copilot()
+SAMPLES = every_sample()
+SESSION = {"sessionId": "s", "creationDate": 1_767_261_600_000, "requests": []}
+
+
+def log(folder: Path, *changes: Any) -> Path:
+    lines = [{"kind": 0, "v": SESSION}, *changes]
+    path = folder / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def asked(name: str, text: str, *answer: Any) -> dict[str, Any]:
+    return {"requestId": name, "message": {"text": text}, "response": list(answer)}
+
+
+def said(path: Path) -> list[tuple[str, str]]:
+    found = read(SOURCE, path).items()
+    return [(data["role"], data["text"]) for (stream, _), data in found if stream == "messages"]
+
+
+def test_a_session_has_its_answers_with_thoughts_and_tools(tmp_path: Path) -> None:
+    path = SAMPLES["copilot: a document for each session"].folder(tmp_path)
+    assert said(path) == [
+        ("user", "Why does the foghorn stutter?"),
+        ("reasoning", "Look at the valve."),
+        ("assistant", "The foghorn stutters because valve.py opens the valve twice."),
+        ("user", "Then mend it"),
+        ("assistant", "Done."),
+    ]
+    records = read(SOURCE, path)
+    [session] = [data for (stream, _), data in records.items() if stream == "sessions"]
+    assert (session["title"], session["project"]) == ("A foghorn that stutters", "/home/nora/horn")
+    [call] = [data for (stream, _), data in records.items() if stream == "tool_calls"]
+    assert (call["tool"], call["input"]) == ("copilot_readFile", "task: Read valve.py\ninput: {}")
+    [result] = [data for (stream, _), data in records.items() if stream == "tool_results"]
+    assert result["text"] == "open()"
+    assert [item.reason for item in told(SOURCE, path)] == ["an edit of a file"]
+
+
+def test_a_log_is_what_its_changes_leave(tmp_path: Path) -> None:
+    path = log(
+        tmp_path,
+        {"kind": 2, "k": ["requests"], "v": [asked("r1", "Hoist the flag")]},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "A"}, {"value": "?"}]},
+        {"kind": 2, "k": ["requests", 0, "response"], "i": 1, "v": [{"value": "ye."}]},
+        {"kind": 1, "k": ["requests", 1], "v": asked("r2", "Lower it")},
+        {"kind": 1, "k": ["responderUsername"], "v": "GitHub Copilot"},
+        {"kind": 3, "k": ["responderUsername"]},
+    )
+    assert said(path) == [
+        ("user", "Hoist the flag"),
+        ("assistant", "Aye."),
+        ("user", "Lower it"),
+    ]
+    assert told(SOURCE, path) == []
+
+
+def test_a_change_that_nobody_knows_costs_no_other(tmp_path: Path) -> None:
+    path = log(
+        tmp_path,
+        {"kind": 9, "k": ["requests"]},
+        {"kind": 1, "k": ["requests", 7, "response"], "v": []},
+        {"kind": 2, "k": ["requests"], "v": [asked("r1", "Ahoy", {"kind": "hologram"}), {"a": 1}]},
+    )
+    assert said(path) == [("user", "Ahoy")]
+    assert [item.reason for item in told(SOURCE, path)] == [
+        "a shape that is not known",
+        "a shape that is not known",
+        "content of a type that is not known",
+        "a message without an id or a time",
+    ]
+
+
+def test_a_session_in_which_nobody_asked_is_told(tmp_path: Path) -> None:
+    assert [item.reason for item in told(SOURCE, log(tmp_path))] == ["a session without messages"]
