@@ -35,6 +35,7 @@ HEADINGS = {
     "google_keep": "Google Keep",
     "google_timeline": "Google Timeline",
     "gpx": "Tracks and maps",
+    "grok": "Grok",
     "imessage": "iMessage",
     "instagram": "Facebook and Instagram",
     "linkedin": "LinkedIn",

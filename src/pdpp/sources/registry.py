@@ -37,6 +37,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "google_keep": "pdpp.sources.formats.google_keep.source:GoogleKeep",
         "google_timeline": "pdpp.sources.formats.google_timeline.source:GoogleTimeline",
         "gpx": "pdpp.sources.formats.gpx.source:Gpx",
+        "grok": "pdpp.sources.formats.grok.source:Grok",
         "imessage": "pdpp.sources.formats.imessage.source:IMessage",
         "instagram": "pdpp.sources.formats.instagram.source:Instagram",
         "linkedin": "pdpp.sources.formats.linkedin.source:LinkedIn",

@@ -37,6 +37,7 @@ WHERE: Mapping[str, str] = MappingProxyType(
         "google_keep": "From takeout.google.com: Keep.",
         "google_timeline": "On the phone: Location, Timeline, Export; on an iPhone in Maps.",
         "gpx": "Files of watches, hiking programs and maps (GPX, KML), one or a folder of them.",
+        "grok": "From accounts.x.ai/data: download the data of your account.",
         "imessage": "On a Mac: the folder Library/Messages, or a backup of an iPhone.",
         "instagram": "In Accounts Center: Your information, Export your information, as JSON.",
         "linkedin": "In LinkedIn: Settings, Data privacy, Get a copy of your data.",
