@@ -148,6 +148,44 @@ def gemini_cli(folder: Path, count: int) -> Path:
     return folder / "session-1.json"
 
 
+def copilot(folder: Path, count: int) -> Path:
+    """Write one long session, a request and its answer for each two messages."""
+    requests = [
+        {
+            "requestId": f"r{number}",
+            "timestamp": int(moment_of(number).timestamp() * 1000),
+            "message": {"text": text_of(number)},
+            "response": [{"value": text_of(number + 1)}],
+        }
+        for number in range(0, count, 2)
+    ]
+    document = {"requests": requests, "sessionId": "s1", "creationDate": 1_704_096_000_000}
+    (folder / "s1.json").write_text(json.dumps(document))
+    return folder / "s1.json"
+
+
+def grok(folder: Path, count: int) -> Path:
+    """Write an export with one conversation for each 20 messages."""
+    conversations = []
+    for first in range(0, count, 20):
+        responses = [
+            {
+                "response": {
+                    "_id": f"m{number}",
+                    "sender": "assistant" if number % 2 else "human",
+                    "message": text_of(number),
+                    "create_time": moment_of(number).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                }
+            }
+            for number in range(first, min(first + 20, count))
+        ]
+        about = {"id": f"c{first}", "user_id": "u1", "title": f"Talk {first}"}
+        conversations.append({"conversation": about, "responses": responses})
+    path = folder / "prod-grok-backend.json"
+    path.write_text(json.dumps({"conversations": conversations}))
+    return path
+
+
 def opencode(folder: Path, count: int) -> Path:
     """Write a database with one long session."""
     connection = sqlite3.connect(folder / "opencode.db")
@@ -309,6 +347,7 @@ MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
         maker.__name__: maker
         for maker in (
             browser_history,
+            copilot,
             cursor,
             discord,
             facebook,
@@ -317,6 +356,7 @@ MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
             google_chat,
             google_keep,
             google_timeline,
+            grok,
             imessage,
             instagram,
             linkedin,
