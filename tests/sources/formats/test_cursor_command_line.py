@@ -98,7 +98,10 @@ def test_a_chat_comes_in_in_its_order_with_its_tools(tmp_path: Path) -> None:
 
 
 def test_what_nobody_knows_in_a_chat_is_told(tmp_path: Path) -> None:
-    talk = [{"role": "user", "content": [{"type": "hologram"}, {"type": "image"}]}, {"a": 1}]
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "hologram"}, {"type": "image"}]},
+        {"a": 1},
+    ]
     path = store(tmp_path / "c-1", talk)
     with closing(sqlite3.connect(path)) as database, database:
         wrapped = b"\x12\x40" + _bytes({"role": "user"})
