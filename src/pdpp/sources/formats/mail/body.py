@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pdpp.sources.formats.mail.charset import guessed
 from pdpp.sources.formats.mail.encoded import decoded
-from pdpp.sources.formats.mail.message import header, raw_headers
+from pdpp.sources.formats.mail.message import MailMessage, header, raw_headers
 from pdpp.sources.formats.mail.plain import rejoined, taken_out
 from pdpp.sources.formats.mail.tnef import unwrapped
 from pdpp.sources.reading.html import html_text
@@ -56,7 +56,7 @@ class MessageBody(NamedTuple):
 class _Leaf:
     """A part that holds something, its number among all of them, and its place in the tree."""
 
-    part: Message
+    part: MailMessage
     number: int
     place: str
 
@@ -94,7 +94,7 @@ def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
+def body(message: MailMessage, apart: Apart = lambda _: None) -> MessageBody:
     """Return the text of a message and what is attached to it.
 
     ``apart`` returns what lies apart from the message, by the place of its part.
@@ -117,7 +117,7 @@ def body(message: Message, apart: Apart = lambda _: None) -> MessageBody:
     )
 
 
-def _shown(part: Message, numbers: list[int], place: str = "") -> _Shown:
+def _shown(part: MailMessage, numbers: list[int], place: str = "") -> _Shown:
     """Return what a part shows; of forms of the same text it shows one, and the files of all."""
     if part.get_content_maintype() == "multipart" and part.is_multipart():
         children = [
@@ -137,7 +137,7 @@ def _shown(part: Message, numbers: list[int], place: str = "") -> _Shown:
     leaf = _Leaf(part, len(numbers), place or "1")
     # Without parts, though it says that it has some, it is text in some form.
     kind = "text/plain" if part.get_content_maintype() == "multipart" else _kind(part)
-    named = bool(_file_name(part)) and bool(place)
+    named = bool(place) and bool(_file_name(part))
     attached = part.get_content_disposition() == "attachment" or named
     return _Shown([], [leaf]) if attached or kind not in _TEXTS else _Shown([leaf], [])
 
@@ -153,7 +153,7 @@ def _chosen(forms: list[_Shown]) -> list[_Shown]:
     return [plain] if told else [page]
 
 
-def _kind(part: Message) -> str:
+def _kind(part: MailMessage) -> str:
     """Return the kind of a part; some programs leave the mark out that ends it."""
     return part.get_content_type().split()[0]
 
@@ -178,7 +178,7 @@ def _named(name: str, content: bytes) -> MessageFile:
     return MessageFile(decoded(name), kind, content)
 
 
-def _file_name(part: Message) -> str:
+def _file_name(part: MailMessage) -> str:
     try:
         name = part.get_filename()
     except (TypeError, ValueError):
@@ -193,7 +193,7 @@ def _file_name(part: Message) -> str:
     return decoded(str(name))[:200] if name else ""
 
 
-def _bytes(part: Message) -> bytes:
+def _bytes(part: MailMessage) -> bytes:
     encoding = _ENCODING.search(header(part, "Content-Transfer-Encoding"))
     if part.is_multipart():
         content = b"\n".join(_source(child) for child in _children(part))
@@ -205,12 +205,12 @@ def _bytes(part: Message) -> bytes:
     return decoded_content if isinstance(decoded_content, bytes) else b""
 
 
-def _children(part: Message) -> list[Message]:
+def _children(part: MailMessage) -> list[MailMessage]:
     inner = part.get_payload() if part.is_multipart() else []
-    return [child for child in inner if isinstance(child, Message)]
+    return [child for child in inner if isinstance(child, MailMessage)]
 
 
-def _source(message: Message) -> bytes:
+def _source(message: MailMessage) -> bytes:
     """Return a message as it was written; the library fails where a header is malformed."""
     head = "".join(f"{name}: {value}\n" for name, value in message.raw_items())
     children = [_source(child) for child in _children(message)]
@@ -231,13 +231,19 @@ def _unpacked(content: bytes) -> bytes:
         return content
 
 
-def _text(part: Message) -> str:
+def _is_flowed(part: MailMessage) -> bool:
+    """Tell whether lines are broken only for the way; most headers do not even name that."""
+    named = any("format" in value.lower() for value in raw_headers(part, "Content-Type"))
+    return named and str(part.get_param("format", "")).lower() == "flowed"
+
+
+def _text(part: MailMessage) -> str:
     content = _bytes(part)
     charset = part.get_content_charset() or ""
     if not charset and _kind(part) == "text/html":
         meta = _META.search(content[:_META_BYTES])
         charset = meta.group(1).decode("ascii") if meta else ""
     text = guessed(content, charset).replace("\r\n", "\n")
-    if str(part.get_param("format", "")).lower() != "flowed":
+    if not _is_flowed(part):
         return text
     return rejoined(text, drops_space=str(part.get_param("delsp", "")).lower() == "yes")

@@ -6,6 +6,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 _IS_UTC = re.compile(r"-0000\s*(?:\([^()]*\))?\s*\Z")
+_USUAL = re.compile(
+    r"[A-Z][a-z]{2}, \d\d? [A-Z][a-z]{2} [12]\d{3} \d\d:\d\d:\d\d"
+    r" (?:\+(?:0\d|1[0-7])|-(?:0[1-9]|1[0-7]))[0-5]\d(?: \([A-Z]{3,5}\))?"
+)
+"""A date as RFC 5322 has it, of which nothing has to be changed before it is read."""
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _HALF_OF_DAY = re.compile(r"\s?\b([AP])\.?M\b\.?", re.IGNORECASE)
 _FRACTION = re.compile(r"(:\d\d)\.\d+")
@@ -26,6 +31,8 @@ def first_moment(texts: Iterable[str]) -> datetime | None:
 
 
 def _moment(text: str) -> datetime:
+    if _USUAL.fullmatch(text):
+        return parsedate_to_datetime(text)
     if _ISO.match(text):
         return datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", text))
     half = _HALF_OF_DAY.search(text)

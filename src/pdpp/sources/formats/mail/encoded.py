@@ -12,7 +12,6 @@ _WORD = re.compile(
     r"=\?\"?([A-Za-z0-9_.:+-]{1,60})\"?(?:\*[A-Za-z-]{1,20})?\s?\?"
     r"(?:([bB])\?([^?]*+)|([qQ])\?((?:[^?=]|=(?!\?[^=])|\?(?!=))*+))\?="
 )
-_SPACE = re.compile(r"\s+")
 LONGEST = 256 << 10
 """So much of a header is read; no honest one is longer."""
 
@@ -23,6 +22,8 @@ def decoded(text: str) -> str:
     Space between two encoded words is no part of the text, any other space is.
     """
     text = text[:LONGEST]
+    if "=?" not in text:
+        return " ".join(text.split())
     pieces: list[str] = []
     charset, content, at = "", b"", 0
     for word in _WORD.finditer(text):
@@ -40,7 +41,7 @@ def decoded(text: str) -> str:
         at = word.end()
     pieces.append(guessed(content, charset) if charset else "")
     pieces.append(text[at:])
-    return _SPACE.sub(" ", "".join(pieces)).strip()
+    return " ".join("".join(pieces).split())
 
 
 def _bytes(word: re.Match[str]) -> bytes:

@@ -1,12 +1,15 @@
 """Mail messages: the headers of one message as a person reads them, whatever program wrote it."""
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from email import policy
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses
+from functools import cached_property
+from typing import Any, cast
 
 from pdpp.sources.formats.mail.charset import guessed
 from pdpp.sources.formats.mail.dates import first_moment
@@ -17,32 +20,74 @@ _IDS = re.compile(r"<[^<>\s]+>")
 # Every repeat is bounded, so that the time a header takes grows with its length alone.
 _TOKEN = re.compile(
     r'(?P<quoted>"(?:[^"\\]|\\.){0,300}+")|(?P<comment>\([^()]{0,300}+\))'
-    r"|<{1,3}+(?P<address>[^<>]{0,300}+)>{1,3}+|(?P<end>[,;])|.",
+    r"|<{1,3}+(?P<address>[^<>]{0,300}+)>{1,3}+|(?P<end>[,;])|[^\W_]++|.",
     re.DOTALL,
 )
 _ADDRESS = re.compile(r"[^\s,;()@]{1,100}@[^\s,;()@]{1,300}")
 _GROUP = re.compile(r"\A[^\"<@:]*:")
 
 
-def parse(content: bytes) -> Message:
+class MailMessage(Message):
+    """A message, or a part of one, that has its headers by name: some are asked for many times.
+
+    The library looks through all of them each time. They are all there before one is asked for.
+    """
+
+    @cached_property
+    def headers(self) -> Mapping[str, Sequence[str]]:
+        """Return the headers as they stand, by their names in small letters."""
+        named: defaultdict[str, list[str]] = defaultdict(list)
+        for name, value in self.raw_items():
+            named[name.lower()].append(value)
+        return dict(named)
+
+    @cached_property
+    def read_headers(self) -> dict[str, str]:
+        """Return the headers that were asked for, as a person reads them."""
+        return {}
+
+    @cached_property
+    def content_type(self) -> str:
+        """Return the kind of the message or part as the library reads it."""
+        return super().get_content_type()
+
+    def get_content_type(self) -> str:
+        """Return the kind, which is read once."""
+        return self.content_type
+
+    def get(self, name: str, failobj: Any = None) -> Any:
+        """Return the first header of a name as the library reads it."""
+        named = self.headers.get(name.lower())
+        return self.policy.header_fetch_parse(name, named[0]) if named else failobj
+
+    def replace_header(self, _name: str, _value: str) -> None:
+        """Replace the first header of a name."""
+        super().replace_header(_name, _value)
+        del self.headers
+        self.read_headers.clear()
+
+
+def parse(content: bytes) -> MailMessage:
     """Return a message; mail is so often malformed that nothing about its headers is checked."""
-    return BytesParser(policy=policy.compat32).parsebytes(content)
+    message = BytesParser(MailMessage, policy=policy.compat32).parsebytes(content)
+    return cast(MailMessage, message)
 
 
-def header(message: Message, name: str) -> str:
+def header(message: MailMessage, name: str) -> str:
     """Return a header as a person reads it, on one line."""
-    return decoded(next(raw_headers(message, name), ""))
+    known = message.read_headers
+    if name not in known:
+        known[name] = decoded(next(raw_headers(message, name), ""))
+    return known[name]
 
 
-def raw_headers(message: Message, name: str) -> Iterator[str]:
+def raw_headers(message: MailMessage, name: str) -> Iterator[str]:
     """Yield the headers of a name as they stand, with raw bytes read as letters."""
-    wanted = name.lower()
-    for header, value in message.raw_items():
-        if header.lower() == wanted:
-            yield _mended(str(value), message)
+    for value in message.headers.get(name.lower(), ()):
+        yield _mended(str(value), message)
 
 
-def people(message: Message, name: str) -> list[str]:
+def people(message: MailMessage, name: str) -> list[str]:
     """Return the people of a header, each as ``Name <address>``."""
     found = []
     for value in raw_headers(message, name):
@@ -100,25 +145,25 @@ def _without_brackets(value: str) -> Iterator[tuple[str, str]]:
     yield from (("", address) for address in _ADDRESS.findall(value)) if broken else found
 
 
-def references(message: Message) -> list[str]:
+def references(message: MailMessage) -> list[str]:
     """Return the ids of the messages that came before, the oldest first."""
     headers = [*raw_headers(message, "References"), *raw_headers(message, "In-Reply-To")]
     return _IDS.findall(" ".join(headers))
 
 
-def sent(message: Message, envelope: str) -> datetime | None:
+def sent(message: MailMessage, envelope: str) -> datetime | None:
     """Return when a message was sent, by its own word, else by those who carried it."""
     carried = (value.rpartition(";")[2] for value in raw_headers(message, "Received"))
     stored = envelope.partition(" ")[2].partition(" ")[2]
     return first_moment((header(message, "Date"), *carried, stored))
 
 
-def _mended(text: str, message: Message) -> str:
+def _mended(text: str, message: MailMessage) -> str:
     """Return text whose raw bytes, kept aside by the parser, are read as letters.
 
     Programs that write them do so in the charset of the text below.
     """
-    if not _BAD_BYTES.search(text):
+    if text.isascii() or not _BAD_BYTES.search(text):
         return text
     raw = text.encode("utf-8", "surrogateescape")
     try:

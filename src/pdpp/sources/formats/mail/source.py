@@ -46,9 +46,8 @@ from pdpp.sources.source import (
 )
 
 if TYPE_CHECKING:
-    from email.message import Message
-
     from pdpp.sources.formats.mail.body import MessageBody
+    from pdpp.sources.formats.mail.message import MailMessage
 
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
@@ -272,7 +271,7 @@ def _lacking_text(said: "MessageBody", where: str) -> str:
     return ""
 
 
-def _is_deleted(message: "Message") -> bool:
+def _is_deleted(message: "MailMessage") -> bool:
     """Tell whether Thunderbird marks a message that was deleted or moved, and is still there."""
     try:
         return bool(int(str(message.get("X-Mozilla-Status", "0")), 16) & _DELETED)
@@ -296,7 +295,7 @@ def _labels(text: str) -> list[str]:
 
 
 def _data(
-    folder: _Folder, message: "Message", key: str, stored: StoredMessage, text: str
+    folder: _Folder, message: "MailMessage", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
     from pdpp.sources.formats.mail.message import header, people, references, sent
 
