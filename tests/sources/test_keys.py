@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from pdpp.sources.keys import (
     RecordKey,
     SeenKeys,
     digest_key,
-    plain_size,
+    plain_copy,
     safe_key,
 )
 
@@ -120,9 +121,19 @@ def test_a_record_that_names_the_one_before_it_is_sealed_with_its_key(
     assert len(asked) < 24
 
 
-def test_data_is_plain_where_a_copy_cannot_change_and_json_says_the_same() -> None:
+def test_data_is_copied_where_a_copy_cannot_change_and_json_says_the_same() -> None:
     plain = {"id": RecordKey("a"), "text": "hello", "number": 5, "yes": True, "none": None}
-    assert plain_size({**plain, "amount": 1.5}) == 6 * keys._MEMBER_CHARS + len("ahello")
-    others: list[object] = [[], {}, (), float("nan"), float("inf"), b"", Mood.GOOD]
+    assert plain_copy({**plain, "amount": 1.5})[1] == 6 * keys._MEMBER_CHARS + len("ahello")
+    nested: list[object] = [[1], [["a"]], [RecordKey("a")], {"a": []}, {1: "a"}]
+    others: list[object] = [*nested, (), float("nan"), float("inf"), b"", Mood.GOOD]
     for value in others:
-        assert plain_size({**plain, "other": value}) == -1
+        assert plain_copy({**plain, "other": value})[1] == -1
+
+
+def test_a_copy_has_lists_and_objects_of_texts_of_its_own() -> None:
+    data: dict[str, Any] = {"to": ["nora", "ines"], "other": {"long name": "x" * 30}}
+    copy, size = plain_copy(data)
+    assert size >= len("norainesx") + len("long name") + 29
+    data["to"].append("tomas")
+    data["other"]["more"] = "y"
+    assert copy == {"to": ["nora", "ines"], "other": {"long name": "x" * 30}}

@@ -20,6 +20,7 @@ _SEALED_BYTES = 15
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PLAIN = frozenset({int, bool, type(None)})
 """Types of which a value and what JSON makes of it are the same."""
+_TEXT = frozenset({str})
 _MEMBER_CHARS = 10
 """About what the name of a member takes in JSON, with quotes and marks."""
 _MOST_SEALED = 50_000
@@ -92,19 +93,27 @@ class KeySealer:
         self._named.update(sealed)
 
 
-def plain_size(data: dict[str, Any]) -> int:
-    """Return about how many characters data has, -1 where a shallow copy of it may change.
+def plain_copy(data: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Return a copy that nobody else changes, and about how many characters it has.
 
-    Of plain values JSON makes the same again.
+    These are -1 where it holds what JSON may make something else of, or what is nested deeper than
+    the lists and objects of texts that many records have, and only a deep copy would do.
     """
+    copy = data.copy()
     size = _MEMBER_CHARS * len(data)
-    for value in data.values():
+    for name, value in data.items():
         kind = type(value)
         if kind is str or kind is RecordKey:
             size += len(value)
+        elif kind is list or kind is dict:
+            texts = value if kind is list else (*value, *value.values())
+            if not _TEXT.issuperset(map(type, texts)):
+                return copy, -1
+            copy[name] = value.copy()
+            size += sum(map(len, texts), _MEMBER_CHARS * len(texts))
         elif kind not in _PLAIN and (kind is not float or value - value != 0):
-            return -1
-    return size
+            return copy, -1
+    return copy, size
 
 
 def digest_key(*parts: str | bytes) -> RecordKey:

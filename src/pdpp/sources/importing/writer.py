@@ -17,7 +17,7 @@ from orjson import OPT_SORT_KEYS, dumps
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.item import Attachment, Item
-from pdpp.sources.keys import KeySealer, plain_size
+from pdpp.sources.keys import KeySealer, plain_copy
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.store.batch import canonical
 from pdpp.store.blobs import BlobBatch, media_type_of
@@ -127,13 +127,13 @@ class RecordWriter:
         load = self._loads.get(stream)
         if load is None:
             load = self._loads[stream] = self._load(stream)
-        size = -1 if attachments or type(data) is not dict else plain_size(data)
+        # What was read belongs to the source, which may go on to change it.
+        copy, size = (data, -1) if attachments or type(data) is not dict else plain_copy(data)
         if size < 0:
             self._add_nested(load, item)
         else:
             self._count_bytes(size)
-            # What was read belongs to the source, which may go on to change it.
-            load.waiting.append((name, data.copy(), None))
+            load.waiting.append((name, copy, None))
         self._count += 1
         if len(load.waiting) >= _GROUP_ITEMS or self._waiting_size >= _GROUP_BYTES:
             self._hand_over()
@@ -141,7 +141,7 @@ class RecordWriter:
         self.full = self._count >= self._most or size >= BATCH_BYTES or self._has_files
 
     def _add_nested(self, load: _Load, item: Item) -> None:
-        """Take an item that has files, or values of which a copy may change."""
+        """Take an item that has files, or values of which only a deep copy would do."""
         _, name, data, attachments = item
         key = self._sealer.key_of(name)
         if type(data) is dict:
