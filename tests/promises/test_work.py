@@ -11,6 +11,7 @@ too, because a part of them is in memory.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -72,13 +73,15 @@ def worlds(
         yield few, many
 
 
-def steps_of(store: Store, caller: Caller, path: str, params: dict[str, str]) -> int:
+def steps_of(
+    store: Store, caller: Caller, path: str, params: dict[str, str], status: int = 200
+) -> int:
     """Return what one request costs when all that has to be found out once is known."""
     costs = []
     for _ in range(4):
         with counted_work(store) as work:
             reply = caller.exchange("GET", path, list(params.items()))
-        assert reply.status == 200, reply
+        assert reply.status == status, reply
         costs.append(work.units)
     # Each session of a database plans a statement when it is asked for the first time.
     return min(costs)
@@ -109,6 +112,20 @@ def test_hidden_records_that_share_something_cost_next_to_nothing(
         costs.append(steps_of(store, caller.under(token), *SHARED[asked]))
     without, with_hidden = costs
     assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)
+
+
+@pytest.mark.parametrize("granted", GRANTS)
+def test_a_hidden_file_is_refused_as_quickly_as_one_that_is_not_there(
+    worlds: tuple[tuple[Store, Caller], tuple[Store, Caller]], granted: str
+) -> None:
+    store, caller = worlds[0]
+    kept = store.keep_blob(BytesIO(b"a file that no visible record has"), "text/plain", 100)
+    client = caller.under(approve(store, GRANTS[granted]).token)
+    hidden, missing = (
+        steps_of(store, client, f"/v1/blobs/{blob_id}", {}, status=404)
+        for blob_id in (kept.blob_id, "f" * 64)
+    )
+    assert abs(hidden - missing) <= 30, (hidden, missing)
 
 
 MANY_VISIBLE = 300

@@ -71,10 +71,13 @@ def head_blob(call: Call) -> BlobRange:
 def _visible(call: Call) -> tuple[Blob, BlobUse | None]:
     """Return a blob and the record it is seen through; the owner sees it without any."""
     blob_id = call.path["blob_id"]
-    blob = call.store.blob(blob_id) if _BLOB_ID.match(blob_id) else None
-    use = call.store.blob_shown(blob_id, call.principal.reaches) if blob is not None else None
-    hidden = use is None and not call.principal.is_owner
-    if blob is None or hidden or not _has_bytes(call.store, blob):
+    named = _BLOB_ID.match(blob_id) is not None
+    # Visible records are looked through whether or not there is such a file: else the time would
+    # tell whether a hidden record has it, and anybody can compute the id of a file.
+    use = call.store.blob_shown(blob_id, call.principal.reaches) if named else None
+    shown = use is not None or (named and call.principal.is_owner)
+    blob = call.store.blob(blob_id) if shown else None
+    if blob is None or not _has_bytes(call.store, blob):
         raise BlobNotFound("There is no such blob in a record this token shows.")
     # The type that the visible record names: the first upload's own may be of a hidden record.
     if use is not None and not call.principal.is_owner:
