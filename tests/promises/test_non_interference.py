@@ -155,6 +155,23 @@ def test_a_record_that_was_outside_the_time_before_it_is_first_shown_looks_new(
         observer.go_on(tool_call("fetch", {"id": "home/messages:v1"}, "modern"))
 
 
+def test_a_tombstone_does_not_tell_what_a_record_became(template: Template, tmp_path: Path) -> None:
+    with twins(template, tmp_path, SIGHTS[1], 0) as pair:
+        inside = {"id": "v1", "body": "alpha", "sent_at": INSIDE[0]}
+        moved = {"id": "v1", "body": "alpha", "sent_at": OUTSIDE[1]}
+        for twin in pair.both:
+            twin.write("home", "messages", [("v1", inside, pair.start)])
+        observer = Observer(pair)
+        observer.watch_changes()
+        for twin, becomes in zip(pair.both, (None, moved), strict=True):
+            twin.clock.advance(60)
+            # A deletion is emitted when it is told of, a record mostly when it happens.
+            emitted = twin.clock() if becomes is None else instant.parse(OUTSIDE[1] or "")
+            twin.write("home", "messages", [("v1", becomes, emitted or 0)])
+            twin.clock.advance(60)
+        observer.watch_changes()
+
+
 def test_a_later_declaration_cannot_order_answers_by_a_hidden_time(
     template: Template, tmp_path: Path
 ) -> None:

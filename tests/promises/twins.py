@@ -147,7 +147,10 @@ class Twins:
                     if goes
                     else self._dressed(twin, stream, key, seen)
                 )
-                lines[side].append((key, data, emitted))
+                # What left a season was emitted as something that the sight does not show.
+                unseen = goes and self.sight.timed
+                at = twin.clock() - twin.own.chance.randint(0, 10**9) if unseen else emitted
+                lines[side].append((key, data, at))
         for side, twin in zip(lines, self.both, strict=True):
             strays = self._strays(twin, stream)
             twin.write(connection_id, stream, [*lines[side], *strays])

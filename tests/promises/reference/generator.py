@@ -386,7 +386,7 @@ class Side:
                 self._moment, place, self.key_of(place, name), self._dressed(place, name, seen), at
             )
             for name, seen in lines.items()
-            for at in (emitted if self.plan.exact else self._emission(),)
+            for at in (emitted if self._shows_emission(seen) else self._emission(),)
         ]
         batch += self._strays(place)
         self.chance.shuffle(batch)
@@ -401,6 +401,10 @@ class Side:
     def _kept(self, batch: list[Write]) -> list[Write]:
         self.world.writes += batch
         return batch
+
+    def _shows_emission(self, seen: Data | None) -> bool:
+        """Tell whether the grant shows when a line was emitted: not that of what left it."""
+        return self.plan.exact and (seen is not None or not self.plan.timed)
 
     def _emission(self) -> int:
         return START - self.chance.randint(0, 10**9) * instant.SECOND

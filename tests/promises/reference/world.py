@@ -207,11 +207,15 @@ class _Caller:
             number = world.surrogates[self.allowed.place, key]
             id = key if self.keyed else self.name_of(self.grant_id, self.allowed.place, number)
             day = last.at - last.at % instant.DAY
-            when = instant.to_text(last.emitted if self.exact else day)
             if visible is None:
-                deleted = instant.to_text(last.at if self.exact else day)
+                # What a record became outside the time of a grant was emitted out of its sight.
+                told = last.at if self.allowed.timed else last.emitted
+                when, deleted = (
+                    instant.to_text(moment if self.exact else day) for moment in (told, last.at)
+                )
                 gone.append(Gone(id, when, deleted, last.at, number))
             else:
+                when = instant.to_text(last.emitted if self.exact else day)
                 digest = hashlib.sha256(canonical(shortened(visible))).hexdigest()[:16]
                 rows.append(Row(id, visible, digest, when, last.at, number))
         return rows, gone

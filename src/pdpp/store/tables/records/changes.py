@@ -184,12 +184,15 @@ class ChangeReader:
         last_traces = _by_trace(reach) + _without_a_later_one(reach, query.horizon)
         for version, surrogate, key, emitted in self._rows(query, last_traces, "g"):
             if self._went(reach, surrogate, key):
+                # A record that left the reach's time was emitted as what the reach does not show,
+                # mostly at its new time: it looks like one that was deleted when it left.
+                told = emitted if reach.time is None else version
                 yield (
                     (version, surrogate),
                     Tombstone(
                         reach,
                         projector.id(surrogate, key),
-                        projector.emitted(version, emitted),
+                        projector.emitted(version, told),
                         projector.emitted(version, version),
                         projector.tombstone_version(version, surrogate),
                     ),
