@@ -22,7 +22,9 @@ from tests.promises.hidden_records import (
     FIELDS,
     GRANTS,
     HIDDEN,
+    KEYS,
     PICTURE,
+    RECORDS,
     SHARED,
     SHARED_GRANTS,
     THREADS,
@@ -112,6 +114,23 @@ def test_hidden_records_that_share_something_cost_next_to_nothing(
         costs.append(steps_of(store, caller.under(token), *SHARED[asked]))
     without, with_hidden = costs
     assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)
+
+
+@pytest.mark.parametrize("path", ["", "/field-window"])
+@pytest.mark.parametrize("granted", [*GRANTS, "a long list"])
+def test_a_hidden_record_is_refused_as_quickly_as_one_that_is_not_there(
+    worlds: tuple[tuple[Store, Caller], tuple[Store, Caller]], granted: str, path: str
+) -> None:
+    store, caller = worlds[1]
+    listed = (*KEYS, *(f"listed {at}" for at in range(900)))
+    grants = {**GRANTS, "a long list": Selection(("home",), ("messages",), keys=listed)}
+    client = caller.under(approve(store, grants[granted]).token)
+    params = {"field": "subject"} if path else {}
+    hidden, missing = (
+        steps_of(store, client, f"{RECORDS}/{key}{path}", params, status=404)
+        for key in ("h00000", "nobody")
+    )
+    assert abs(hidden - missing) <= 30, (hidden, missing)
 
 
 @pytest.mark.parametrize("granted", GRANTS)
