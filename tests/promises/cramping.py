@@ -5,7 +5,7 @@ import pytest
 from pdpp.store import cell
 from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.tables.records import long_values, predicate
-from pdpp.store.tables.search import index, packing, tending
+from pdpp.store.tables.search import index, packing, posting_reader, tending
 
 
 def cramp(patch: pytest.MonkeyPatch) -> None:
@@ -15,6 +15,8 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(index, "_MOST_SMALL", 1)
     patch.setattr(index, "SPREAD_FROM", 1)
     patch.setattr(packing, "DENSE_PART", 2)
+    patch.setattr(posting_reader, "_MANY", 1)
+    patch.setattr(score, "FEW", 1)
     patch.setattr(tending, "PIECE_ROWS", 3)
     for module in (score, unit_score):
         patch.setattr(module, "CHUNK", 4)

@@ -494,6 +494,14 @@ def test_what_is_not_text_is_not_searched(world: World, value: object) -> None:
     assert found(world.store, [world.reach()], ask("apple"), 5) == []
 
 
+def test_a_prefix_that_is_a_term_by_itself_finds_a_record_once(world: World) -> None:
+    # Of so many records that those which match are kept by their numbers.
+    texts = {f"k{at}": {"subject": "something else"} for at in range(300)}
+    world.put({**texts, "a": {"subject": "invoice"}})
+    page = world.store.search(SearchQuery((world.reach(),), ask("invoic*"), 5))
+    assert ([hit.record.id for hit in page.hits], page.ranked) == (["a"], 1)
+
+
 @contextmanager
 def no_collector() -> Iterator[None]:
     """Switch off the collector of cycles, which would hide a snapshot that is held too long."""

@@ -41,10 +41,12 @@ class WeightedGroup(NamedTuple):
 
 def groups_of(word: Word) -> list[WeightedGroup]:
     """Return the terms that mean a word: its own together, so far as they weigh alike."""
-    by_weight: dict[tuple[float, bool], list[str]] = {}
+    # No term twice: its rows would be hits twice. A prefix can be a term by itself, and both the
+    # stem of what was asked for and a term that begins so.
+    by_weight: dict[tuple[float, bool], dict[str, None]] = {}
     for guessed, terms in ((False, word.terms), (True, word.guesses)):
         for term, weight in terms:
-            by_weight.setdefault((weight, guessed), []).append(term)
+            by_weight.setdefault((weight, guessed), {})[term] = None
     own = [
         WeightedGroup(tuple(terms), weight, True, guessed)
         for (weight, guessed), terms in by_weight.items()
