@@ -27,6 +27,7 @@ from tests.promises.hidden_records import (
     RECORDS,
     SHARED,
     SHARED_GRANTS,
+    SUMS,
     THREADS,
     WORDS,
     YEAR,
@@ -216,6 +217,39 @@ def scarce_steps(folder: Path, hidden: int) -> dict[str, int]:
             "count": _steps(store, lambda: store.count(some)),
             "changes": _steps(store, lambda: changes_of(store, reach, 5)),
         }
+
+
+FILTERED: dict[str, tuple[str, dict[str, str]]] = {
+    "a page": (RECORDS, {}),
+    "a sorted page": (RECORDS, {"sort": "size"}),
+    "a count": (RECORDS, {"count": "exact", "limit": "1"}),
+    "a sum": (SUMS, {"metric": "sum", "field": "amount"}),
+}
+
+
+def filtered_steps(folder: Path, hidden: int) -> dict[str, int]:
+    """Return what it costs to ask for the one visible record that has a label."""
+    with counting(folder, 0) as (store, caller):
+        feed = store.catalogue().feeds["home", "messages"]
+        years = {"2026": ("v", MANY_VISIBLE), "2019": ("h", hidden)}
+        for year, (letter, count) in years.items():
+            keys = [f"{letter}{at}" for at in range(count)]
+            records = [letter_data(key, f"{year}-03-01T00:00:00Z", 0) for key in keys]
+            for at, data in enumerate(records):
+                data["label"] = "rare" if letter == "h" or at == 0 else "a"
+            pairs = enumerate(zip(keys, records, strict=True))
+            store.write(feed, [Line(at, key, 0, data) for at, (key, data) in pairs])
+        client = caller.under(approve(store, GRANTS["a time"]).token)
+        return {
+            name: steps_of(store, client, path, {**params, "filter[label]": "rare"})
+            for name, (path, params) in FILTERED.items()
+        }
+
+
+def test_hidden_records_that_meet_a_condition_cost_nothing(tmp_path: Path) -> None:
+    without, among = (filtered_steps(tmp_path / str(hidden), hidden) for hidden in (0, 2_000))
+    for what, steps in without.items():
+        assert among[what] <= GROWN * steps, (what, steps, among[what])
 
 
 def changes_of(store: Store, reach: Reach, limit: int) -> Sequence[Record | Tombstone]:

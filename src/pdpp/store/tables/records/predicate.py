@@ -223,8 +223,8 @@ def _cell_condition(reach: Reach, condition: Condition) -> Sql:
 def selective_span(db: TableReader, reach: Reach) -> CellRange | None:
     """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly.
 
-    The time of a grant is looked at first, and the others no further than it reaches: how many
-    hidden records meet a condition must cost nothing.
+    Where the time of a grant shows but few records, these are gone through, even if a condition
+    leaves fewer: how many hidden records meet a condition must cost nothing.
     """
     best: tuple[int, CellRange] | None = None
     consent = indexed(reach.feed).cells.get(reach.stream.consent_time_field or "")
@@ -234,6 +234,8 @@ def selective_span(db: TableReader, reach: Reach) -> CellRange | None:
         size = count_cells(db, span.rows(reach), most + 1)
         if size <= most:
             best = (size, span)
+            if span.place == first:
+                break
     return best[1] if best else None
 
 
