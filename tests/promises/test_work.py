@@ -291,6 +291,46 @@ def test_hidden_members_that_changed_are_not_gone_through(tmp_path: Path) -> Non
     assert more <= GROWN * some, (some, more)
 
 
+MOVED_OFTEN = 100
+MOVED_GRANTS = {
+    "a time": Selection(("home",), ("messages",), fields=("id", "subject"), time=YEAR),
+    "a list": Selection(("home",), ("messages",), fields=("id", "subject"), keys=KEYS),
+    "some fields": Selection(("home",), ("messages",), fields=("id", "subject")),
+}
+MOST_A_TRACE = 60
+"""What a trace of a record that is still shown may cost: a look at it and one at its record."""
+
+
+def moved_steps(folder: Path, moves: int) -> dict[str, int]:
+    """Return what a page of changes costs where the hidden time of visible records changed."""
+    with closing(open_store(folder, clock := SetClock(), surrogate_by_key)) as store:
+        store.register(parse_declaration(declaration()))
+        store.connect("home", "letters", "Home")
+        feed = store.catalogue().feeds["home", "messages"]
+        for at in range(moves + 1):
+            moment = f"2026-03-01T{at // 60:02d}:{at % 60:02d}:00Z"
+            clock.advance(1)
+            records = [(key, letter_data(key, moment, 0)) for key in KEYS]
+            store.write(feed, [Line(i, key, 0, data) for i, (key, data) in enumerate(records)])
+        costs = {}
+        for name, chosen in MOVED_GRANTS.items():
+            token = approve(store, chosen).token
+            (reach,) = Gate(store, SetClock()).admit(f"Bearer {token}").reaches
+            with counted_work(store) as work, store.reading():
+                assert changes_of(store, reach, 5)
+                assert store.latest_trace(reach) == 0
+            costs[name] = work.units
+        return costs
+
+
+def test_hidden_moves_of_a_record_cost_a_look_at_each(tmp_path: Path) -> None:
+    without, moved = (moved_steps(tmp_path / str(moves), moves) for moves in (0, MOVED_OFTEN))
+    traces = MOVED_OFTEN * len(KEYS)
+    for granted, steps in without.items():
+        # A first page of changes looks at them twice: for those after it and for the last one.
+        assert moved[granted] <= steps + 2 * MOST_A_TRACE * traces, (granted, steps, moved[granted])
+
+
 class Terms:
     """Counts the terms that searches go through and look up."""
 
