@@ -16,6 +16,7 @@ from tests.sources.formats import test_slack as slack
 from tests.sources.formats import test_telegram as telegram
 from tests.sources.formats import test_telegram_pages as pages
 from tests.sources.formats import test_whatsapp as whatsapp
+from tests.sources.formats.telegram_pages import said
 from tests.sources.samples.sample import FormatSample, json_lines
 
 _USER = json.dumps({"id": "user-1", "email": "nora@lind.example"}).encode()
@@ -297,9 +298,7 @@ SAMPLES = (
         "web pages",
         {
             "messages.html": pages.chat_page(*pages.CHAT).encode(),
-            "messages2.html": pages.chat_page(
-                pages.said(9, "11:00:00", "Later", sender="Bo ")
-            ).encode(),
+            "messages2.html": pages.chat_page(said(9, "11:00:00", "Later", sender="Bo ")).encode(),
             "photos/boat.jpg": telegram.PHOTO,
         },
         words="mole light lantern Telegram",

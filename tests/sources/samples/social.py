@@ -105,7 +105,7 @@ DISCORD_CSV = (
     '1299999999999999998,2020-01-01 10:00:00.123000+00:00,"Scrape the barnacles, then\nrinse",\r\n'
 )
 AUTHOR = {"id": "4242", "name": "nora", "nickname": "Nora L", "isBot": False}
-EXPORTED_MESSAGES = [
+EXPORTED_MESSAGES: list[dict[str, Any]] = [
     {
         "id": "1299999999999999999",
         "type": "Default",

@@ -169,7 +169,7 @@ def _file(leaf: _Leaf, apart: Apart) -> MessageFile:
     return MessageFile(name or f"part {leaf.number}", kind, content)
 
 
-def _is_left_out(part: Message) -> bool:
+def _is_left_out(part: MailMessage) -> bool:
     return part.get(_LEFT_OUT) is not None and not _bytes(part)
 
 
