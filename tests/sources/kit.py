@@ -139,6 +139,14 @@ class Home:
         theirs.close()
         own.close()
 
+    def accounts(self) -> list[str]:
+        """Return the names of the accounts."""
+        store = open_store(self.data)
+        try:
+            return [made.display_name for made in store.catalogue().connections.values()]
+        finally:
+            store.close()
+
     def records(self) -> Records:
         """Return everything that the folder holds."""
         store = open_store(self.data)

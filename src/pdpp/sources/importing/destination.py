@@ -12,6 +12,7 @@ from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.overlap import find_overlap
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
+from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import plain_name
 from pdpp.store.catalogue import Catalogue, Connection
@@ -62,6 +63,12 @@ def identity_of(export: RecognisedExport) -> str:
     if recognition.identity or not (recognition.owner_known or export.source.collects):
         return recognition.identity
     return recognition.account
+
+
+def contents_of(tree: Tree, export: RecognisedExport) -> str:
+    """Return a digest that changes when any of the files that are read does."""
+    entries = (part.entry for part in export.source.parts(tree, export.recognition))
+    return digest_key(*sorted(f"{entry.name} {entry.stamp}" for entry in entries))
 
 
 def account_shape(tree: Tree, export: RecognisedExport) -> str:
@@ -124,6 +131,11 @@ def find_destination(
     connection = _living(catalogue, key, remembered) or _called(catalogue, export)
     if connection is not None:
         return _existing(connection, "of the same account")
+    if not identity:
+        cut_off = state.connection_cut_off(key, tree.path, contents_of(tree, export))
+        connection = _living(catalogue, key, cut_off)
+        if connection is not None:
+            return _existing(connection, "where an import of the same files was cut off")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
     known = state.imported_connections() if export.recognition.owner_known else set()

@@ -17,6 +17,8 @@ COUNTS = ("read", *_WRITTEN, "skipped", "unknown")
 
 COMPLETE, INTERRUPTED, DAMAGED = "complete", "interrupted", "incomplete"
 WATCHING = "watching"
+BEGUN = "begun"
+"""An import that runs, or that was killed: no end of it is known."""
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ class ImportReport:
     subject: ImportSubject
     started_at: int
     ended_at: int | None = None
-    status: str = "running"
+    status: str = BEGUN
     counts: Counter[str] = field(default_factory=Counter)
     streams: dict[str, Counter[str]] = field(default_factory=dict)
     skipped: dict[str, CaseCount] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from pdpp.encryption.files import PLAIN, DataFiles, read_file
 from pdpp.model import instant
 from pdpp.private import make_folder, write_file
 from pdpp.sources.importing.positions import PositionLog, convert_lines
+from pdpp.sources.importing.report import BEGUN, INTERRUPTED
 
 _NAME = "imports"
 _KEPT = (".json", ".ndjson")
@@ -56,11 +57,22 @@ class ImportState:
 
     def connection_at(self, connector_key: str, path: Path) -> str | None:
         """Return where the last import from a path went."""
+        report = self._last_at(connector_key, path)
+        return str(report["connection"]["connection_id"]) if report else None
+
+    def connection_cut_off(self, connector_key: str, path: Path, contents: str) -> str | None:
+        """Return where the last import from a path went, if the same files did not all come in."""
+        report = self._last_at(connector_key, path)
+        if report.get("status") not in (BEGUN, INTERRUPTED) or report.get("contents") != contents:
+            return None
+        return str(report["connection"]["connection_id"])
+
+    def _last_at(self, connector_key: str, path: Path) -> Mapping[str, Any]:
         for _, report in self.reports():
             source = report.get("source", {})
             if (source.get("connector_key"), report.get("path")) == (connector_key, str(path)):
-                return str(report["connection"]["connection_id"])
-        return None
+                return report
+        return {}
 
     def imported_connections(self) -> set[str]:
         """Return the connections of which a report says whose they are."""

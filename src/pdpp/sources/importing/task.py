@@ -9,7 +9,12 @@ import pdpp
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.validation import parse_declaration
-from pdpp.sources.importing.destination import Destination, find_destination, identity_of
+from pdpp.sources.importing.destination import (
+    Destination,
+    contents_of,
+    find_destination,
+    identity_of,
+)
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.mirror import (
     AbsentRecords,
@@ -88,6 +93,7 @@ class ImportTask:
         now = environment.clock()
         self.name = environment.state.new_report_name(now)
         self.report = ImportReport(_subject(tree, export, destination), now)
+        self._contents = ""
         self._seen: SeenRecords = set()
 
     @contextmanager
@@ -121,10 +127,15 @@ class ImportTask:
             )
 
     def settle(self, progress: Callable[[int], None] | None = None) -> Declaration:
-        """Register the source where it is new or changed, and add the connection."""
+        """Register the source where it is new or changed, and add the connection.
+
+        The report is kept before that: if the program is killed, it tells whose the account is.
+        """
         store, source = self.environment.store, self.export.source
         declaration = parse_declaration(source.declaration())
         store.register(declaration, progress=progress)
+        self._contents = contents_of(self.tree, self.export)
+        self.keep()
         if self.destination.connection_id not in store.catalogue().connections:
             store.connect(
                 self.destination.connection_id, source.connector_key, self.destination.display_name
@@ -230,7 +241,8 @@ class ImportTask:
     def document(self) -> Mapping[str, Any]:
         """Return the report as it is kept."""
         notes = [*self.export.recognition.notes, *self.destination.notes]
-        return {"import_id": self.name, **self.report.document(), "notes": notes}
+        report = self.report.document()
+        return {"import_id": self.name, **report, "notes": notes, "contents": self._contents}
 
     # Mirrors
 

@@ -1,0 +1,95 @@
+"""An import that was killed is gone on with by the same command, in the same account."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import Home
+
+from pdpp.sources.importing import writer
+from pdpp.sources.importing.positions import PositionLog
+from pdpp.sources.importing.task import ImportTask
+
+
+class Killed(BaseException):
+    """Nothing that comes after it is done."""
+
+
+def cards(folder: Path) -> Path:
+    """Write address books, none of which says whose it is."""
+    for number in range(60):
+        card = "BEGIN:VCARD\nVERSION:3.0\nFN:Person {}\nEND:VCARD\n".format
+        path = folder / f"book {number}.vcf"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(card(f"{number}-{at}") for at in range(10)))
+    return folder
+
+
+def mailboxes(folder: Path) -> Path:
+    """Write mailboxes that say whose they are."""
+    for number in range(60):
+        path = folder / f"Box {number}.mbox"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            "".join(
+                f"From a@example.org Mon Feb  2 10:00:00 2026\nMessage-ID: <{number}.{at}@a.b>\n"
+                "Date: Mon, 2 Feb 2026 10:00:00 +0000\nFrom: ben@example.org\n"
+                "To: nora@example.org\nDelivered-To: nora@example.org\nSubject: Hello\n\nWords\n\n"
+                for at in range(10)
+            )
+        )
+    return folder
+
+
+def die(times: int) -> Callable[..., Any]:
+    """Return a function that kills the import when it is called for the last of some times."""
+    left = [times]
+
+    def called(*_: object, **__: object) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+
+    return called
+
+
+@pytest.mark.parametrize("write", [cards, mailboxes])
+@pytest.mark.parametrize(
+    ("part", "method", "times"),
+    [(ImportTask, "run", 1), (PositionLog, "note", 6), (ImportTask, "end", 1)],
+    ids=["before the first record", "on the way", "after the last record"],
+)
+def test_an_import_that_was_killed_ends_as_one_that_was_not(
+    write: Callable[[Path], Path],
+    part: type,
+    method: str,
+    times: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, home = write(tmp_path / "export"), Home(tmp_path / "data")
+    with monkeypatch.context() as killing:
+        killing.setattr(writer, "BATCH_ITEMS", 10)
+        killing.setattr(part, method, die(times))
+        with pytest.raises(Killed):
+            home.run(path, "--yes")
+    again = home.bring(path)
+    assert again["status"] == "complete"
+    assert len(home.accounts()) == 1
+    assert len(home.records()) == 600
+
+
+def test_another_file_in_the_place_of_one_whose_import_was_killed_is_another_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, home = tmp_path / "contacts.vcf", Home(tmp_path / "data")
+    card = "BEGIN:VCARD\nVERSION:3.0\nFN:{}\nEND:VCARD\n".format
+    path.write_text(card("Ida"))
+    with monkeypatch.context() as killing:
+        killing.setattr(ImportTask, "end", die(1))
+        with pytest.raises(Killed):
+            home.run(path, "--yes")
+    path.write_text(card("Somebody else"))
+    home.bring(path)
+    assert len(home.accounts()) == 2
