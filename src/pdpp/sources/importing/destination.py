@@ -138,14 +138,12 @@ def find_destination(
             return _existing(connection, "where an import of the same files was cut off")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
-    known = state.imported_connections() if export.recognition.owner_known else set()
-    identified = {merged.get(connection_id, connection_id) for connection_id in known}
-    others = [
-        connection
-        for connection in connections_of(catalogue, key)
-        if connection.connection_id not in identified
-    ]
-    same = find_overlap(store, tree, export, others)
+    known = {merged.get(told, told) for told in state.imported_connections()}
+    every = connections_of(catalogue, key)
+    owned = export.recognition.owner_known
+    candidates = [made for made in every if not (owned and made.connection_id in known)]
+    others = known if identity else frozenset[str]()
+    same = find_overlap(store, tree, export, candidates, others=others)
     if same is not None:
         return _existing(same, "which holds the same records")
     if not identity and export.source.in_place:

@@ -2,10 +2,12 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
+from typing import Any, NamedTuple
 
 from pdpp.model.errors import DamagedFile
+from pdpp.model.vocabulary import Role
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer, RecordKey
@@ -14,9 +16,11 @@ from pdpp.sources.reading.sample import spread
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import AnyPart
 from pdpp.store.catalogue import Connection
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 from pdpp.store.scope import Reach, owner_reaches
 
+_FROM_ME = "from_me"
 _SAMPLE_PARTS = 20
 _SAMPLE_ITEMS = 400
 _BEGINNING_SECONDS = 2.0
@@ -27,9 +31,17 @@ _SHARE_OF_EXPORT = 0.2
 """At least so much of a sample must be there already for an export to be of the same account: a
 few messages stand in the mailboxes of two people, most do not."""
 
-_SHARE_OF_ACCOUNT = 0.5
+_SHARE_BETWEEN = 0.6
+"""And so much of what lies in time between the first and the last that both hold: a later export
+of one account holds all of that, while what two people share is strewn among what they do not."""
+
+_SHARE_OF_ACCOUNT = 0.8
 """Or at least so much of what an account holds must be in the sample: an account that had little
 is the same one when it has grown."""
+
+_SHARE_WITH_ANOTHER = 0.9
+"""So much of both if the account is known by another name: people change theirs, and people who
+are in one group hold many of the same messages."""
 
 _ENOUGH_SHARED = 5
 """Fewer records tell an account only if it holds no others: a fee may stand in two accounts."""
@@ -38,14 +50,26 @@ Clock = Callable[[], float]
 _Reaches = Mapping[tuple[str, str], Reach]
 
 
+class _Glance(NamedTuple):
+    """One item of a sample: when it was, and whether an account holds it."""
+
+    stream: str
+    moment: str
+    held: bool
+
+
 def find_overlap(
     store: Store,
     tree: Tree,
     export: RecognisedExport,
     candidates: Sequence[Connection],
+    *,
+    others: Set[str] = frozenset(),
     clock: Clock = time.monotonic,
 ) -> Connection | None:
     """Return the connection that holds a good part of what an export begins or ends with.
+
+    ``others`` are the candidates that are known by another name than the export.
 
     Some services write the oldest first. Of others, which write the newest first, only the end of
     a later export is what an earlier one held.
@@ -59,38 +83,91 @@ def find_overlap(
         with store.reading():
             for sample in (_beginnings, _ends):
                 items = sample(_some_parts(tree, export), clock)
-                same = _most_alike(store, items, sealer, candidates, reaches)
+                glances = _glances(store, items, sealer, candidates, reaches)
+                same = _most_alike(store, glances, reaches, others)
                 if same is not None:
-                    return same
+                    return next(c for c in candidates if c.connection_id == same)
     finally:
         tree.meter.reset()
     return None
 
 
-def _most_alike(
+def _glances(
     store: Store,
-    items: Iterator[Item],
+    items: Iterable[Item],
     sealer: KeySealer,
     candidates: Sequence[Connection],
     reaches: _Reaches,
-) -> Connection | None:
-    """Return the connection that holds most of some items, if that is a good part."""
-    shared: Counter[str] = Counter()
-    count = 0
+) -> Mapping[str, list[_Glance]]:
+    """Look for some items in each candidate."""
+    glances: dict[str, list[_Glance]] = {made.connection_id: [] for made in candidates}
     for item in items:
-        count += 1
         name = sealer.seal(item.key) if type(item.key) is RecordKey else item.key
-        for connection in candidates:
-            reach = reaches.get((connection.connection_id, item.stream))
-            if reach is not None and store.record(reach, name) is not None:
-                shared[connection.connection_id] += 1
+        for connection_id, seen in glances.items():
+            reach = reaches.get((connection_id, item.stream))
+            if reach is None:
+                seen.append(_Glance(item.stream, "", False))
+            else:
+                moment = _text_of(item.data, reach, Role.EVENT_TIME)
+                seen.append(_Glance(item.stream, moment, _holds(store, reach, name, item)))
+    return glances
+
+
+def _holds(store: Store, reach: Reach, name: str, item: Item) -> bool:
+    """Tell whether a record is there and says the same.
+
+    The notes of one day have the same name in the diaries of two people, and a message between
+    them is sent by the one and received by the other.
+    """
+    record = store.record(reach, name)
+    if record is None:
+        return False
+    data = read_data(record.data)
+    bodies = (_text_of(told, reach, Role.BODY) for told in (data, item.data))
+    return len(set(bodies)) == 1 and data.get(_FROM_ME) == item.data.get(_FROM_ME)
+
+
+def _text_of(data: Mapping[str, Any], reach: Reach, role: Role) -> str:
+    """Return what data says in the first of the fields that have a role."""
+    fields = reach.stream.fields
+    names = (name for name, field in fields.items() if field.role is role and name in data)
+    return next((str(data[name]) for name in names), "")
+
+
+def _most_alike(
+    store: Store, glances: Mapping[str, list[_Glance]], reaches: _Reaches, others: Set[str]
+) -> str | None:
+    """Return the connection that holds most of what was looked for, if that is a good part."""
+    shared = Counter({name: sum(g.held for g in seen) for name, seen in glances.items()})
     for connection_id, number in shared.most_common(1):
         own = [reach for (owner, _), reach in reaches.items() if owner == connection_id]
-        held = sum(store.counts(own).values())
-        share = _SHARE_OF_ACCOUNT if number >= _ENOUGH_SHARED else 1
-        if number >= min(_SHARE_OF_EXPORT * count, share * held):
-            return next(c for c in candidates if c.connection_id == connection_id)
+        held, between = sum(store.counts(own).values()), _between(glances[connection_id])
+        of_export, of_account = _SHARE_BETWEEN, _SHARE_OF_ACCOUNT
+        if connection_id in others:
+            of_export = of_account = _SHARE_WITH_ANOTHER
+        if number < _ENOUGH_SHARED:
+            of_account = 1
+        least = max(of_export * between, _SHARE_OF_EXPORT * len(glances[connection_id]))
+        if number and number >= min(least, of_account * held):
+            return connection_id
     return None
+
+
+def _between(seen: Sequence[_Glance]) -> int:
+    """Count what lies in time between the first and the last that is held, and what has no time."""
+    held: dict[str, list[str]] = {}
+    for glance in seen:
+        if glance.held and glance.moment:
+            held.setdefault(glance.stream, []).append(glance.moment)
+    ends = {stream: (min(moments), max(moments)) for stream, moments in held.items()}
+    return sum(_is_between(glance, ends) for glance in seen)
+
+
+def _is_between(glance: _Glance, ends: Mapping[str, tuple[str, str]]) -> bool:
+    if not glance.moment:
+        return True
+    first, last = ends.get(glance.stream, ("", ""))
+    return first <= glance.moment <= last
 
 
 def _some_parts(tree: Tree, export: RecognisedExport) -> Sequence[AnyPart]:

@@ -1,0 +1,136 @@
+"""What two people hold both does not make one account of theirs, whoever comes first."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import Home
+from tests.sources.samples.imessage import SCHEMA, ZERO, row
+from tests.sources.samples.sample import sqlite_bytes
+
+HOUSE = ("Mum", "Dad", "Ida", "Ben")
+
+
+def contacts(path: Path, who: str, count: int = 30) -> Path:
+    """Write an address book, a third of which the whole family has."""
+    names = [*(f"Aunt {at}" for at in range(count // 3)), *(f"{who} {at}" for at in range(count))]
+    path.mkdir(parents=True)
+    file = path / "contacts.vcf"
+    cards = (f"BEGIN:VCARD\nVERSION:3.0\nFN:{name}\nEND:VCARD\n" for name in names)
+    file.write_text("".join(cards))
+    return file
+
+
+def calendar(path: Path, who: str, count: int = 30) -> Path:
+    """Write a calendar without an id, with meals of the family among the appointments."""
+    events = "".join(
+        f"BEGIN:VEVENT\nUID:{uid}-{day}\nDTSTART:202601{day % 28 + 1:02}T{hour}0000Z\n"
+        f"SUMMARY:{uid}\nEND:VEVENT\n"
+        for day in range(count)
+        for uid, hour in ((f"{who} a", "08"), (f"{who} b", "10"), ("Supper", "18"))
+    )
+    path.mkdir(parents=True)
+    file = path / "calendar.ics"
+    head = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nX-WR-CALNAME:{who}\n"
+    file.write_text(f"{head}{events}END:VCALENDAR\n")
+    return file
+
+
+def diary(path: Path, who: str, count: int = 20) -> Path:
+    """Write a vault with a note for each day, which has the same name in every such vault."""
+    (path / "Diary" / ".obsidian").mkdir(parents=True)
+    (path / "Diary" / ".obsidian" / "app.json").write_text("{}")
+    for day in range(count):
+        (path / "Diary" / f"2026-01-{day + 1:02}.md").write_text(f"# A day\n\n{who} slept well\n")
+    return path / "Diary"
+
+
+def signal(path: Path, who: str, count: int = 40) -> Path:
+    """Write what one of a family exports, who hardly write to anybody but each other."""
+    number = {name: str(at) for at, name in enumerate(HOUSE, 1)}
+    people = [
+        {"id": at, **({"self": {}} if name == who else {"contact": {"aci": name}})}
+        for name, at in number.items()
+    ]
+    said = [
+        {
+            "chatId": "1",
+            "authorId": number[HOUSE[at % len(HOUSE)]],
+            "dateSent": str(1_767_261_600_000 + at),
+            "incoming": {},
+            "standardMessage": {"text": {"body": f"Message {at}"}},
+        }
+        for at in range(count)
+    ]
+    lines = [
+        {"version": "1", "backupTimeMs": "1767261600000"},
+        {"account": {"givenName": who}},
+        *({"recipient": person} for person in people),
+        {"recipient": {"id": "9", "group": {"masterKey": "a2V5"}}},
+        {"chat": {"id": "1", "recipientId": "9"}},
+        *({"chatItem": item} for item in said),
+    ]
+    path.mkdir(parents=True)
+    (path / "main.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def imessage(path: Path, who: str, count: int = 40) -> Path:
+    """Write the database of one of two people who write to each other."""
+    messages = [
+        row(at, text=f"Message {at}", is_from_me=int((who == "Mum") == bool(at % 2)))
+        for at in range(1, count + 1)
+    ]
+    joined = [(1, at, ZERO) for at in range(1, count + 1)]
+    tables: dict[str, list[tuple[Any, ...]]] = {
+        "handle": [(1, f"not-{who}@x.example", "iMessage")],
+        "chat": [(1, "iMessage;-;x", 45, "x", "iMessage", "", "")],
+        "chat_handle_join": [(1, 1)],
+        "message": messages,
+        "chat_message_join": joined,
+    }
+    path.mkdir(parents=True)
+    (path / "chat.db").write_bytes(sqlite_bytes(SCHEMA, tables))
+    return path
+
+
+@pytest.mark.parametrize("write", [contacts, calendar, diary, signal, imessage])
+@pytest.mark.parametrize("order", [("Mum", "Dad"), ("Dad", "Mum")])
+def test_what_two_people_share_does_not_mix_them(
+    write: Callable[..., Path], order: tuple[str, str], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    paths = [write(tmp_path / who, who) for who in order]
+    first, second = (home.bring(path) for path in paths)
+    assert second["connection"]["connection_id"] != first["connection"]["connection_id"]
+    assert second["counts"]["changed"] == second["counts"]["unchanged"] == 0
+    for report, path in zip((first, second), paths, strict=True):
+        again = home.bring(path.rename(path.with_name(f"renamed {path.name}")))
+        assert again["connection"] == report["connection"]
+        assert again["counts"]["new"] == again["counts"]["changed"] == 0
+
+
+@pytest.mark.parametrize("write", [contacts, calendar, diary, signal, imessage])
+def test_a_later_export_of_one_person_is_of_the_same_account(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    first = home.bring(write(tmp_path / "January", "Mum", 16))
+    later = home.bring(write(tmp_path / "February", "Mum", 24))
+    assert later["connection"] == first["connection"]
+    assert later["counts"]["new"] > 0
+    earlier = home.bring(write(tmp_path / "before", "Mum", 9))
+    assert earlier["connection"] == first["connection"]
+    assert earlier["counts"]["new"] == 0
+
+
+def test_a_person_who_took_another_name_is_the_same_account(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    first = home.bring(signal(tmp_path / "January", "Mum"))
+    path = signal(tmp_path / "February", "Mum", 60) / "main.jsonl"
+    path.write_text(path.read_text().replace('"givenName": "Mum"', '"givenName": "Ada"'))
+    later = home.bring(path.parent)
+    assert later["connection"]["connection_id"] == first["connection"]["connection_id"]
+    assert later["counts"]["new"] == 20
