@@ -120,6 +120,20 @@ def folders_of(parts: Iterable[AnyPart]) -> set[str]:
     return {part.entry.name.rpartition("/")[0] for part in parts}
 
 
+def roots_of_exports(entries: Iterable[FileEntry]) -> Iterable[str]:
+    """Return the folders of files that are the heart of an export each, if there are several.
+
+    Nothing tells that they are of one person, so each is looked at by itself, as if it were zipped.
+    """
+    folders = sorted({entry.name.rpartition("/")[0] for entry in entries})
+    outer = [
+        folder
+        for folder in folders
+        if not any(other and folder.startswith(f"{other}/") for other in folders)
+    ]
+    return outer if len(outer) > 1 else ("",)
+
+
 def roots_of_accounts(account_of: Mapping[str, str]) -> Iterable[str]:
     """Return files as exports of their own where they tell of several accounts.
 
@@ -158,6 +172,10 @@ class Source(ABC):
     lies_among_others: bool = False
     """Whether its files are whole by themselves, in a folder or an archive of many things: what
     lies beside a mailbox or a calendar is not of it."""
+
+    named_by_place: bool = False
+    """Whether its records are known by where they lie, as notes are by the names of their files:
+    two people may have different ones of the same name."""
 
     in_place: bool = False
     """Whether it is read where a program keeps it, so that the same path is the same account."""

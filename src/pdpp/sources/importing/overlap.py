@@ -83,7 +83,8 @@ def find_overlap(
         with store.reading():
             for sample in (_beginnings, _ends):
                 items = sample(_some_parts(tree, export), clock)
-                glances = _glances(store, items, sealer, candidates, reaches)
+                by_place = export.source.named_by_place
+                glances = _glances(store, items, sealer, candidates, reaches, by_place=by_place)
                 same = _most_alike(store, glances, reaches, others)
                 if same is not None:
                     return next(c for c in candidates if c.connection_id == same)
@@ -98,6 +99,8 @@ def _glances(
     sealer: KeySealer,
     candidates: Sequence[Connection],
     reaches: _Reaches,
+    *,
+    by_place: bool,
 ) -> Mapping[str, list[_Glance]]:
     """Look for some items in each candidate."""
     glances: dict[str, list[_Glance]] = {made.connection_id: [] for made in candidates}
@@ -109,22 +112,25 @@ def _glances(
                 seen.append(_Glance(item.stream, "", False))
             else:
                 moment = _text_of(item.data, reach, Role.EVENT_TIME)
-                seen.append(_Glance(item.stream, moment, _holds(store, reach, name, item)))
+                held = _holds(store, reach, name, item, by_place=by_place)
+                seen.append(_Glance(item.stream, moment, held))
     return glances
 
 
-def _holds(store: Store, reach: Reach, name: str, item: Item) -> bool:
-    """Tell whether a record is there and says the same.
+def _holds(store: Store, reach: Reach, name: str, item: Item, *, by_place: bool) -> bool:
+    """Tell whether a record is there and is the same one.
 
-    The notes of one day have the same name in the diaries of two people, and a message between
+    The notes of one day lie at the same place in the diaries of two people, and a message between
     them is sent by the one and received by the other.
     """
     record = store.record(reach, name)
     if record is None:
         return False
     data = read_data(record.data)
+    if data.get(_FROM_ME) != item.data.get(_FROM_ME):
+        return False
     bodies = (_text_of(told, reach, Role.BODY) for told in (data, item.data))
-    return len(set(bodies)) == 1 and data.get(_FROM_ME) == item.data.get(_FROM_ME)
+    return not by_place or len(set(bodies)) == 1
 
 
 def _text_of(data: Mapping[str, Any], reach: Reach, role: Role) -> str:

@@ -59,6 +59,7 @@ class AppleNotes(Source):
         "Recently Deleted",
     )
     in_place = True
+    named_by_place = True
     label = "Apple Notes"
     settings = MappingProxyType(
         {"time_zone": "Zone of the times in what Apple sends, such as Europe/Lisbon."}

@@ -43,6 +43,7 @@ class Markdown(Source):
 
     connector_key = "markdown"
     in_place = True
+    named_by_place = True
     passed_over = MappingProxyType(
         {
             ".obsidian/*": "settings of Obsidian",
