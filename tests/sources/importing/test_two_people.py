@@ -134,3 +134,49 @@ def test_a_person_who_took_another_name_is_the_same_account(tmp_path: Path) -> N
     later = home.bring(path.parent)
     assert later["connection"]["connection_id"] == first["connection"]["connection_id"]
     assert later["counts"]["new"] == 20
+
+
+def health(path: Path, who: str, count: int = 20) -> Path:
+    """Write what a phone measured."""
+    day = "2026-01-{:02} 08:00:00 +0000".format
+    records = "".join(
+        f'<Record type="HKQuantityTypeIdentifierStepCount" sourceName="{who}" unit="count"'
+        f' startDate="{day(at + 1)}" endDate="{day(at + 1)}" value="{at + len(who)}{ord(who[0])}"/>'
+        for at in range(count)
+    )
+    path.mkdir(parents=True)
+    (path / "export.xml").write_text(
+        f'<?xml version="1.0"?><HealthData locale="en"><ExportDate value="{day(28)}"/>'
+        f'<Me HKCharacteristicTypeIdentifierDateOfBirth="19{ord(who[0])}-01-01"/>'
+        f"{records}</HealthData>"
+    )
+    return path
+
+
+@pytest.mark.parametrize("write", [diary, signal, imessage, health])
+def test_two_people_whose_exports_lie_beside_each_other_are_two_accounts(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    alone = [home.bring(write(tmp_path / "both" / who, who)) for who in ("Mum", "Dad")]
+    before = home.records()
+    reports = home.bring(tmp_path / "both")["imports"]
+    assert {report["connection"]["connection_id"] for report in reports} == {
+        report["connection"]["connection_id"] for report in alone
+    }
+    assert all(report["counts"]["new"] == report["counts"]["changed"] == 0 for report in reports)
+    assert home.records() == before
+    folder = Home(tmp_path / "other")
+    folder.bring(tmp_path / "both")
+    assert len(folder.accounts()) == 2
+
+
+@pytest.mark.parametrize("write", [diary, signal, imessage, health])
+def test_two_months_of_one_person_beside_each_other_are_one_account(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    write(tmp_path / "both" / "January", "Mum", 12)
+    write(tmp_path / "both" / "February", "Mum", 18)
+    home.bring(tmp_path / "both")
+    assert len(home.accounts()) == 1

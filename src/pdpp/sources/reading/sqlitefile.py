@@ -45,10 +45,11 @@ def databases_with(tree: Tree, tables: Set[str]) -> list[FileEntry]:
 def columns_of(tree: Tree, entry: FileEntry) -> Columns:
     """Return the tables with their columns; none where the file is damaged."""
     try:
-        if tree.kind == "zip":
+        place = tree.path if tree.kind == "file" else tree.path / entry.name
+        # In an archive, or in a part of a folder, whose files have their names from above it.
+        if tree.kind == "zip" or not place.is_file():
             with open_database(tree, entry, whole=False) as database:
                 return database.columns
-        place = tree.path if tree.kind == "file" else tree.path / entry.name
         address = f"file:{quote(str(place))}?mode=ro&immutable=1"
         with closing(_guarded(sqlite3.connect(address, uri=True))) as connection:
             return _columns(connection)

@@ -17,7 +17,14 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import text_lines
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    roots_of_exports,
+)
 
 _MOST_CANDIDATES = 200
 _FIRST_ELEMENTS = 10
@@ -46,9 +53,13 @@ class AppleHealth(Source):
         }
     )
 
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return the folder of each document by itself."""
+        return roots_of_exports(_documents(tree))
+
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for a document whose root only this export has; its name follows the language."""
-        documents = [entry for entry in _candidates(tree) if _is_health(entry)]
+        documents = _documents(tree)
         if not documents:
             return None
         return Recognition(
@@ -68,6 +79,10 @@ class AppleHealth(Source):
         for entry in tree.entries:
             if "electrocardiograms" in entry.name.split("/")[:-1] and entry.suffix == ".csv":
                 yield ExportPart(entry, partial(_read_recording, entry))
+
+
+def _documents(tree: Tree) -> list[FileEntry]:
+    return [entry for entry in _candidates(tree) if _is_health(entry)]
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:

@@ -16,10 +16,17 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.sqlitefile import SqliteCopy, open_database
+from pdpp.sources.reading.sqlitefile import SqliteCopy, databases_with, open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, part_of_each
+from pdpp.sources.source import (
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    part_of_each,
+    roots_of_exports,
+)
 
 _TABLES = frozenset({"message", "chat", "handle", "chat_message_join"})
 # Seconds from 1970 to 2001, where Apple's clocks begin.
@@ -67,6 +74,11 @@ class IMessage(Source):
             "*/StickerCache/*": "pictures of stickers",
         }
     )
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return the folder of each database by itself; that of a backup is the one around it."""
+        roots = roots_of_exports(databases_with(tree, _TABLES))
+        return sorted({_HASHED.sub("", root) for root in roots})
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the tables of messages and chats."""

@@ -23,6 +23,7 @@ from pdpp.sources.source import (
     OwnerChoices,
     Recognition,
     Source,
+    roots_of_exports,
 )
 
 _ABOUT = "a line about the account, a person or a chat, kept in the records of chats"
@@ -43,9 +44,13 @@ class Signal(Source):
     label = "Signal"
     passed_over = MappingProxyType({"metadata.json": "the version of the export"})
 
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return the folder of each log by itself."""
+        return roots_of_exports(_logs(tree))
+
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
         """Look for the first line of an export; an encrypted backup is refused."""
-        logs = [entry for entry in tree.entries if entry.suffix == ".jsonl" and _is_export(entry)]
+        logs = _logs(tree)
         if not logs:
             backups = tree.named("signal-*.backup")
             return _ENCRYPTED if backups else None
@@ -70,6 +75,10 @@ _ENCRYPTED = ExportRefusal(
     "this is an encrypted backup of Signal; choose Settings, Chats, Export chat history in "
     "the app, which writes a folder that can be read"
 )
+
+
+def _logs(tree: Tree) -> list[FileEntry]:
+    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and _is_export(entry)]
 
 
 def _is_export(entry: FileEntry) -> bool:
