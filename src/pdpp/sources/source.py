@@ -173,6 +173,10 @@ class Source(ABC):
     """Whether its files are whole by themselves, in a folder or an archive of many things: what
     lies beside a mailbox or a calendar is not of it."""
 
+    parts_depend: bool = False
+    """Whether what a part yields depends on the parts before it: of a message that lies in two
+    mailboxes, the first has another key than the second. Whoever goes on reads all of them."""
+
     named_by_place: bool = False
     """Whether its records are known by where they lie, as notes are by the names of their files:
     two people may have different ones of the same name."""

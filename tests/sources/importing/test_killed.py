@@ -93,3 +93,62 @@ def test_another_file_in_the_place_of_one_whose_import_was_killed_is_another_acc
     path.write_text(card("Somebody else"))
     home.bring(path)
     assert len(home.accounts()) == 2
+
+
+def shared_events(folder: Path) -> Path:
+    """Write two calendars with some of the same events."""
+    for name in ("Home", "Work"):
+        events = "".join(
+            f"BEGIN:VEVENT\nUID:{uid}\nDTSTART:20260202T100000Z\nSUMMARY:{uid}\nEND:VEVENT\n"
+            for uid in (*(f"{name} {at}" for at in range(15)), *(f"both {at}" for at in range(15)))
+        )
+        path = folder / f"{name}.ics"
+        path.parent.mkdir(exist_ok=True)
+        head = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nX-WR-CALNAME:{name}\n"
+        path.write_text(f"{head}{events}END:VCALENDAR\n")
+    return folder
+
+
+def shared_mail(folder: Path) -> Path:
+    """Write two mailboxes with some of the same messages."""
+    for name in ("Archive", "Inbox"):
+        path = folder / f"{name}.mbox"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            "".join(
+                f"From a@example.org Mon Feb  2 10:00:00 2026\nMessage-ID: <{uid}@a.b>\n"
+                "Date: Mon, 2 Feb 2026 10:00:00 +0000\nFrom: ben@example.org\n"
+                "To: nora@example.org\nDelivered-To: nora@example.org\nSubject: Hello\n\nWords\n\n"
+                for uid in (*(f"{name}.{at}" for at in range(15)), *map(str, range(15)))
+            )
+        )
+    return folder
+
+
+@pytest.mark.parametrize("write", [shared_events, shared_mail])
+@pytest.mark.parametrize("times", [3, 5, 6, 7])
+def test_what_stands_in_two_parts_is_kept_of_both_where_an_import_was_killed_between_them(
+    write: Callable[[Path], Path], times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, home, undisturbed = write(tmp_path / "e"), Home(tmp_path / "a"), Home(tmp_path / "b")
+    undisturbed.seal_like(home)
+    with monkeypatch.context() as killing:
+        killing.setattr(writer, "BATCH_ITEMS", 10)
+        killing.setattr(PositionLog, "note", counted_down(PositionLog.note, times))
+        with pytest.raises(Killed):
+            home.run(path, "--yes")
+    again = home.bring(path)
+    undisturbed.bring(path)
+    assert again["counts"]["changed"] == 0
+    assert home.records() == undisturbed.records()
+
+
+def counted_down(method: Callable[..., None], times: int) -> Callable[..., None]:
+    """Return a method that does what it does, and kills the import at the last of some times."""
+    end = die(times)
+
+    def called(*arguments: Any) -> None:
+        method(*arguments)
+        end()
+
+    return called

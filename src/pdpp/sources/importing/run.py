@@ -1,12 +1,13 @@
 """Import runs: read an export part by part and write it batch by batch, however large it is."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.positions import PartPosition, PositionLog, position_of, resume_point
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.importing.writer import RecordWriter
-from pdpp.sources.item import Item, ResumePoint, Seen, Skipped, Unknown
+from pdpp.sources.item import START, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.source import AnyPart
 
@@ -20,7 +21,8 @@ class ImportRun:
 
     ``stop`` is asked after every item, and in a part that grows at every resume point; ``tell`` is
     called now and then to show progress. A ``patient`` run says nothing of a last line that is
-    still being written.
+    still being written. Where ``parts_depend`` on each other, those that were read earlier are read
+    again, and nothing of them is written.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class ImportRun:
         stop: Callable[[], bool] = lambda: False,
         tell: Callable[[], None] = lambda: None,
         patient: bool = False,
+        parts_depend: bool = False,
     ) -> None:
         self._writer = writer
         self._report = report
@@ -39,6 +42,7 @@ class ImportRun:
         self.stopped = stop
         self._tell = tell
         self._patient = patient
+        self._rereads = parts_depend and not patient
         self.units = report.units
         self._reached: dict[str, PartPosition] = {}
         self._sent: dict[str, PartPosition] = {}
@@ -54,9 +58,15 @@ class ImportRun:
         earlier = self._journal.positions.get(part.entry.name)
         if earlier is not None and earlier.done and earlier.stamp == part.entry.stamp:
             self._report.counts["parts_read_earlier"] += not self._patient
-            return True
+            return not self._rereads or self._read_again(part)
         self._report.counts["parts"] += 1
         return _Reader(self, part, earlier).run()
+
+    def _read_again(self, part: AnyPart) -> bool:
+        """Read a part for those after it; return whether nobody stopped it."""
+        with suppress(DamagedFile, *SURPRISES):
+            return not any(self.stopped() for _ in part.findings(START))
+        return True
 
     def take_item(self, item: Item) -> bool:
         """Count and gather one item; tell whether a batch is gathered."""

@@ -200,6 +200,7 @@ class ImportTask:
                 stop=callbacks.stop,
                 tell=self._teller(parts, callbacks),
                 patient=patient,
+                parts_depend=self.export.source.parts_depend,
             )
             reached = run.run(parts)
         if reached:

@@ -47,6 +47,7 @@ class CalendarIcs(Source):
     """Calendars as every calendar program hands them out."""
 
     connector_key = "calendar_ics"
+    parts_depend = True
     lies_among_others = True
     label = "Calendar (ICS)"
     settings = MappingProxyType(

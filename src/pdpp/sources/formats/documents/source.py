@@ -54,6 +54,7 @@ class Documents(FileSource):
     """Documents: a folder of nothing else, those among other files, or what the owner calls so."""
 
     connector_key = "documents"
+    parts_depend = True
     collects = True
     endings = frozenset(f".{kind}" for kind in _MEDIA_TYPES)
     label = "Documents (PDF, Word, Excel, PowerPoint)"

@@ -69,6 +69,7 @@ class Mail(Source):
     """Mail as Gmail, Thunderbird, Apple Mail and most others hand it out."""
 
     connector_key = "mail"
+    parts_depend = True
     lies_among_others = True
     label = "Mail (mbox, .eml or Maildir)"
     passed_over = MappingProxyType(

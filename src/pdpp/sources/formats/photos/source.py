@@ -39,6 +39,7 @@ class Photos(FileSource):
     """Pictures: a folder of nothing else, photos among other files, or what the owner calls so."""
 
     connector_key = "photos"
+    parts_depend = True
     collects = True
     endings = _PICTURES
     unpicked = ("picture without a camera's time", "pictures without a camera's time")

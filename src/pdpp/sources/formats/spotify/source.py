@@ -58,6 +58,7 @@ class Spotify(Source):
 
     connector_key = "spotify"
     owner_files = ("Userdata*.json",)
+    parts_depend = True
     label = "Spotify export"
     passed_over = MappingProxyType(
         {
