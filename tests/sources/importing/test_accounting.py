@@ -1,8 +1,13 @@
 """Accounting: what was read equals what is said of it, or the import is not complete."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from tests.sources.harness import Harness
+from tests.sources.kit import Home
+from tests.sources.samples import every_sample
 
 from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.reading.guard import account
@@ -45,3 +50,12 @@ def test_the_machinery_counts_what_a_reader_yields(harness: Harness) -> None:
     assert harness.report.units == {"line": 2}
     assert harness.report.unaccounted() == 0
     assert harness.report.counts["unknown"] == 1
+
+
+@pytest.mark.parametrize("name", ["google_chat: a Takeout of today", "discord: lists"])
+def test_an_audit_says_of_each_file_what_the_import_says(name: str, tmp_path: Path) -> None:
+    home, path = Home(tmp_path / "data"), every_sample()[name].folder(tmp_path / "e")
+    [audited] = json.loads(home.run(path, "--audit", "--json").out)["audits"]
+    imported = home.bring(path)["files"]
+    for part in ("found", "attached", "passed_over", "unknown"):
+        assert audited["files"][part] == imported[part]

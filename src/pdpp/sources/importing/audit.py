@@ -77,8 +77,8 @@ def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: Fals
     audited = Audit(ImportReport(subject, now, files=FileCounts()))
     for refused in tree.refused:
         _take(audited, refused)
-    tree.meter.reset()
     parts = list(export.source.parts(tree, recognition))
+    tree.meter.reset()
     for part in parts:
         try:
             for finding in part.findings(START):
