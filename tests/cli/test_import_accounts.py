@@ -59,6 +59,18 @@ def test_a_script_says_whose_mailbox_it_is_and_the_next_one_goes_there(
     assert account_of(home.bring(other, "--account", "nora@example.org")) == account_of(first)
 
 
+def test_whose_a_file_is_says_nothing_of_another_of_the_same_name(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    noras = people(tmp_path / "noras" / "contacts.vcf", "one", "two")
+    first = home.bring(noras, "--account", "Nora")
+    other = home.bring(people(tmp_path / "bens" / "contacts.vcf", "three", "four"))
+    assert account_of(other)[0] != account_of(first)[0]
+    assert "nothing in it says whose it is" in other["notes"][-1]
+    again = home.bring(people(noras, "five"))
+    assert account_of(again) == account_of(first)
+    assert "it is of Nora, as you said of such a file before" in again["notes"][-1]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_a_person_is_asked_once(tmp_path: Path) -> None:
     data, box = tmp_path / "data", newsletters(tmp_path / "box.mbox", "one", "two")

@@ -14,11 +14,11 @@ from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.destination import (
+    as_remembered,
     connections_of,
     find_destination,
     identity_of,
     of_account,
-    remembered_account,
 )
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
 from pdpp.sources.importing.pieces import places
@@ -157,9 +157,10 @@ def _check_settings(choice: Choice, sources: Sequence[Source]) -> None:
 def _task(
     store: Store, state: ImportState, tree: Tree, export: RecognisedExport, choice: Choice
 ) -> ImportTask:
-    name = choice.account or remembered_account(state, tree, export)
-    if name is not None:
-        export = of_account(export, tree, name)
+    if choice.account:
+        export = of_account(export, tree, choice.account)
+    else:
+        export = as_remembered(state, tree, export)
     destination = find_destination(store, state, tree, export, choice.connection_id)
     if choice.asks and destination.is_new and not export.recognition.owner_known:
         name = _ask_account(store, tree, export)

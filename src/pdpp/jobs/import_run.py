@@ -9,7 +9,7 @@ from pdpp.jobs.context import JobContext
 from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
-from pdpp.sources.importing.destination import find_destination, of_account, remembered_account
+from pdpp.sources.importing.destination import as_remembered, find_destination
 from pdpp.sources.importing.discovery import discover, usable_sources
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import INTERRUPTED, ImportReport
@@ -70,9 +70,7 @@ def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> Im
     connection_id, proposed = asked.get("connection_id"), asked.get("new_connection_id")
     if proposed in store.catalogue().connections:  # An earlier run of this job has made it.
         connection_id = proposed
-    name = remembered_account(state, tree, export)
-    if name is not None:
-        export = of_account(export, tree, name)
+    export = as_remembered(state, tree, export)
     destination = find_destination(store, state, tree, export, connection_id)
     if destination.is_new and proposed and not connection_id:
         destination = replace(destination, connection_id=proposed)

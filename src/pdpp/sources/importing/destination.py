@@ -26,6 +26,7 @@ _NAMELESS = (
     "nothing in it says whose it is, and no account of {label} holds the same: it is an account of "
     "its own; `pdpp connection merge` joins two, and --account NAME says whose the next one is"
 )
+_REMEMBERED = "it is of {name}, as you said of such a file before; --account NAME says otherwise"
 _COLLECTED = (
     "what came in piece by piece before, without saying whose it is, is in {name}; if it is of the "
     "same person, `pdpp connection merge` joins the two, and nothing is there twice"
@@ -72,8 +73,14 @@ def contents_of(tree: Tree, export: RecognisedExport) -> str:
 
 
 def account_shape(tree: Tree, export: RecognisedExport) -> str:
-    """Return the name under which the owner of an export is remembered."""
-    return f"account of {export.recognition.identity or plain_name(tree.path.stem)}"
+    """Return the name under which the owner of an export is remembered.
+
+    What the data does not tell is remembered of files of one name in one folder, month by month:
+    elsewhere somebody else may have one that is called the same.
+    """
+    path = tree.path.resolve()
+    named = export.recognition.identity or path.parent / plain_name(path.stem)
+    return f"account of {named}"
 
 
 def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExport:
@@ -91,8 +98,17 @@ def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExp
     return replace(export, recognition=changed)
 
 
-def remembered_account(state: ImportState, tree: Tree, export: RecognisedExport) -> str | None:
-    """Return the account that the owner named for an earlier file of this name."""
+def as_remembered(state: ImportState, tree: Tree, export: RecognisedExport) -> RecognisedExport:
+    """Return an export with the account that the owner named earlier for it, if there was one."""
+    name = _remembered_account(state, tree, export)
+    if name is None:
+        return export
+    named = of_account(export, tree, name)
+    notes = (*named.recognition.notes, _REMEMBERED.format(name=name))
+    return replace(named, recognition=replace(named.recognition, notes=notes))
+
+
+def _remembered_account(state: ImportState, tree: Tree, export: RecognisedExport) -> str | None:
     recognition = export.recognition
     if recognition.owner_known:
         return None
