@@ -80,7 +80,24 @@ def test_a_watch_ends_when_its_escort_wants_to_stop(word_lists: WordLists) -> No
         ImportCallbacks(stop=lambda: True),
         lambda: pytest.fail("waited"),
     )
-    assert task.report.status == "complete"
+    assert task.report.status == "interrupted"
+
+
+@pytest.mark.parametrize(("mended", "status"), [(False, "incomplete"), (True, "complete")])
+def test_a_watch_is_complete_only_if_everything_is_whole_in_the_end(
+    mended: bool, status: str, word_lists: WordLists
+) -> None:
+    word_lists.put("a", "one", "torn")
+    rounds = iter([False, True])
+
+    def wait() -> bool:
+        if mended:
+            word_lists.put("a", "one", "two", "three")
+        return next(rounds)
+
+    task = word_lists.task()
+    watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
+    assert task.report.status == status
 
 
 def test_a_watch_writes_nothing_while_nothing_changes(

@@ -164,9 +164,13 @@ class ImportTask:
             self.report_refused()
             reached = self.read_parts(journal, callbacks or ImportCallbacks(), mirror=mirror)
             journal.end(complete=reached)
+        self.end_reading(reached=reached)
+        return self.report
+
+    def end_reading(self, *, reached: bool) -> None:
+        """Close the report once reading came to its end, or was stopped before."""
         whole = not self.report.cut and not self.report.unaccounted()
         self.end((COMPLETE if whole else DAMAGED) if reached else INTERRUPTED)
-        return self.report
 
     def journal(self, declaration: Declaration) -> PositionLog:
         """Return the journal of this path and this connection."""

@@ -6,7 +6,7 @@ from contextlib import closing
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.recognition import RecognisedExport
-from pdpp.sources.importing.report import COMPLETE, WATCHING
+from pdpp.sources.importing.report import WATCHING
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import OwnerChoices, Recognition
@@ -30,17 +30,20 @@ def watch(
         task.report_refused()
         task.report.status = WATCHING
         seen: Sight = ()
+        reached = True
         while True:
             now = _sight(task.tree)
             if now != seen:
-                task.read_parts(journal, callbacks, patient=True)
+                # What was cut off is read anew each time, and may be whole by now.
+                task.report.cut = bool(task.tree.missing)
+                reached = task.read_parts(journal, callbacks, patient=True)
                 task.keep()
                 seen = now
             if callbacks.stop() or wait():
                 break
             _look_again(task, choices)
-        journal.end(complete=True)
-    task.end(COMPLETE)
+        journal.end(complete=reached)
+    task.end_reading(reached=reached)
 
 
 def _sight(tree: Tree) -> Sight:
