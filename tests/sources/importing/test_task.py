@@ -103,3 +103,20 @@ def test_a_connection_that_is_new_is_never_gone_on_with(
 def test_an_export_that_is_torn_is_incomplete(word_lists: WordLists) -> None:
     word_lists.put("a", "one", "torn", "two")
     assert word_lists.bring().report.status == "incomplete"
+
+
+def test_what_was_left_out_before_a_kill_stands_in_the_history(word_lists: WordLists) -> None:
+    word_lists.put("a", "torn")
+    word_lists.put("b", *(f"w{number}" for number in range(200)))
+
+    def tell(report: ImportReport, done: int, total: int) -> None:
+        assert done <= total
+        word_lists.clock.advance(2)
+        if report.counts["read"] > 150:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        word_lists.bring(callbacks=ImportCallbacks(tell=tell))
+    ((_, kept),) = word_lists.state.reports()
+    assert kept["status"] == "begun"
+    assert [case["reason"] for case in kept["skipped"]] == ["torn"]

@@ -59,6 +59,9 @@ One that says a long thing once for thousands of records would fill the disk."""
 STORED_FREELY = 64 << 20
 """So many bytes an export may become however small it is."""
 
+_KEEP_EVERY = instant.SECOND
+"""How often the report of an import that runs is kept: it outlives a kill."""
+
 
 def _never() -> bool:
     return False
@@ -94,6 +97,7 @@ class ImportTask:
         self.name = environment.state.new_report_name(now)
         self.report = ImportReport(_subject(tree, export, destination), now)
         self._contents = ""
+        self._kept_at = now
         self._seen: SeenRecords = set()
 
     @contextmanager
@@ -232,7 +236,14 @@ class ImportTask:
         total = sum(part.entry.size for part in parts)
         meter = self.tree.meter
         meter.reset()
-        return lambda: callbacks.tell(self.report, min(meter.bytes_read, total), total)
+
+        def tell() -> None:
+            callbacks.tell(self.report, min(meter.bytes_read, total), total)
+            # Whoever goes on after a kill reads no more of what was skipped or not known before.
+            if self.environment.clock() >= self._kept_at + _KEEP_EVERY:
+                self.keep()
+
+        return tell
 
     def end(self, status: str) -> None:
         """Close the report and keep it."""
@@ -241,6 +252,7 @@ class ImportTask:
 
     def keep(self) -> None:
         """Keep the report as it is now."""
+        self._kept_at = self.environment.clock()
         self.environment.state.keep_report(self.name, self.document())
 
     def document(self) -> Mapping[str, Any]:
