@@ -50,7 +50,7 @@ Clock = Callable[[], float]
 _Reaches = Mapping[tuple[str, str], Reach]
 
 
-class _Glance(NamedTuple):
+class _Compared(NamedTuple):
     """One item of a sample: when it was, and whether an account holds it."""
 
     stream: str
@@ -84,8 +84,8 @@ def find_overlap(
             for sample in (_beginnings, _ends):
                 items = sample(_some_parts(tree, export), clock)
                 by_place = export.source.named_by_place
-                glances = _glances(store, items, sealer, candidates, reaches, by_place=by_place)
-                same = _most_alike(store, glances, reaches, others)
+                compared = _compare(store, items, sealer, candidates, reaches, by_place=by_place)
+                same = _most_alike(store, compared, reaches, others)
                 if same is not None:
                     return next(c for c in candidates if c.connection_id == same)
     finally:
@@ -93,7 +93,7 @@ def find_overlap(
     return None
 
 
-def _glances(
+def _compare(
     store: Store,
     items: Iterable[Item],
     sealer: KeySealer,
@@ -101,20 +101,20 @@ def _glances(
     reaches: _Reaches,
     *,
     by_place: bool,
-) -> Mapping[str, list[_Glance]]:
+) -> Mapping[str, list[_Compared]]:
     """Look for some items in each candidate."""
-    glances: dict[str, list[_Glance]] = {made.connection_id: [] for made in candidates}
+    compared: dict[str, list[_Compared]] = {made.connection_id: [] for made in candidates}
     for item in items:
         name = sealer.seal(item.key) if type(item.key) is RecordKey else item.key
-        for connection_id, seen in glances.items():
+        for connection_id, seen in compared.items():
             reach = reaches.get((connection_id, item.stream))
             if reach is None:
-                seen.append(_Glance(item.stream, "", False))
+                seen.append(_Compared(item.stream, "", False))
             else:
                 moment = _text_of(item.data, reach, Role.EVENT_TIME)
                 held = _holds(store, reach, name, item, by_place=by_place)
-                seen.append(_Glance(item.stream, moment, held))
-    return glances
+                seen.append(_Compared(item.stream, moment, held))
+    return compared
 
 
 def _holds(store: Store, reach: Reach, name: str, item: Item, *, by_place: bool) -> bool:
@@ -141,39 +141,39 @@ def _text_of(data: Mapping[str, Any], reach: Reach, role: Role) -> str:
 
 
 def _most_alike(
-    store: Store, glances: Mapping[str, list[_Glance]], reaches: _Reaches, others: Set[str]
+    store: Store, compared: Mapping[str, list[_Compared]], reaches: _Reaches, others: Set[str]
 ) -> str | None:
     """Return the connection that holds most of what was looked for, if that is a good part."""
-    shared = Counter({name: sum(g.held for g in seen) for name, seen in glances.items()})
+    shared = Counter({name: sum(one.held for one in seen) for name, seen in compared.items()})
     for connection_id, number in shared.most_common(1):
         own = [reach for (owner, _), reach in reaches.items() if owner == connection_id]
-        held, between = sum(store.counts(own).values()), _between(glances[connection_id])
+        held, between = sum(store.counts(own).values()), _between(compared[connection_id])
         of_export, of_account = _SHARE_BETWEEN, _SHARE_OF_ACCOUNT
         if connection_id in others:
             of_export = of_account = _SHARE_WITH_ANOTHER
         if number < _ENOUGH_SHARED:
             of_account = 1
-        least = max(of_export * between, _SHARE_OF_EXPORT * len(glances[connection_id]))
+        least = max(of_export * between, _SHARE_OF_EXPORT * len(compared[connection_id]))
         if number and number >= min(least, of_account * held):
             return connection_id
     return None
 
 
-def _between(seen: Sequence[_Glance]) -> int:
+def _between(seen: Sequence[_Compared]) -> int:
     """Count what lies in time between the first and the last that is held, and what has no time."""
     held: dict[str, list[str]] = {}
-    for glance in seen:
-        if glance.held and glance.moment:
-            held.setdefault(glance.stream, []).append(glance.moment)
+    for item in seen:
+        if item.held and item.moment:
+            held.setdefault(item.stream, []).append(item.moment)
     ends = {stream: (min(moments), max(moments)) for stream, moments in held.items()}
-    return sum(_is_between(glance, ends) for glance in seen)
+    return sum(_is_between(item, ends) for item in seen)
 
 
-def _is_between(glance: _Glance, ends: Mapping[str, tuple[str, str]]) -> bool:
-    if not glance.moment:
+def _is_between(item: _Compared, ends: Mapping[str, tuple[str, str]]) -> bool:
+    if not item.moment:
         return True
-    first, last = ends.get(glance.stream, ("", ""))
-    return first <= glance.moment <= last
+    first, last = ends.get(item.stream, ("", ""))
+    return first <= item.moment <= last
 
 
 def _some_parts(tree: Tree, export: RecognisedExport) -> Sequence[AnyPart]:
