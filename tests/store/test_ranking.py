@@ -207,6 +207,37 @@ def test_neighbours_in_a_conversation_lend_their_words(world: World) -> None:
         assert alike["told"] == alike["else"]
 
 
+def test_a_reply_gets_more_of_the_words_of_its_question_than_of_a_remark(world: World) -> None:
+    reply = "Down in the cellar. I nailed old mattresses to every wall, so that nobody complains."
+    chat(world).put(
+        {
+            "question": message(1, "Nora", "Do you still keep the drums in your flat?", "home"),
+            "reply": message(2, "Tom", reply, "home"),
+            "remark": message(11, "Nora", "You still keep the drums in your flat.", "work"),
+            "aside": message(12, "Tom", reply, "work"),
+        }
+    )
+    found = scores(world, world.reach(), "keep drums")
+    assert found["question"] > found["reply"] > found["aside"]
+    hidden = world.reach(time=Interval(since=instant.parse("2026-02-01T10:02:00Z")))
+    assert "reply" not in scores(world, hidden, "keep drums")
+
+
+def test_a_message_that_says_little_comes_after_one_that_tells_more(world: World) -> None:
+    told = "The tiles with the blue birds hang in the old station, and people stop to look at them."
+    chat(world).put(
+        {
+            "short": message(1, "Rui", "The tiles!", "home"),
+            "long": message(2, "Rui", told, "work"),
+        }
+    )
+    alone = scores(world, world.reach(), "who saw the tiles")
+    assert alone["short"] > alone["long"]
+    world.put({"long": message(2, "Rui", told, "home")})
+    together = scores(world, world.reach(), "who saw the tiles")
+    assert together["long"] > together["short"]
+
+
 def test_what_has_no_time_stands_first_in_its_conversation(world: World) -> None:
     told = "Under the blue flower pot"
     years = {"oldest": 1961, "older": 1965, "old": 1969, "new": 2026}

@@ -36,6 +36,7 @@ from pdpp.store.ranking.score import (
 
 _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
+_REPLY = 0.6
 _LENT = (0.7, 0.5)
 _DEMAND = re.compile(
     r"""(?:^|\s)(?:
@@ -347,10 +348,15 @@ def _refined(
             pairs |= _neighbours(at_of[id(one)], rows)
     own = [list(one.units) for one in rows]
     raised = [list(one.units) for one in rows]
-    for here, there, distance in pairs:
+    for here, there, step in pairs:
+        first, last = (here, there) if step > 0 else (there, here)
+        back = on = _NEAR[abs(step) - 1]
+        if abs(step) == 1 and _asks(rows[first]):
+            on = _REPLY
         for at in range(len(own[here])):
-            raised[here][at] = max(raised[here][at], _NEAR[distance - 1] * own[there][at])
-            raised[there][at] = max(raised[there][at], _NEAR[distance - 1] * own[here][at])
+            raised[first][at] = max(raised[first][at], back * own[last][at])
+            raised[last][at] = max(raised[last][at], on * own[first][at])
+    talking = {id(rows[at]) for here, there, _ in pairs for at in (here, there)}
     found = list(hits)
     for at, one in enumerate(rows):
         more = sum((a - b) / norm for a, b in zip(raised[at], own[at], strict=True))
@@ -362,8 +368,15 @@ def _refined(
         texts = [text[:4_000] for text in one.texts.values()]
         if question.answer is not None and one.value > 0.05:
             one.value += 0.06 * any(question.answer.search(text) for text in texts)
-        one.value -= 0.03 * any(text.rstrip().endswith("?") for text in texts)
+        if id(one) in talking:
+            size = sum(len(text.encode(errors="replace")) for text in texts)
+            one.value -= 0.07 * max(0.0, 1 - size / 80)
+        one.value -= 0.03 * _asks(one)
     return found
+
+
+def _asks(one: Candidate) -> bool:
+    return any(text[:4_000].rstrip().endswith("?") for text in one.texts.values())
 
 
 def demands(text: str, *, everything: bool) -> bool:
@@ -413,13 +426,13 @@ def _by_meaning(
     at_of = {id(one): at for at, one in enumerate(rows)}
     for one in (*hits, *more):
         around = _neighbours(at_of[id(one)], rows)
-        lent = [_LENT[distance - 1] * near[id(rows[there])] ** 2 for _, there, distance in around]
+        lent = [_LENT[abs(step) - 1] * near[id(rows[there])] ** 2 for _, there, step in around]
         one.value += max(near[id(one)] ** 2, *lent, 0.0)
     return [*hits, *more]
 
 
 def _neighbours(at: int, rows: Sequence[Candidate]) -> set[tuple[int, int, int]]:
-    """Return the visible rows up to two places before and after one in its conversation."""
+    """Return the visible rows up to two places before and after one, and how many after."""
     one = rows[at]
     thread = one.feed.declared["thread"]
     name = one.row.data.get(thread) if thread is not None else None
@@ -435,9 +448,7 @@ def _neighbours(at: int, rows: Sequence[Candidate]) -> set[tuple[int, int, int]]
     line.sort(key=lambda item: (item[0] is not None, item[0] or 0, item[1]))
     here = next(n for n, item in enumerate(line) if item[2] == at)
     return {
-        (at, line[here + step][2], abs(step))
-        for step in (-2, -1, 1, 2)
-        if 0 <= here + step < len(line)
+        (at, line[here + step][2], step) for step in (-2, -1, 1, 2) if 0 <= here + step < len(line)
     }
 
 

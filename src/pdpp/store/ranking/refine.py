@@ -1,10 +1,11 @@
 """Refining: the best rows once more, with what stands around them and what kind of answer it is.
 
-A row of a conversation also answers by what its neighbours say; a row that holds a time answers a
-question that asks when. Only the best rows and their visible neighbours are looked at.
+A row of a conversation also answers by what its neighbours say, most by a question right before it;
+a row that holds a time answers a question that asks when. Only the best rows and their visible
+neighbours are looked at.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,44 +17,83 @@ from pdpp.store.ranking.score import Scores
 BEST = 100
 NEAR = (0.4, 0.16)
 """What a row gets of its neighbours' words, by their distance."""
+REPLY = 0.6
+"""What a row gets of the words of a question right before it, because it mostly answers that. So
+"what do you play?" finds "the drums". Measured."""
 
 _ANSWER_BONUS = 0.06
 _ANSWER_LEAST = 0.05
-QUESTION_MALUS = 0.03
+_QUESTION_MALUS = 0.03
+_SHORT_MALUS = 0.07
+_SHORT = 80
+"""Below how many bytes a message says little: "Take care!" Bytes, because a letter of Chinese says
+as much as several of English. Measured."""
+MOST_LOST = _QUESTION_MALUS + _SHORT_MALUS
+"""What ``fit`` takes from a score at most."""
 _LOOKED_AT = 4_000
 
 
 class Neighbour(NamedTuple):
-    """Two rows of one conversation, and how far they are apart: 1 or 2."""
+    """Two rows of one conversation, and how many places the other stands after it: -2 to 2."""
 
     row: int
     other: int
     distance: int
 
+    @property
+    def first(self) -> int:
+        """Return which of the two stands before the other."""
+        return self.row if self.distance > 0 else self.other
 
-def spread(scores: Scores, best: Longs, neighbours: Sequence[Neighbour]) -> tuple[Longs, Floats]:
-    """Return the best rows with their neighbours, and the score of each by all their words."""
+
+def spread(
+    scores: Scores, best: Longs, neighbours: Sequence[Neighbour], asking: Container[int]
+) -> tuple[Longs, Floats]:
+    """Return the best rows with their neighbours, and the score of each by all their words.
+
+    ``asking`` are the rows that are questions.
+    """
     around = [row for pair in neighbours for row in (pair.row, pair.other)]
     rows = np.unique(np.concatenate([best, np.array(around, dtype=np.int64)]))
     values = scores.at(rows)
-    ones = np.searchsorted(rows, [pair.row for pair in neighbours])
-    others = np.searchsorted(rows, [pair.other for pair in neighbours])
-    parts = np.array([NEAR[pair.distance - 1] for pair in neighbours])
+    firsts = np.searchsorted(rows, [pair.first for pair in neighbours])
+    lasts = np.searchsorted(rows, [_last(pair) for pair in neighbours])
+    back = np.array([NEAR[abs(pair.distance) - 1] for pair in neighbours])
+    replies = [abs(pair.distance) == 1 and pair.first in asking for pair in neighbours]
+    on = np.where(replies, REPLY, back)
     for unit in scores.units:
         own = unit.at(rows)
         raised = own.copy()
-        np.maximum.at(raised, ones, parts * own[others])
-        np.maximum.at(raised, others, parts * own[ones])
+        np.maximum.at(raised, firsts, back * own[lasts])
+        np.maximum.at(raised, lasts, on * own[firsts])
         values += (raised - own) / scores.norm
     return rows, values
 
 
-def fit(question: Question, value: float, texts: Iterable[str]) -> float:
-    """Return a score with what the kind of its text adds or takes."""
+def fit(question: Question, value: float, texts: Sequence[str], *, talking: bool) -> float:
+    """Return a score with what the kind of its text adds or takes.
+
+    ``talking`` says that the row is a message among others of a conversation.
+    """
     beginnings = [text[:_LOOKED_AT] for text in texts]
     if question.answer is not None and value > _ANSWER_LEAST:
         value += _ANSWER_BONUS * any(question.answer.search(text) for text in beginnings)
-    return value - QUESTION_MALUS * any(text.rstrip().endswith("?") for text in beginnings)
+    if talking:
+        value -= _SHORT_MALUS * max(0.0, 1 - _size(beginnings) / _SHORT)
+    return value - _QUESTION_MALUS * asks(beginnings)
+
+
+def asks(texts: Iterable[str]) -> bool:
+    """Tell whether the texts of a row are a question."""
+    return any(text[:_LOOKED_AT].rstrip().endswith("?") for text in texts)
+
+
+def _size(texts: Iterable[str]) -> int:
+    return sum(len(text[:_SHORT].encode(errors="replace")) for text in texts)
+
+
+def _last(pair: Neighbour) -> int:
+    return pair.other if pair.distance > 0 else pair.row
 
 
 def most_gained(question: Question) -> float:

@@ -84,7 +84,7 @@ def _places(
 def _around(
     db: TableReader, reach: Reach, places: Sequence[_Place]
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield records that stand near others in a conversation, and how far away they are."""
+    """Yield records that stand near others in a conversation, and how many places after them."""
     time = reach.time or Interval()
     bounds = {
         "feed": reach.feed.id,
@@ -94,6 +94,6 @@ def _around(
     }
     rows: list[Any] = db.execute(AROUND, bounds).fetchall()
     for place, sides in zip(places, rows, strict=True):
-        for side in sides:
+        for side, step in zip(sides, (-1, 1), strict=True):
             for distance, other in enumerate(orjson.loads(side), start=1):
-                yield place.number, other, distance
+                yield place.number, other, step * distance

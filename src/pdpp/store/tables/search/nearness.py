@@ -99,7 +99,7 @@ class Nearness:
         others_gain = self.gains(others)
         lent = own.copy()
         lenders = np.searchsorted(others, [pair.other for pair in pairs])
-        parts = np.array([LENT[pair.distance - 1] for pair in pairs])
+        parts = np.array([LENT[abs(pair.distance) - 1] for pair in pairs])
         places = np.searchsorted(rows, [pair.row for pair in pairs])
         np.maximum.at(lent, places, parts * others_gain[lenders])
         return lent

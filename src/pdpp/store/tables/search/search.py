@@ -20,8 +20,9 @@ from pdpp.store.ranking.nearest import nearest_terms
 from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.refine import (
     BEST,
-    QUESTION_MALUS,
+    MOST_LOST,
     Neighbour,
+    asks,
     fit,
     most_gained,
     needs_refining,
@@ -134,7 +135,7 @@ class Searcher:
             rows = np.flatnonzero(flags)
             return Matches(rows, np.zeros(len(rows)))
         reranked = 0 if query.meaning is None else RERANKED
-        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), QUESTION_MALUS)
+        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), MOST_LOST)
 
     def _by_meaning(
         self,
@@ -218,10 +219,9 @@ class Searcher:
         """Score the best rows with their neighbours and by their kind, until so many are sure."""
         scored, values = matches.best(BEST)
         best = largest(scored, values, BEST, visible)
-        read = self._records
         near: list[Neighbour] = []
         if len(scores.units) > 1:
-            near = self._neighbours = neighbours_of(self._db, visible, read, best)
+            near = self._neighbours = neighbours_of(self._db, visible, self._records, best)
             self._refined = best
         if near:
             candidates, values = self._spread(visible, question, scores, matches, best)
@@ -238,37 +238,52 @@ class Searcher:
             best_left = float(values[places[start]]) + most_gained(question)
             if start and best_left < least(values[places[:start]], wanted):
                 break
-            self._fit(visible, question, read, candidates, values, places[start : start + wanted])
+            self._fit(visible, question, candidates, values, places[start : start + wanted])
         matches.put(candidates, values)
 
     def _spread(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
     ) -> tuple[Longs, Floats]:
         """Return the best rows and those near them that match, each with what stands around it."""
-        around, values = spread(scores, best, self._neighbours)
+        around, values = spread(scores, best, self._neighbours, self._asking(visible))
         known = matches.holds(around)
         if not demands(question):
             raised = around[~known & (values > scores.at(around))]
             known |= np.isin(around, self._meeting(visible, raised))
         return around[known], values[known]
 
-    @staticmethod
+    def _asking(self, visible: Visible) -> set[int]:
+        """Return the rows right before another one of a conversation that are questions."""
+        firsts = {pair.first for pair in self._neighbours if abs(pair.distance) == 1}
+        texts_of = self._texts_of(visible, sorted(firsts))
+        return {row for row, texts in texts_of.items() if asks(texts)}
+
     def _fit(
+        self,
         visible: Visible,
         question: Question,
-        read: RecordsRead,
         rows: Longs,
         values: Floats,
         places: Longs,
     ) -> None:
         """Give the rows at some places what the kinds of their texts add or take."""
-        numbers = visible.numbers(rows[places]).tolist()
-        records = read.of(numbers)
-        for place, number in zip(places.tolist(), numbers, strict=True):
-            if number in records:
-                reach = visible.part_of(int(rows[place])).reach
-                texts = records[number].searched_texts(reach)
-                values[place] = fit(question, float(values[place]), texts)
+        talking = {row for pair in self._neighbours for row in (pair.row, pair.other)}
+        found = rows[places].tolist()
+        texts_of = self._texts_of(visible, found)
+        for place, row in zip(places.tolist(), found, strict=True):
+            if row in texts_of:
+                value = float(values[place])
+                values[place] = fit(question, value, texts_of[row], talking=row in talking)
+
+    def _texts_of(self, visible: Visible, rows: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """Return the visible texts of some rows, as far as their records are there."""
+        numbers = visible.numbers(np.array(rows, dtype=np.int64)).tolist()
+        records = self._records.of(numbers)
+        return {
+            row: records[number].searched_texts(visible.part_of(row).reach)
+            for row, number in zip(rows, numbers, strict=True)
+            if number in records
+        }
 
     def _suggested(self, visible: Visible, question: Question) -> tuple[str, ...]:
         """Return visible words near to those of a question that found nothing."""
