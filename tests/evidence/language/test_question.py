@@ -41,6 +41,15 @@ def test_rare_words_tell_more_than_common_ones() -> None:
     assert passport.weight > time.weight > 0
 
 
+def test_a_kind_of_thing_leads_to_its_members_and_not_back() -> None:
+    kinds = {"sports": "climb", "hobbies": "knit", "pets": "puppi", "instrument": "trombon"}
+    for kind, member in kinds.items():
+        asked = parse_question(f"which {kind} do they have", TODAY).words[0]
+        assert 0 < dict(asked.related)[member] < asked.weight / 2
+    knitted = parse_question("what have they knitted", TODAY).words[0]
+    assert "hobbi" not in dict(knitted.related)
+
+
 def test_related_words_count_half_at_most() -> None:
     landlord, _ = parse_question("the landlord and the deposit", TODAY).words
     related = dict(landlord.related)

@@ -7,6 +7,7 @@ by all that it may be in.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pdpp.evidence.language.members import members_of
 from pdpp.evidence.language.stems import ALGORITHMS, stems_of
 from pdpp.evidence.language.tables import (
     RARE,
@@ -21,6 +22,8 @@ from pdpp.evidence.language.variants import VARIANTS
 
 _RELATED_PART = 0.6
 _VARIANT_PART = 0.8
+_MEMBER_PART = 0.45
+"""What a thing counts for where the question names its kind. Measured."""
 _SAME_PART = 0.6
 """From which part of its own weight on a related term names the same stream as the word."""
 _STOP_FREQUENCY = 0.002
@@ -184,6 +187,8 @@ def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
     stems = stems_of("en")
     for variant in VARIANTS.get(piece) or VARIANTS.get(piece.removesuffix("s"), ()):
         yield stems[variant], _VARIANT_PART
+    for member in members_of(stem):
+        yield member, _MEMBER_PART
 
 
 def word_in_any_language(piece: str) -> Word:

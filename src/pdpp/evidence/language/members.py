@@ -1,0 +1,54 @@
+"""Members: common things of a kind, for questions that name the kind.
+
+Who asks "which sports does Nora do?" looks for "I joined a climbing gym". A text names the thing,
+seldom its kind, and the two are no synonyms: only the word for the kind leads to its members.
+"""
+
+from functools import lru_cache
+
+from pdpp.evidence.language.stems import stems_of
+
+_KINDS = """
+    sport exercise workout: badminton basketball boxing climb cricket cycle football golf gym hike
+        jog judo karate marathon row run skate ski soccer surf swim tennis volleyball yoga
+    hobby pastime: bake chess cook craft dance draw garden guitar hike knit paint photography
+        piano pottery read sew sing yoga
+    instrument: bass cello clarinet drum flute guitar piano saxophone trombone trumpet
+        ukulele violin
+    pet: bird bunny cat dog fish guinea hamster kitten parrot puppy rabbit turtle
+    vehicle: bicycle bike bus car motorbike motorcycle scooter tractor truck van
+    relative: aunt brother cousin dad father grandma grandpa mom mother mum nephew niece
+        sister uncle
+    sibling: brother sister twin
+    dessert pastry: biscuit brownie cake chocolate cookie croissant muffin pie pudding tart
+    beverage: beer coffee juice lemonade tea water wine
+    fruit: apple banana cherry grape lemon orange peach pear plum strawberry
+    vegetable: bean cabbage carrot cucumber garlic leek lettuce onion pea potato tomato
+    injury accident: ankle break burn crash fall hurt knee shoulder sprain wound wrist
+    illness disease: allergy asthma cancer diabetes fever flu infection sick surgery
+    country: australia brazil canada china england france germany india ireland italy japan mexico
+        portugal scotland spain sweden
+    colour color: black blue brown green grey orange pink purple red white yellow
+    art: draw paint pottery sculpture sketch watercolour
+    furniture: armchair bed chair couch cupboard desk shelf sofa table wardrobe
+    clothes clothing: coat dress hat jacket jeans scarf shirt shoe skirt sweater
+"""
+
+
+@lru_cache(maxsize=1)
+def _members() -> dict[str, tuple[str, ...]]:
+    stems = stems_of("en")
+    members: dict[str, tuple[str, ...]] = {}
+    kinds: list[str] = []
+    for line in _KINDS.strip().splitlines():
+        names, colon, things = line.rpartition(":")
+        if colon:
+            kinds = [stems[name] for name in names.split()]
+        for kind in kinds:
+            members[kind] = (*members.get(kind, ()), *(stems[thing] for thing in things.split()))
+    return members
+
+
+def members_of(kind: str) -> tuple[str, ...]:
+    """Return the stems of common things of a kind, which is given by its English stem."""
+    return _members().get(kind, ())
