@@ -31,7 +31,7 @@ class Matches:
     def of(cls, flags: Bools, scores: Scores, wanted: int, slack: float) -> Self:
         """Return the matches among all rows; the best so many are told even if some lose a little.
 
-        ``slack`` is the most that a score is lowered by afterwards.
+        ``slack`` is what a score is mostly lowered by afterwards, at the most.
         """
         if int(np.count_nonzero(flags)) * FEW < len(flags):
             rows = np.flatnonzero(flags)

@@ -23,13 +23,13 @@ REPLY = 0.6
 
 _ANSWER_BONUS = 0.06
 _ANSWER_LEAST = 0.05
-_QUESTION_MALUS = 0.03
+QUESTION_MALUS = 0.03
+"""What most scores lose at most, so that mostly the leading rows are enough. Short messages lose
+more: where that takes one below other rows, all are scored."""
 _SHORT_MALUS = 0.07
 _SHORT = 80
 """Below how many bytes a message says little: "Take care!" Bytes, because a letter of Chinese says
 as much as several of English. Measured."""
-MOST_LOST = _QUESTION_MALUS + _SHORT_MALUS
-"""What ``fit`` takes from a score at most."""
 _LOOKED_AT = 4_000
 
 
@@ -80,7 +80,7 @@ def fit(question: Question, value: float, texts: Sequence[str], *, talking: bool
         value += _ANSWER_BONUS * any(question.answer.search(text) for text in beginnings)
     if talking:
         value -= _SHORT_MALUS * max(0.0, 1 - _size(beginnings) / _SHORT)
-    return value - _QUESTION_MALUS * asks(beginnings)
+    return value - QUESTION_MALUS * asks(beginnings)
 
 
 def asks(texts: Iterable[str]) -> bool:

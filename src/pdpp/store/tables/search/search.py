@@ -20,7 +20,7 @@ from pdpp.store.ranking.nearest import nearest_terms
 from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.refine import (
     BEST,
-    MOST_LOST,
+    QUESTION_MALUS,
     Neighbour,
     asks,
     fit,
@@ -135,7 +135,7 @@ class Searcher:
             rows = np.flatnonzero(flags)
             return Matches(rows, np.zeros(len(rows)))
         reranked = 0 if query.meaning is None else RERANKED
-        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), MOST_LOST)
+        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), QUESTION_MALUS)
 
     def _by_meaning(
         self,
@@ -245,17 +245,18 @@ class Searcher:
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
     ) -> tuple[Longs, Floats]:
         """Return the best rows and those near them that match, each with what stands around it."""
-        around, values = spread(scores, best, self._neighbours, self._asking(visible))
+        around, values = spread(scores, best, self._neighbours, self._asking(visible, scores))
         known = matches.holds(around)
         if not demands(question):
             raised = around[~known & (values > scores.at(around))]
             known |= np.isin(around, self._meeting(visible, raised))
         return around[known], values[known]
 
-    def _asking(self, visible: Visible) -> set[int]:
-        """Return the rows right before another one of a conversation that are questions."""
+    def _asking(self, visible: Visible, scores: Scores) -> set[int]:
+        """Return the rows right before another that are questions and hold an asked word."""
         firsts = {pair.first for pair in self._neighbours if abs(pair.distance) == 1}
-        texts_of = self._texts_of(visible, sorted(firsts))
+        rows = np.array(sorted(firsts), dtype=np.int64)
+        texts_of = self._texts_of(visible, rows[scores.at(rows) > 0].tolist())
         return {row for row, texts in texts_of.items() if asks(texts)}
 
     def _fit(
