@@ -104,6 +104,24 @@ def test_a_word_that_many_languages_have_does_not_cut_the_others_down(world: Wor
     assert found["cake"] > found.get("lift", 0)
 
 
+def test_words_that_are_asked_for_apart_are_found_where_they_are_written_as_one(
+    world: World,
+) -> None:
+    chat(world).put(
+        {
+            "joined": message(1, "Nora", "The key is behind the fusebox by the meter", chat="one"),
+            "half": message(30, "Nora", "A fuse for the meter, please", chat="two"),
+        }
+    )
+    found = scores(world, world.reach(), "fuse box meter")
+    assert found["joined"] > found["half"]
+    (both, _) = world.store.search(SearchQuery((world.reach(),), ask("fuse-box meter"), 5)).hits
+    assert world.key(both.record) == "joined"
+    every = SearchQuery((world.reach(),), ask("fuse box", everything=True), 5)
+    assert [world.key(hit.record) for hit in world.store.search(every).hits] == ["joined"]
+    assert "joined" not in scores(world, world.reach(keys=["half"]), "fuse box meter")
+
+
 def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:
     chat(world).put(
         {

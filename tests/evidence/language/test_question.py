@@ -193,4 +193,28 @@ def test_a_word_or_letter_of_many_languages_leaves_open_which_one_is_meant(
 
 def test_two_words_or_a_word_and_a_letter_tell_a_language() -> None:
     for q in ("wann ist der Termin", "Bu bileti nasıl alırım"):
-        assert not any(word.guesses for word in parse_question(q, TODAY).words)
+        for word in parse_question(q, TODAY).words:
+            assert not any(len(term) < len(word.text) for term, _ in word.guesses)
+
+
+@pytest.mark.parametrize(
+    ("q", "joined"),
+    [
+        *(("the fuse box key", "fusebox"), ("wi-fi password", "wifi"), ("wi fi", "wifi")),
+        *(("my e-mail", "email"), ("fuse boxes", "fusebox"), ("7 pm", "7pm"), ("LH 456", "lh456")),
+        *(("a sofa for 1,200", "1200"), ("1.200,00", "1200"), ("5 kg", "5kg")),
+        *(("Geburtstag Kuchen", "geburtstagskuch"), ("Heizung Rechnung", "heizungsrechn")),
+    ],
+)
+def test_neighbours_are_also_looked_for_as_one_word(q: str, joined: str) -> None:
+    words = parse_question(q, TODAY).words
+    assert joined in {term for word in words for term in word.own}
+
+
+@pytest.mark.parametrize(
+    ("q", "joined"),
+    [("the box is a fuse", "boxfus"), ("20:00", "2000"), ("3/4 cups", "34"), ("we go on", "goon")],
+)
+def test_what_is_not_looked_for_as_one_word(q: str, joined: str) -> None:
+    words = parse_question(q, TODAY).words
+    assert joined not in {term for word in words for term in word.own}

@@ -5,10 +5,12 @@ by all that it may be in.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from pdpp.evidence.language.members import members_of
 from pdpp.evidence.language.stems import ALGORITHMS, stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import (
     RARE,
     common_words,
@@ -34,6 +36,12 @@ _ENGLISH_FREQUENCY = 3e-5
 """From which part of English text on a word is one of English too: "pro", "war", "men", "hat"."""
 _SHARED_BY = 5
 """By how many languages a common word is shared that holds a question together: "de", "la"."""
+_LEAST_JOINED = 4
+"""Letters of a word that two neighbours make together."""
+_THOUSANDS = 3
+"""Digits of the second of two numbers that are written as one: "1,200" and "1 200"."""
+_LINKED = ("heit", "ion", "keit", "ling", "schaft", "tag", "tat", "tum", "ung")
+"""How German words end that have an "s" before the next part of a word, as "Heizungsrechnung"."""
 PREFIX_WEIGHT = 6.0
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
@@ -43,7 +51,8 @@ _LATIN = tuple(
 class Word(NamedTuple):
     """One asked word: how it was written, and the terms that mean it, each with its weight.
 
-    ``guesses`` are stems far shorter than the word, in languages that the question may be in.
+    ``guesses`` may mean it: stems far shorter than the word, in languages that the question may be
+    in, and the word joined with its neighbour, as "fusebox" where "fuse box" is asked for.
     ``related`` are terms near in meaning. A ``prefix`` stands for every term that begins so.
     ``moment`` is the number, from 1, of the time expression that the word was written in: records
     of that time need not spell it out.
@@ -77,9 +86,16 @@ class Word(NamedTuple):
 
 
 def asked_words(
-    context: Sequence[str], written: Sequence[str], *, required: bool = False
+    context: Sequence[str],
+    written: Sequence[str],
+    *,
+    required: bool = False,
+    joined: bool = False,
 ) -> list[Word]:
-    """Return the words of a question that are written in some context, none of them twice."""
+    """Return the words of a question that are written in some context, none of them twice.
+
+    ``joined`` words are also looked for as one with their neighbours.
+    """
     text = " ".join(context)
     around = pieces(text)
     languages = _languages(around, text)
@@ -90,7 +106,47 @@ def asked_words(
         kept = [word for word in written if not common(word, languages[0])] or written
     words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
     alike = {(word.terms, word.guesses): word for word in reversed(list(words))}
-    return list(alike.values())[::-1]
+    asked = list(alike.values())[::-1]
+    if not joined:
+        return asked
+    # Where nothing tells the language, a word that was left out may be half of one: "wi-fi".
+    telling = {word for word in around if word not in STOP_WORDS} if guessed else set(kept)
+    return _joined(asked, around, telling, ("en", "de") if guessed else languages)
+
+
+def _joined(
+    words: Sequence[Word], around: Sequence[str], telling: set[str], languages: Sequence[str]
+) -> list[Word]:
+    """Return words that are looked for as one with their telling neighbours too."""
+    terms: dict[str, list[str]] = {}
+    for one, other in pairwise(around):
+        if one in telling and other in telling and _may_be_one(one, other):
+            as_one = _joined_terms(one, other, languages)
+            terms.setdefault(one, []).extend(as_one)
+            terms.setdefault(other, []).extend(as_one)
+    return [_looked_for_as(word, terms.get(word.text, ())) for word in words]
+
+
+def _may_be_one(one: str, other: str) -> bool:
+    """Tell whether two neighbours may be written as one word or number."""
+    if one.isdecimal():
+        return not other.isdecimal() or len(other) == _THOUSANDS
+    return len(one) + len(other) >= _LEAST_JOINED
+
+
+def _joined_terms(one: str, other: str, languages: Sequence[str]) -> list[str]:
+    """Return the stems of two words as one."""
+    forms = [one + other]
+    if "de" in languages and one.endswith(_LINKED):
+        forms.append(f"{one}s{other}")
+    return distinct(stems_of(language)[form] for form in forms for language in languages)
+
+
+def _looked_for_as(word: Word, terms: Sequence[str]) -> Word:
+    """Return a word that these terms may mean as well."""
+    own = set(word.own)
+    more = tuple((term, word.weight) for term in distinct(terms) if term not in own)
+    return word._replace(guesses=word.guesses + more)
 
 
 def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:

@@ -12,7 +12,12 @@ from datetime import date
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import Phrase, phrase_of
-from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
+from pdpp.evidence.language.asked_word import (
+    PREFIX_WEIGHT,
+    Word,
+    asked_words,
+    word_in_any_language,
+)
 from pdpp.evidence.language.calendar_words import MONTHS
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
@@ -227,7 +232,7 @@ def _plain_words(text: str, whole: str) -> list[Word]:
     words = pieces(text)
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     telling = [word for word in words if word not in STOP_WORDS or word in named]
-    return asked_words([whole], telling or words)
+    return asked_words([whole], telling or words, joined=True)
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
