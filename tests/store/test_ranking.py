@@ -122,6 +122,25 @@ def test_words_that_are_asked_for_apart_are_found_where_they_are_written_as_one(
     assert "joined" not in scores(world, world.reach(keys=["half"]), "fuse box meter")
 
 
+def test_a_word_that_nothing_holds_is_found_where_it_is_written_apart(world: World) -> None:
+    chat(world).put(
+        {
+            "apart": message(1, "Nora", "There was a parcel slip in the post box", chat="one"),
+            "half": message(20, "Nora", "The post came late", chat="two"),
+            "flight": message(30, "Nora", "We take TP 1234 home", chat="three"),
+            "phone": message(40, "Nora", "Call me on +351 912 345 678", chat="four"),
+        }
+    )
+    page = world.store.search(SearchQuery((world.reach(),), ask("postbox"), 5))
+    assert [world.key(hit.record) for hit in page.hits] == ["apart"]
+    assert page.repaired == {"postbox": ("post box",)}
+    assert list(scores(world, world.reach(), "TP1234")) == ["flight"]
+    assert list(scores(world, world.reach(), "912345678")) == ["phone"]
+    # A record that is not shown tells nothing.
+    other = world.store.search(SearchQuery((world.reach(keys=["half"]),), ask("postbox"), 5))
+    assert (other.hits, other.repaired) == ((), {})
+
+
 def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:
     chat(world).put(
         {

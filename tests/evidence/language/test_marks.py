@@ -85,6 +85,13 @@ def test_the_words_a_record_holds_and_lacks_are_told_apart() -> None:
     assert marker.split(held) == (["passport", "expires"], ["soon"])
 
 
+def test_a_word_that_is_written_apart_is_marked_where_its_parts_stand_side_by_side() -> None:
+    marker = Marker(parse_question("postbox key", TODAY), {"postbox": ("post box",)})
+    text = "A box, and the post boxes"
+    assert [text[match.start : match.end] for match in marker.find(text)] == ["post boxes"]
+    assert marker.split({match.phrase for match in marker.find(text)}) == (["postbox"], ["key"])
+
+
 def test_related_words_are_found_apart() -> None:
     marker = Marker(parse_question("the landlord", TODAY))
     assert marker.find("the tenants") == []

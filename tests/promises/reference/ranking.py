@@ -23,6 +23,7 @@ from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import common_words, frequencies, weight
 from pdpp.evidence.language.terms import pieces, terms_of, without_words
 from pdpp.evidence.language.when import Moment
+from pdpp.evidence.language.word_parts import part_terms, ways_apart
 from pdpp.model import instant
 from pdpp.store.ranking.days import instant_of, stretches
 from pdpp.store.ranking.score import (
@@ -88,10 +89,8 @@ def ranked(
     question = parse_question(text, date.fromisoformat(today), everything=everything)
     rows = [one for feed in feeds for one in _candidates(feed) if _in_days(one, question)]
     asked, question = question, question.read_as_words(_empty_moments(rows, question))
-    vocabulary = {term for one in rows for impacts in one.impacts for term in impacts}
-    held = vocabulary | {term for one in rows for term in one.actors}
     repaired: dict[str, list[str]] = {}
-    units = [_meant(unit, vocabulary, held, repaired) for unit in _units(question.words)]
+    units = [_meant(unit, rows, repaired) for unit in _units(question.words)]
     names, norm, of_names = [_is_name(unit, rows) for unit in units], 0.0, 0.0
     for unit, name in zip(units, names, strict=True):
         weight_of = max(word.weight for word in unit)
@@ -166,9 +165,11 @@ def _units(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _meant(
-    unit: Sequence[Word], vocabulary: set[str], held: set[str], repaired: dict[str, list[str]]
+    unit: Sequence[Word], rows: Sequence[Candidate], repaired: dict[str, list[str]]
 ) -> list[Word]:
     """Return words with their prefixes spelled out, and misspelt ones repaired, if visible."""
+    vocabulary = {term for one in rows for impacts in one.impacts for term in impacts}
+    held = vocabulary | {term for one in rows for term in one.actors}
     meant = []
     for word in unit:
         if word.prefix is not None:
@@ -179,7 +180,13 @@ def _meant(
     word = meant[0]
     if known or len(meant) > 1 or word.prefix is not None or word.required or word.moment:
         return meant
-    if word.text in common_words() or any(term in frequencies("en") for term, _ in word.terms):
+    if word.text in common_words():
+        return meant
+    for way in map(" ".join, ways_apart(word.text)):
+        if any(_strength(one, {way}, further=0) for one in rows):
+            repaired[word.text] = [way]
+            return [word._replace(terms=((way, 0.8 * word.weight),), guesses=())]
+    if any(term in frequencies("en") for term, _ in word.terms):
         return meant  # spelled right, and nowhere to be seen
     near = _nearest(word.terms[0][0], vocabulary)[:2]
     if not near:
@@ -270,7 +277,10 @@ def _score(one: Candidate, unit: Sequence[Word], part: float, most: float | None
 
 
 def _strength(one: Candidate, terms: set[str], *, further: float) -> float:
-    """Return how strongly a row holds some terms that are one word."""
+    """Return how strongly a row holds some terms that are one word, or all parts of a word."""
+    parts = [part for term in terms if " " in term for part in term.split()]
+    if parts:
+        return min(_strength(one, set(part_terms(part)), further=0.0) for part in parts)
     strength = 0.0
     for impacts in one.impacts:
         impact = max(impacts.get(term, 0) for term in terms)
@@ -467,7 +477,13 @@ def _hit(
     missing: list[str] = []
     for word in question.words:
         terms = {*word.own, *repaired.get(word.text, ())}
-        if terms & held or (word.prefix is not None and _begins(word.prefix, one, held)):
+        apart = tuple(Phrase(tuple(term.split()), True) for term in terms if " " in term)
+        side_by_side = any(find(text, apart) for text in one.texts.values())
+        if (
+            side_by_side
+            or terms & held
+            or (word.prefix is not None and _begins(word.prefix, one, held))
+        ):
             matched.append(word.text)
         elif not word.moment:  # a record of a named day need not spell it out
             missing.append(word.text)

@@ -53,11 +53,16 @@ class Marker:
         self._check = check
         self._related: dict[str, int] = {}
         self._prefixes: list[tuple[Phrase, int]] = []
+        self._apart: list[tuple[Phrase, int]] = []
+        """Words that are written as several, side by side."""
         holders: dict[str, list[int]] = {}
         for at, word in enumerate(question.words):
             terms = [*word.own, *(repaired or {}).get(word.text, ())]
             for term in dict.fromkeys(terms):
-                holders.setdefault(term, []).append(at)
+                if " " in term:
+                    self._apart.append((Phrase(tuple(term.split()), True), at))
+                else:
+                    holders.setdefault(term, []).append(at)
             for term, _ in word.related:
                 self._related.setdefault(term, at)
             if word.prefix is not None:
@@ -88,9 +93,9 @@ class Marker:
         However many words stand before a phrase, its own places are among them.
         """
         words = self._placed(text, self._own, own=True)
-        if not self._prefixes and not self._phrases:
+        if not self._prefixes and not self._phrases and not self._apart:
             return words
-        words += self._begun(text)
+        words += self._begun(text) + self._phrased(text, self._apart, MOST_MATCHES)
         words.sort()
         return sorted(words[:MOST_MATCHES] + self._phrased(text, self._phrases, _MOST_PHRASES))
 

@@ -13,6 +13,7 @@ import numpy as np
 from pdpp.evidence.language.asked_word import Word
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.tables import common_words, frequencies, weight
+from pdpp.store.ranking.apart import written_apart
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import (
     Bools,
@@ -47,6 +48,8 @@ _NO_WORDS = 5.0
 _MOST_REPAIRED = 8
 _GUESSED_PART = 0.5
 """What a repaired word weighs that public text does not know: often it was no typing error."""
+_APART_PART = 0.8
+"""What a word weighs that stands in its parts: both may stand there and mean something else."""
 
 
 @dataclass(slots=True)
@@ -171,7 +174,7 @@ class Ranking:
     def _mended(
         self, unit: tuple[Word, ...], postings: dict[TermGroup, Postings]
     ) -> tuple[Word, ...]:
-        """Return a unit in which a word that nothing visible holds is replaced by the nearest."""
+        """Return a unit in which a word that nothing visible holds is read as something visible."""
         known = any(
             group.itself and group.terms in postings for word in unit for group in groups_of(word)
         )
@@ -180,7 +183,19 @@ class Ranking:
             return unit
         if word.moment or len(self._repaired) >= _MOST_REPAIRED:
             return unit
-        if word.text in common_words() or any(term in frequencies("en") for term, _ in word.terms):
+        if word.text in common_words():
+            return unit
+        apart = written_apart(self._index, word.text)
+        if apart is not None:
+            self._repaired[word.text] = (apart.words,)
+            postings[apart.words,] = apart.postings
+            return (word._replace(terms=((apart.words, _APART_PART * word.weight),), guesses=()),)
+        return self._respelled(word, postings)
+
+    def _respelled(self, word: Word, postings: dict[TermGroup, Postings]) -> tuple[Word, ...]:
+        """Return the nearest visible words to one that nothing visible holds, else this word."""
+        unit = (word,)
+        if any(term in frequencies("en") for term, _ in word.terms):
             # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
         near = nearest_terms(self._index, word.own)

@@ -1,0 +1,64 @@
+"""Word parts: how a word or number that stands nowhere may be written apart.
+
+"postbox" may stand as "post box", "TP1234" as "TP 1234", a phone number in groups of digits.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.terms import distinct
+
+_LEAST_LETTERS = 3
+_SHORT = 4
+"""Letters of a word whose halves may have two, as "wifi"."""
+_LONGEST = 40
+_COMPOUNDING = ("da", "de", "en", "fi", "nb", "nl", "sv")
+"""Languages that write several words as one."""
+_THOUSANDS = 3
+_LONG_NUMBER = 7
+"""From how many digits on a number is one of a phone or an account, which people write in groups.
+What is shorter may have a mark at its thousands."""
+_GROUPS = (3, 4, 2)
+_KIND_CHANGES = re.compile(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")
+
+
+def ways_apart(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the parts that a folded word may be written in, the likeliest way first."""
+    if len(text) > _LONGEST or not text.isalnum():
+        return
+    if text.isalpha():
+        yield from _halves(text)
+    elif not text.isdecimal():
+        places = [place.start() for place in _KIND_CHANGES.finditer(text)]
+        yield from ((text[:at], text[at:]) for at in sorted({places[0], places[-1]}))
+        yield from _grouped(text) if len(text) >= 2 * _LONG_NUMBER else ()
+    elif len(text) >= _LONG_NUMBER:
+        yield from _grouped(text)
+    elif len(text) > _THOUSANDS:
+        yield text[:-_THOUSANDS], text[-_THOUSANDS:]
+
+
+def part_terms(part: str) -> tuple[str, ...]:
+    """Return the terms that a part of a word may stand as."""
+    return tuple(distinct([part, *(stems_of(language)[part] for language in _COMPOUNDING)]))
+
+
+def _halves(word: str) -> Iterator[tuple[str, str]]:
+    """Yield a word in two parts that each tell something, those of like length first."""
+    least = 2 if len(word) == _SHORT else _LEAST_LETTERS
+    cuts = range(least, len(word) - least + 1)
+    for at in sorted(cuts, key=lambda at: (abs(len(word) - 2 * at), at)):
+        if word[:at] not in STOP_WORDS and word[at:] not in STOP_WORDS:
+            yield word[:at], word[at:]
+
+
+def _grouped(number: str) -> Iterator[tuple[str, ...]]:
+    """Yield a long number in groups of like length, but for the last or the first one."""
+    for size in _GROUPS:
+        rest = len(number) % size
+        for first in (size, rest) if rest else (size,):
+            cuts = [0, *range(first, len(number), size), len(number)]
+            yield tuple(number[start:end] for start, end in pairwise(cuts))

@@ -1,0 +1,36 @@
+"""Word parts, as people write them apart."""
+
+import pytest
+
+from pdpp.evidence.language.word_parts import part_terms, ways_apart
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("postbox", ("post", "box")),
+        ("wifi", ("wi", "fi")),
+        ("geburtstagskuchen", ("geburtstags", "kuchen")),
+        ("tp1234", ("tp", "1234")),
+        ("75m2", ("75", "m2")),
+        ("1200", ("1", "200")),
+        ("912345678", ("912", "345", "678")),
+        ("03044556677", ("030", "4455", "6677")),
+        ("de89370400440532013000", ("de89", "3704", "0044", "0532", "0130", "00")),
+    ],
+)
+def test_a_word_may_be_written_apart(word: str, parts: tuple[str, ...]) -> None:
+    assert parts in set(ways_apart(word))
+
+
+@pytest.mark.parametrize("word", ["box", "123", "a_b", "x" * 41])
+def test_what_is_never_written_apart(word: str) -> None:
+    assert list(ways_apart(word)) == []
+
+
+def test_no_part_only_holds_a_question_together() -> None:
+    assert ("not", "able") not in set(ways_apart("notable"))
+
+
+def test_a_part_may_stand_in_another_form() -> None:
+    assert {"kinder", "kind"} <= set(part_terms("kinder"))
