@@ -30,6 +30,28 @@ TODAY = date(2026, 11, 15)  # a Sunday
         ("last friday", Unit.DAY, date(2026, 11, 13), 1),
         ("two weeks ago", Unit.WEEK, date(2026, 10, 26), 7),
         ("3 days ago", Unit.DAY, date(2026, 11, 12), 1),
+        ("em março de 2025", Unit.MONTH, date(2025, 3, 1), 31),
+        ("il 3 giugno 2023", Unit.DAY, date(2023, 6, 3), 1),
+        ("marzo del 2024", Unit.MONTH, date(2024, 3, 1), 31),
+        ("in mei 2025", Unit.MONTH, date(2025, 5, 1), 31),
+        ("3 marca 2024", Unit.DAY, date(2024, 3, 3), 1),
+        ("w październiku 2024", Unit.MONTH, date(2024, 10, 1), 31),
+        ("pazdziernik 2024", Unit.MONTH, date(2024, 10, 1), 31),
+        ("Eylül 2024", Unit.MONTH, date(2024, 9, 1), 30),
+        ("im Marz 2024", Unit.MONTH, date(2024, 3, 1), 31),
+        ("on Friday", Unit.DAY, date(2026, 11, 13), 1),
+        ("am Freitag", Unit.DAY, date(2026, 11, 13), 1),
+        ("venerdi scorso", Unit.DAY, date(2026, 11, 13), 1),
+        ("geçen cuma", Unit.DAY, date(2026, 11, 13), 1),
+        ("na sexta-feira", Unit.DAY, date(2026, 11, 13), 1),
+        ("next Tuesday", Unit.DAY, date(2026, 11, 17), 1),
+        ("this Sunday", Unit.DAY, date(2026, 11, 22), 1),
+        ("ontem", Unit.DAY, date(2026, 11, 14), 1),
+        ("letzte Woche", Unit.WEEK, date(2026, 11, 2), 7),
+        ("la semana pasada", Unit.WEEK, date(2026, 11, 2), 7),
+        ("nächste Woche", Unit.WEEK, date(2026, 11, 16), 7),
+        ("l'année dernière", Unit.YEAR, date(2025, 1, 1), 365),
+        ("w zeszłym miesiącu", Unit.MONTH, date(2026, 10, 1), 31),
     ],
 )
 def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: int) -> None:
@@ -43,6 +65,8 @@ def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: 
     [
         *("may I go", "April said", "99.99.2024", "call 2024 now"),
         *("INV-2024-12", "2024-12-0113", "RE-2024-03-05"),
+        *("photos of Maja", "shoes of marca", "in Mart", "mars bar", "the sun set", "dom sob"),
+        *("Marco called", "Tom Friday", "Domingo said", "guten Morgen", "hier ist es", "ter sexta"),
     ],
 )
 def test_what_names_no_time(text: str) -> None:
@@ -58,6 +82,13 @@ def test_a_day_without_a_year_comes_round() -> None:
     (month,) = moments("in March", TODAY)
     assert not month.loose
     assert list(in_years(month, 2025, 2025)) == [(date(2025, 3, 1), date(2025, 4, 1))]
+
+
+def test_a_day_of_the_week_is_looked_for_as_a_word_too() -> None:
+    (moment,) = moments("what comes on Friday", TODAY)
+    assert moment.loose
+    (moment,) = moments("what came last Friday", TODAY)
+    assert not moment.loose
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pdpp.evidence.language.calendar_words import (
     DAYS_AGO,
     MONTHS,
     NUMBERS,
+    RELATIVE,
     SEASONS,
     WEEKDAYS,
 )
@@ -35,7 +36,8 @@ class Moment(NamedTuple):
     """A stretch of days, from ``start`` up to and without ``end``, and where it was written.
 
     Of a day or month of any year the year of both means nothing. ``loose`` is a month without a
-    word such as "in" before it: the word may mean something else, and is looked for as well.
+    word such as "in" before it, or a day of the week: the word may mean something else or stand in
+    a text, and is looked for as well.
     """
 
     unit: Unit
@@ -52,13 +54,19 @@ class Moment(NamedTuple):
 
 _LEAP_YEAR = 2024
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_ALSO_WORDS = frozenset({"mars", "mayo"})
-_ALSO_NAMES = frozenset({"april", "june", "august", "julio"})
+_IN_DATES = frozenset({"maja", "marca", "mart", "marts", "nisan"})
+"""Months beside a day or a year alone: else these are names, or brands and shops."""
+_ALSO_WORDS = frozenset({"aralik", "aralık", "ekim", "mars", "mayo", "ocak", *_IN_DATES})
+_ALSO_NAMES = frozenset({"april", "june", "august", "augustus", "julio"})
+_BARE_MONTH = "|".join(name for name in MONTHS if name not in _IN_DATES)
 _LOOSE_MONTH = "|".join(name for name in MONTHS if len(name) > 3 and name not in _ALSO_WORDS)
 _SEASON = "|".join(SEASONS)
 _WEEKDAY = "|".join(WEEKDAYS)
+_LAST = "last|past|letzten|vorigen|vorige|zeszły|ostatni|geçen|gecen"
+_PAST = "pasado|passado|passada|dernier|scorso|scorsa"
+_COMING = "this|next|coming|nächsten|diesen|kommenden|próximo|próxima|volgende|najbliższy|gelecek"
 _TH = r"(?:st|nd|rd|th|\.)?"
-_OF = r"(?:\s+(?:of|de))?"
+_OF = r"(?:\s+(?:of|de|del|di))?"
 _COUNT = r"(\d{1,3}|" + "|".join(NUMBERS) + ")"
 _ALONE, _ENDS = r"(?<!\w)(?<!\w-)", r"(?!-?\w)"
 """Around the numbers of a date: in "INV-2024-12" and "2024-12-0113" they are parts of a code."""
@@ -126,7 +134,15 @@ def _loose_month(match: "re.Match[str]", _: date) -> tuple[Unit, date, date] | N
 
 def _relative(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
     back = {"last": 1, "this": 0, "next": -1}[match[1].lower()]
-    unit = match[2].lower()
+    return _back(match[2].lower(), back, today)
+
+
+def _relative_phrase(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    return _back(*RELATIVE[" ".join(match[1].lower().split())], today)
+
+
+def _back(unit: str, back: int, today: date) -> tuple[Unit, date, date] | None:
+    """Return the week, month, year or season so many ago."""
     if unit == "week":
         return _days(Unit.WEEK, today - timedelta(days=today.weekday() + 7 * back), 7)
     if unit == "weekend":
@@ -162,6 +178,16 @@ def _weekday(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | N
     return _days(Unit.DAY, today - timedelta(days=back))
 
 
+def _on_weekday(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    """Return the last day of the week of that name, which a text may name as well."""
+    return _weekday(match, today)
+
+
+def _coming_weekday(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    ahead = (WEEKDAYS[match[1].lower()] - today.weekday() - 1) % 7 + 1
+    return _days(Unit.DAY, today + timedelta(days=ahead))
+
+
 _RULES: tuple[tuple[str, _Find], ...] = (
     (
         rf"{_ALONE}(\d{{4}})[-/](\d{{1,2}})[-/](\d{{1,2}}){_ENDS}",
@@ -177,7 +203,7 @@ _RULES: tuple[tuple[str, _Find], ...] = (
     ),
     (r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b", lambda m, _: _day(m[3], int(m[2]), m[1])),
     (
-        rf"\b({_MONTH})\.?,?\s+(?:(?:of|de)\s+)?(\d{{4}})\b",
+        rf"\b({_MONTH})\.?,?\s+(?:(?:of|de|del|di)\s+)?(\d{{4}})\b",
         lambda m, _: _month(int(m[2]), _named(m[1])),
     ),
     (
@@ -194,7 +220,8 @@ _RULES: tuple[tuple[str, _Find], ...] = (
         lambda m, _: _any_year(_named(m[1]), m[2]),
     ),
     (
-        rf"\b(?:in|last|this|during|since|of|early|late|mid|im|seit|en)\s+({_MONTH})\b",
+        rf"\b(?:in|last|this|during|since|of|early|late|mid|im|seit|en|em|desde|depuis"
+        rf"|nel|sinds|w|we)\s+({_BARE_MONTH})\b",
         _bare_month,
     ),
     (r"\b(?:in|during|since|of|en|seit)\s+((?:19|20)\d\d)\b", lambda m, _: _year(int(m[1]))),
@@ -204,18 +231,27 @@ _RULES: tuple[tuple[str, _Find], ...] = (
         lambda m, today: _days(Unit.DAY, today - timedelta(days=DAYS_AGO[m[1].lower()])),
     ),
     (rf"\b{_COUNT}\s+(day|week|month|year)s?\s+ago\b", _ago),
-    (rf"\blast\s+({_WEEKDAY})\b", _weekday),
+    (rf"\b(?:{_LAST})\s+({_WEEKDAY})\b", _weekday),
+    (rf"\b({_WEEKDAY})\s+(?:{_PAST})\b", _weekday),
+    (rf"\b(?:{_COMING})\s+({_WEEKDAY})\b", _coming_weekday),
+    (rf"\b(?:on|am|op|el|em|na|w|we)\s+({_WEEKDAY})\b", _on_weekday),
+    (r"\b(" + "|".join(RELATIVE).replace(" ", r"\s+") + r")(?!\w)", _relative_phrase),
     (rf"{_ALONE}({_LOOSE_MONTH}){_ENDS}", _loose_month),
 )
-_HINT = re.compile(rf"\d|\b(?:last|this|next|ago|{_MONTH}|{'|'.join(DAYS_AGO)})\b", re.IGNORECASE)
-"""What every time expression holds; most questions hold none of it."""
+_HINTS = frozenset(
+    word
+    for text in ("last this next ago", *MONTHS, *WEEKDAYS, *DAYS_AGO, *RELATIVE)
+    for word in re.findall(r"\w+", text)
+)
+"""Words of which every time expression without a number holds one; most questions hold none."""
+_LOOSE = (_loose_month, _on_weekday)
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), find) for pattern, find in _RULES)
 
 
 def moments(text: str, today: date) -> list[Moment]:
     """Return the time expressions of a question, the most exact ones first."""
     expressions: list[Moment] = []
-    if not _HINT.search(text):
+    if not _has_hint(text):
         return expressions
     for pattern, find in _COMPILED:
         for place in pattern.finditer(text):
@@ -224,9 +260,14 @@ def moments(text: str, today: date) -> list[Moment]:
                 continue
             named = find(place, today)
             if named is not None:
-                loose = find is _loose_month
+                loose = find in _LOOSE
                 expressions.append(Moment(*named, (start, end), loose))
     return expressions
+
+
+def _has_hint(text: str) -> bool:
+    words = re.findall(r"\w+", text.lower())
+    return not _HINTS.isdisjoint(words) or any(map(str.isdecimal, text))
 
 
 def day_named(text: str, today: date) -> tuple[date, date] | None:
