@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.questions import ask
@@ -139,6 +140,22 @@ def test_a_word_that_nothing_holds_is_found_where_it_is_written_apart(world: Wor
     # A record that is not shown tells nothing.
     other = world.store.search(SearchQuery((world.reach(keys=["half"]),), ask("postbox"), 5))
     assert (other.hits, other.repaired) == ((), {})
+
+
+@pytest.mark.parametrize(
+    "misspelt",
+    [
+        *("appointmnet", "appointmetn", "appointemnt", "confirmde", "vaccinatoin", "vaccintaion"),
+        *("vacination", "certficate", "leakign", "Krankenversichrung"),
+    ],
+)
+def test_a_word_that_is_misspelt_in_its_ending_is_read_as_the_nearest(
+    world: World, misspelt: str
+) -> None:
+    text = "Vaccination appointment confirmed, certificate for the Krankenversicherung, leaking"
+    chat(world).put({"a": message(1, "Nora", text)})
+    assert list(scores(world, world.reach(), misspelt)) == ["a"]
+    assert scores(world, world.reach(keys=[]), misspelt) == {}
 
 
 def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:

@@ -26,6 +26,7 @@ from pdpp.evidence.language.when import Moment
 from pdpp.evidence.language.word_parts import part_terms, ways_apart
 from pdpp.model import instant
 from pdpp.store.ranking.days import instant_of, stretches
+from pdpp.store.ranking.nearest import ENDINGS
 from pdpp.store.ranking.score import (
     ACTOR_BONUS,
     DATE_WORD,
@@ -188,7 +189,7 @@ def _meant(
             return [word._replace(terms=((way, 0.8 * word.weight),), guesses=())]
     if any(term in frequencies("en") for term, _ in word.terms):
         return meant  # spelled right, and nowhere to be seen
-    near = _nearest(word.terms[0][0], vocabulary)[:2]
+    near = (_nearest(word.terms[0][0], vocabulary) or _nearest_forms(word, vocabulary))[:2]
     if not near:
         return meant
     repaired[word.text] = near
@@ -212,6 +213,25 @@ def _nearest(term: str, vocabulary: set[str]) -> list[str]:
                 one, two = _trigrams(term), _trigrams(other)
                 near.append((edits, -len(one & two) / len(one | two), other))
     return [other for _, _, other in sorted(near)]
+
+
+def _nearest_forms(word: Word, vocabulary: set[str]) -> list[str]:
+    """Return the visible terms of which some form is near to a word as it was written."""
+    text = word.text
+    if len(word.terms[0][0]) < 4 or any(letter.isdecimal() for letter in word.terms[0][0]):
+        return []
+    near = []
+    for term in vocabulary:
+        forms = [
+            term + ending
+            for ending in ENDINGS
+            if term in (stems_of("en")[term + ending], stems_of("de")[term + ending])
+        ]
+        edits = min((_distance(text, form) for form in forms), default=9)
+        if term.startswith(text[:3]) and edits <= (2 if len(text) >= 8 else 1):
+            one, two = _trigrams(text), _trigrams(term)
+            near.append((edits, -len(one & two) / len(one | two), term))
+    return [term for _, _, term in sorted(near)]
 
 
 def _distance(one: str, other: str) -> int:

@@ -1,6 +1,6 @@
 """The words of time expressions: months, seasons, days of the week and small numbers.
 
-Names are in the forms in which people write them within a sentence. Those of Portuguese days without
+Names are in the forms in which people write them within a sentence. Portuguese days without
 "-feira" are plain numbers, and are left out.
 """
 

@@ -3,9 +3,10 @@
 Only terms that a visible record holds in a visible field are ever named.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from pdpp.evidence.language.stems import stems_of
 from pdpp.store.ranking.postings import Index, TermLines
 
 MOST_NEAR = 2
@@ -15,39 +16,104 @@ _TWO_EDITS = 8
 _MOST_TRIED = 24
 
 
+_SURE_LETTERS = 3
+"""Letters that a misspelt word begins with like the word that is meant."""
+ENDINGS = (
+    *("", "s", "es", "e", "y", "ed", "ing", "er", "ers", "or", "ion", "ions", "ation", "ations"),
+    *(
+        "ate",
+        "ates",
+        "ator",
+        "icate",
+        "icates",
+        "ment",
+        "ments",
+        "ness",
+        "ly",
+        "al",
+        "able",
+        "ance",
+    ),
+    *("ence", "ity", "ive", "en", "ung", "ungen"),
+)
+"""What is cut off words, mostly of English and German."""
+
+
 def terms_beginning(index: Index, prefix: str) -> list[str]:
     """Return visible terms that begin with a prefix, in the order of the alphabet."""
-    start = prefix.encode()
     terms: dict[str, bool] = {}
-    for lines, certain in index.vocabulary():
-        at = 0 if lines.startswith(start) else lines.find(b"\n" + start) + 1
-        if at == 0 and not lines.startswith(start):
-            continue
-        # The lines are sorted, so that those that begin alike stand side by side.
-        last = max(at, lines.rfind(b"\n" + start) + 1)
-        end = lines.find(b"\n", last)
-        for line in lines[at : len(lines) if end < 0 else end].split(b"\n"):
-            term = line.decode()
-            terms[term] = certain or terms.get(term, False)
+    for some in index.vocabulary():
+        _add_beginning(terms, some, prefix.encode())
     return _visible(index, sorted(terms), terms, MOST_BEGINNING)
 
 
-def nearest_terms(index: Index, terms: Sequence[str], most: int = MOST_NEAR) -> list[str]:
-    """Return the visible terms nearest to some spelling, the nearest first."""
-    ranked: dict[str, tuple[float, float, str]] = {}
-    certain: dict[str, bool] = {}
+def _add_beginning(terms: dict[str, bool], some: TermLines, start: bytes) -> None:
+    """Add terms that begin so, and whether each is certain to be visible."""
+    lines, certain = some
+    at = 0 if lines.startswith(start) else lines.find(b"\n" + start) + 1
+    if at == 0 and not lines.startswith(start):
+        return
+    # The lines are sorted, so that those that begin alike stand side by side.
+    last = max(at, lines.rfind(b"\n" + start) + 1)
+    end = lines.find(b"\n", last)
+    for line in lines[at : len(lines) if end < 0 else end].split(b"\n"):
+        term = line.decode()
+        terms[term] = certain or terms.get(term, False)
+
+
+def nearest_terms(
+    index: Index, terms: Sequence[str], written: str = "", most: int = MOST_NEAR
+) -> list[str]:
+    """Return the visible terms nearest to some spelling, the nearest first.
+
+    Where no stem is near, the forms of visible words are compared with the word as it was written:
+    "appointmnet" has no ending that could be cut off.
+    """
     for term in terms[:1]:
         # A number or code with another digit is another one, not the same misspelt.
         if len(term) < _LEAST_LETTERS or any(map(str.isdecimal, term)):
             continue
-        allowed = 2 if len(term) >= _TWO_EDITS else 1
-        certain = _similar(index.vocabulary(), term, allowed)
-        for near in certain:
-            edits = distance(term, near, allowed)
-            if 0 < edits <= allowed:
-                key = (float(edits), -_shared(term, near), near)
-                ranked[near] = min(ranked.get(near, key), key)
-    return _visible(index, sorted(ranked, key=ranked.__getitem__), certain, most)
+        similar: dict[str, bool] = {}
+        beginning: dict[str, bool] = {}
+        for some in index.vocabulary():
+            _add_similar(similar, some, term, _edits(term))
+            if written:
+                _add_beginning(beginning, some, written[:_SURE_LETTERS].encode())
+        near = _visible(index, _nearest(term, similar), similar, most)
+        return near or _visible(index, _nearest_forms(written, beginning), beginning, most)
+    return []
+
+
+def _edits(word: str) -> int:
+    """Return how many letters of a word may be wrong."""
+    return 2 if len(word) >= _TWO_EDITS else 1
+
+
+def _nearest(term: str, others: Iterable[str]) -> list[str]:
+    """Return the terms that are near to another, the nearest first."""
+    edits = {other: distance(term, other, _edits(term)) for other in others}
+    near = [other for other in edits if 0 < edits[other] <= _edits(term)]
+    return sorted(near, key=lambda other: (edits[other], -_shared(term, other), other))
+
+
+def _nearest_forms(written: str, terms: Iterable[str]) -> list[str]:
+    """Return the terms of which a form is near to a written word, the nearest first."""
+    allowed = _edits(written)
+    edits = {
+        term: min((distance(written, form, allowed) for form in _forms(term)), default=allowed + 1)
+        for term in terms
+        if len(term) <= len(written) + allowed
+    }
+    near = [term for term in edits if edits[term] <= allowed]
+    return sorted(near, key=lambda term: (edits[term], -_shared(written, term), term))
+
+
+def _forms(term: str) -> Iterator[str]:
+    """Yield words whose stem is a term."""
+    for ending in ENDINGS:
+        form = term + ending
+        if any(stems_of(language)[form] == term for language in ("en", "de")):
+            yield form
 
 
 def _visible(
@@ -66,31 +132,28 @@ def _visible(
     return visible[:most]
 
 
-def _similar(vocabulary: Iterable[TermLines], term: str, edits: int) -> dict[str, bool]:
-    """Return terms that share a piece with another, and whether each is certain to be visible.
+def _add_similar(similar: dict[str, bool], some: TermLines, term: str, edits: int) -> None:
+    """Add terms that share a piece with another, and whether each is certain to be visible.
 
     Of ``edits`` + 1 pieces one has no edit.
     """
     count = edits + 1
     size = len(term)
     cuts = [size * piece // count for piece in range(count + 1)]
-    pieces = {term[a:b].encode() for a, b in pairwise(cuts)}
     least, most = size - edits, size + edits
-    similar: dict[str, bool] = {}
-    for lines, certain in vocabulary:
-        for piece in pieces:
-            at = lines.find(piece)
-            while at >= 0:
-                start = lines.rfind(b"\n", 0, at) + 1
-                end = lines.find(b"\n", at)
-                end = len(lines) if end < 0 else end
-                line = lines[start:end]
-                if least <= len(line) <= 4 * most:
-                    near = line.decode()
-                    if least <= len(near) <= most:
-                        similar[near] = certain or similar.get(near, False)
-                at = lines.find(piece, end)
-    return similar
+    lines, certain = some
+    for piece in {term[a:b].encode() for a, b in pairwise(cuts)}:
+        at = lines.find(piece)
+        while at >= 0:
+            start = lines.rfind(b"\n", 0, at) + 1
+            end = lines.find(b"\n", at)
+            end = len(lines) if end < 0 else end
+            line = lines[start:end]
+            if least <= len(line) <= 4 * most:
+                near = line.decode()
+                if least <= len(near) <= most:
+                    similar[near] = certain or similar.get(near, False)
+            at = lines.find(piece, end)
 
 
 def distance(one: str, other: str, most: int) -> int:
