@@ -33,7 +33,7 @@ def test_a_conversation_has_its_thoughts_times_and_files(tmp_path: Path) -> None
     assert (talk["title"], talk["message_count"]) == ("Dry dock", 3)
     assert (talk["started_at"], talk["updated_at"]) == (
         "2026-01-01T10:00:00.5Z",
-        "2026-01-01T10:05:00Z",
+        "2026-01-01T10:05:03Z",
     )
     assert [item.reason for item in told(SOURCE, path)] == [
         "a file that is not in the export",

@@ -36,7 +36,7 @@ def backend(*talk: Any, **more: Any) -> bytes:
         "user_id": "u-1",
         "title": "Dry dock",
         "create_time": "2026-01-01T10:00:00.5Z",
-        "modify_time": "2026-01-01T10:05:00Z",
+        "modify_time": f"2026-01-01T10:05:{len(talk):02}Z",
     }
     value = {"conversations": [{"conversation": about, "responses": list(talk)}], **more}
     return json_bytes(value)
