@@ -22,8 +22,8 @@ def phrase(chance: random.Random) -> str:
 
 def _part(chance: random.Random) -> str:
     return chance.choices(
-        (_word, _misspelt, _phrase, _signed, _begun, _either, _dated, _named),
-        (40, 8, 10, 14, 8, 6, 10, 8),
+        (_word, _misspelt, _joined, _apart, _phrase, _signed, _begun, _either, _dated, _named),
+        (40, 8, 6, 4, 10, 14, 8, 6, 10, 8),
     )[0](chance)
 
 
@@ -43,6 +43,21 @@ def _misspelt(chance: random.Random) -> str:
             word[:at] + word[at + 1 : at + 2] + word[at : at + 1] + word[at + 2 :],
         )
     )
+
+
+def _joined(chance: random.Random) -> str:
+    """Return two words as one: some that stand side by side in a text, or any two."""
+    words = chance.choice(WORDS).split()
+    at = chance.randrange(len(words))
+    some = words[at : at + 2] if chance.random() < 0.7 else [_word(chance), _word(chance)]
+    return "".join(some)
+
+
+def _apart(chance: random.Random) -> str:
+    """Return a word as two."""
+    word = _word(chance)
+    at = chance.randint(1, len(word))
+    return word[:at] + chance.choice(" -") + word[at:]
 
 
 def _phrase(chance: random.Random) -> str:
