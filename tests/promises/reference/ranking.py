@@ -111,7 +111,9 @@ def ranked(
         bonus = _bonus(one, question)
         one.value += bonus
         one.answers = one.answers or bonus > 0 or borne > 0
-    allowed = [one for one in rows if _allowed(one, question, units)]
+    vocabulary = _vocabulary(rows)
+    excluded = [_spelled_out(word, vocabulary) for word in question.excluded]
+    allowed = [one for one in rows if _allowed(one, question, units, excluded)]
     allowed = [one for one in allowed if one.row.id in meeting[id(one.feed)]]
     days = [instant.to_text(one.time) for one in allowed if one.time is not None]
     months = Counter(day[:7] for day in days)
@@ -169,14 +171,9 @@ def _meant(
     unit: Sequence[Word], rows: Sequence[Candidate], repaired: dict[str, list[str]]
 ) -> list[Word]:
     """Return words with their prefixes spelled out, and misspelt ones repaired, if visible."""
-    vocabulary = {term for one in rows for impacts in one.impacts for term in impacts}
+    vocabulary = _vocabulary(rows)
     held = vocabulary | {term for one in rows for term in one.actors}
-    meant = []
-    for word in unit:
-        if word.prefix is not None:
-            begun = sorted(term for term in vocabulary if term.startswith(word.prefix))[:200]
-            word = word._replace(terms=word.terms + tuple((t, word.weight) for t in begun))
-        meant.append(word)
+    meant = [_spelled_out(word, vocabulary) for word in unit]
     known = any(term in held for word in meant for term in word.own)
     word = meant[0]
     if known or len(meant) > 1 or word.prefix is not None or word.required or word.moment:
@@ -196,6 +193,18 @@ def _meant(
     table = frequencies("en")
     terms = tuple((t, weight(table[t]) if t in table else 0.5 * word.weight) for t in near)
     return [word._replace(terms=terms, guesses=())]
+
+
+def _vocabulary(rows: Sequence[Candidate]) -> set[str]:
+    return {term for one in rows for impacts in one.impacts for term in impacts}
+
+
+def _spelled_out(word: Word, vocabulary: set[str]) -> Word:
+    """Return a word that is a prefix with the words of visible texts that begin so."""
+    if word.prefix is None:
+        return word
+    begun = sorted(term for term in vocabulary if term.startswith(word.prefix))[:200]
+    return word._replace(terms=word.terms + tuple((t, word.weight) for t in begun))
 
 
 def _nearest(term: str, vocabulary: set[str]) -> list[str]:
@@ -329,7 +338,12 @@ def _gains(one: Candidate, moment: Moment) -> float:
     return max((more for start, end, more in around if start <= one.time < end), default=0.0)
 
 
-def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]) -> bool:
+def _allowed(
+    one: Candidate,
+    question: Question,
+    units: Sequence[Sequence[Word]],
+    excluded: Sequence[Word],
+) -> bool:
     """Tell whether a row answers and keeps to what the question demands."""
     named = question.actors or question.since or question.until
     bare = not (question.words or question.moments)
@@ -346,15 +360,14 @@ def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]
     return (
         all(any(find(text, (phrase,)) for text in texts) for phrase in question.phrases)
         and not any(find(text, question.excluded_phrases) for text in texts)
-        and not any(_holds(one, word) for word in question.excluded)
+        and not any(_holds(one, word) for word in excluded)
         and all(_by(one, names) for names in question.actors)
     )
 
 
 def _holds(one: Candidate, word: Word) -> bool:
     if word.prefix is not None:
-        begun = any(t.startswith(word.prefix) for impacts in one.impacts for t in impacts)
-        return begun or any(term in one.terms for term in word.own)
+        return any(term in one.terms for term in word.own)
     return any(term in one.terms for term, _ in word_in_any_language(word.text).terms)
 
 
