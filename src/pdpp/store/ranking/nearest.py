@@ -14,28 +14,13 @@ MOST_BEGINNING = 200
 _LEAST_LETTERS = 4
 _TWO_EDITS = 8
 _MOST_TRIED = 24
-
-
 _SURE_LETTERS = 3
 """Letters that a misspelt word begins with like the word that is meant."""
-ENDINGS = (
-    *("", "s", "es", "e", "y", "ed", "ing", "er", "ers", "or", "ion", "ions", "ation", "ations"),
-    *(
-        "ate",
-        "ates",
-        "ator",
-        "icate",
-        "icates",
-        "ment",
-        "ments",
-        "ness",
-        "ly",
-        "al",
-        "able",
-        "ance",
-    ),
-    *("ence", "ity", "ive", "en", "ung", "ungen"),
-)
+_ENDINGS = """
+    s es e y ed ing er ers or ion ions ation ations ate ates ator icate icates
+    ment ments ness ly al able ance ence ity ive en ung ungen
+"""
+ENDINGS = ("", *_ENDINGS.split())
 """What is cut off words, mostly of English and German."""
 
 
