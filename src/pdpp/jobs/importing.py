@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pdpp.jobs.context import JobContext
 from pdpp.jobs.kind import JobKind
 from pdpp.service.settings import Settings
+from pdpp.store.catalogue import new_connection_id
 from pdpp.store.jobs import JobOrder, Json
 from pdpp.store.port import Store
 
@@ -29,11 +30,12 @@ def import_order(
 
     ``within`` is the folder in which the export was found, beside others or in parts: what a path
     in it holds is then found again in the same way, by the source alone that the owner has
-    ``chosen``, or by asking all. A new account that nobody chose is made only
-    if no account turns out to be the same when the import begins.
+    ``chosen``, or by asking all. A new account that nobody chose is made only if no account turns
+    out to be the same when the import begins. Its id stands in the order: whoever goes on with
+    the job after a kill, on another machine too, knows the account that was begun.
     """
-    account = None if destination is None else destination.connection_id
-    proposed = destination is not None and destination.is_proposed
+    account = new_connection_id() if destination is None else destination.connection_id
+    proposed = destination is None or destination.is_proposed
     parameters = {
         "path": str(path.resolve()),
         "source": source,

@@ -5,7 +5,6 @@ that holds what a connection holds already is of the same account, whatever the 
 """
 
 import re
-import secrets
 from dataclasses import dataclass, field, replace
 
 from pdpp.model.errors import ImportRefused
@@ -15,11 +14,9 @@ from pdpp.sources.importing.state import ImportState
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import plain_name
-from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
 from pdpp.store.port import Store
 
-_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-_ID_CHARS = 12
 _IN_BRACKETS = re.compile(r" \([^()]*\)\Z")
 """Whose an account is, as sources write it behind what it is."""
 _NAMELESS = (
@@ -48,11 +45,6 @@ class Destination:
     def is_proposed(self) -> bool:
         """Tell whether this is a new connection that nobody chose: another may be the same."""
         return self.is_new and not self.reason
-
-
-def new_connection_id() -> str:
-    """Return a random id, which tells nothing about the account."""
-    return "cin_" + "".join(secrets.choice(_ALPHABET) for _ in range(_ID_CHARS))
 
 
 def identity_of(export: RecognisedExport) -> str:
