@@ -64,6 +64,7 @@ help:
 	@echo 'make format     rewrite the code to the house format'
 	@echo 'make docs       write the pages of the reference that are made from the code'
 	@echo 'make bundles    pack the server for the hosts of agents, into dist/bundles'
+	@echo 'make ready      install all that the tests need, and check the style'
 	@echo 'make program    build $(VENV) with the program alone'
 	@echo 'make install    build $(VENV) with everything development needs'
 	@echo 'make interpreters  collect wheels, to test the built one on the other Pythons of this machine'
@@ -85,7 +86,7 @@ mkdir -p $(dir $(TYPES)); $(PY) -m mypy >$(TYPES) 2>&1 & types=$$!; \
 endef
 
 # What comes over the network comes at the same time: the packages of Python and those of npm.
-ready:
+ready: $(VENV)/pyvenv.cfg
 	@$(MAKE) --no-print-directory -j 3 style judges interpreters
 
 # A part of the tests runs on the other engine meanwhile, in one process: afterwards, three workers
