@@ -199,7 +199,8 @@ class ChangeReader:
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        sql = _by_trace(reach) + Sql("ORDER BY g.version DESC, g.surrogate DESC LIMIT 1")
+        # No limit: for one row a planner may walk by version, through traces that are hidden.
+        sql = _by_trace(reach) + Sql("ORDER BY g.version DESC, g.surrogate DESC")
         row = next(self._db.execute(sql.text, sql.values), None)
         return 0 if row is None else int(row[0])
 
@@ -248,10 +249,9 @@ def _is_not_shown(reach: Reach) -> Sql:
     that is hidden, and a statement for each of them would take ten times as long.
     """
     return (
-        Sql("AND (SELECT 1 FROM record r WHERE r.owner = g.owner AND r.feed = g.feed")
-        + Sql("AND r.surrogate = g.surrogate")
-        + limits_where(reach)
-        + Sql("LIMIT 1) IS NULL")
+        Sql("AND (SELECT 1 FROM record r WHERE")
+        + records_where(reach)
+        + Sql("AND r.surrogate = g.surrogate LIMIT 1) IS NULL")
     )
 
 
