@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine import open_store
 from tests.store.records import FEWER
-from tests.store.world import NOW, Clock, World, all_records, allow, fresh
+from tests.store.world import NOW, Clock, World, all_records, allow, declare, fresh, stream
 
 from pdpp.model.grant import AccessMode, Grant, Interval
 from pdpp.model.instant import DAY, SECOND
@@ -206,3 +206,48 @@ def test_a_record_that_was_outside_a_stretch_of_time_is_a_change_when_it_comes_i
     query = ChangeQuery(reach, 9, bookmark, world.clock.now, True)
     (change,) = world.store.changes(query).changes
     assert isinstance(change, Record)
+
+
+# The field that says when a record happened
+
+
+def dated_by(world: World, field: str | None, version: int) -> None:
+    world.settle(declare(stream(consent_time_field=field), version=str(version)))
+
+
+@pytest.mark.parametrize("between", ["day", None])
+def test_what_came_into_a_hidden_time_is_no_older_after_the_time_was_another_field_for_a_while(
+    world: World, between: str | None
+) -> None:
+    outside, inside = ({"subject": "s", "at": at} for at in ("2020-01-01", "2026-02-10"))
+    moved = {"subject": "s", "at": "2026-02-12"}
+    world.put({"first": outside, "second": inside})
+    world.clock.pass_by(2 * DAY // SECOND)
+    world.put({"first": inside, "new": inside, "second": moved})
+
+    def seen() -> list[tuple[str, int]]:
+        limit = Interval(NOW - 30 * DAY, NOW)
+        reach = granted(world, "g", fields=["subject"], time=limit)
+        changes = world.store.changes(ChangeQuery(reach, 9, START, world.clock.now, False)).changes
+        return [(world.key(change), change.emitted_at) for change in changes]
+
+    before = seen()
+    assert {key for key, _ in before} == {"first", "new", "second"}
+    dated_by(world, between, 2)
+    dated_by(world, "at", 3)
+    assert seen() == before
+
+
+def test_what_came_into_a_time_before_it_was_the_time_is_as_old_as_its_coming(
+    world: World,
+) -> None:
+    world.put({"first": {"subject": "s", "day": "2020-01-01"}})
+    world.clock.pass_by(2 * DAY // SECOND)
+    inside = {"subject": "s", "day": "2026-02-10"}
+    world.put({"first": inside, "new": inside})
+    dated_by(world, "day", 2)
+    reach = granted(world, "g", fields=["subject"], time=Interval(NOW - 30 * DAY, NOW))
+    first, new = all_records(world.store, reach)
+    assert first.emitted_at == new.emitted_at == world.clock.now // DAY * DAY
+    page = world.store.changes(ChangeQuery(reach, 9, START, world.clock.now, False))
+    assert len(page.changes) == 2

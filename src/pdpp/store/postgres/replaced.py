@@ -44,11 +44,6 @@ _OWN: dict[str, str] = {
             ORDER BY time, surrogate LIMIT 2) AS t)
         FROM json_array_elements(:wanted::json) WITH ORDINALITY AS w(v, n) ORDER BY w.n
     """,
-    "UPDATE record SET stamps = json_set(stamps, '$.moves', json('[]'))"
-    " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL": """
-        UPDATE record SET stamps = jsonb_set(stamps::jsonb, '{moves}', '[]')::text
-        WHERE owner = ? AND feed = ? AND stamps IS NOT NULL
-    """,
     "UPDATE OR IGNORE merged_record SET feed = ? WHERE owner = ? AND feed = ?": """
         UPDATE merged_record m SET feed = given.target FROM (SELECT ?::bigint AS target) given
         WHERE m.owner = ? AND m.feed = ?

@@ -16,7 +16,7 @@ from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
-from pdpp.store.tables.records.stamps import MOVED
+from pdpp.store.tables.records.stamps import MOVED, Stamps
 from pdpp.store.tables.search.entry import Indexed, entries_of
 from pdpp.store.tables.write.prepared import blobs_of, exact_cells
 
@@ -228,25 +228,30 @@ def _lay_feeds(
         elif after != before:
             db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
             if after["time"] != before["time"]:
-                db.execute(
-                    "UPDATE ghost SET time = NULL WHERE owner = ? AND feed = ?", (OWNER, row[0])
-                )
-                db.execute(
-                    "UPDATE record SET stamps ="
-                    " json_set(stamps, '$.moves', json('[]'))"
-                    " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL",
-                    (OWNER, row[0]),
-                )
-                db.execute(
-                    "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ?",
-                    (OWNER, row[0], MOVED),
-                )
+                _date_by(db, row[0], *before["time"], *after["time"])
             _reindex(db, stored_feed(row[0], connection, sources, stream.name, text), progress)
         elif stream != declared.get(stream.name):
             from pdpp.store.tables.search import meaning
 
             feed = stored_feed(row[0], connection, sources, stream.name, text)
             meaning.follow_declaration(db, feed, declared.get(stream.name))
+
+
+def _date_by(db: TableConnection, feed: int, before: str | None, after: str | None) -> None:
+    """Let the records of a feed be dated by another field, also in what is kept of their past."""
+    whose = (OWNER, feed)
+    db.execute("UPDATE ghost SET time = NULL WHERE owner = ? AND feed = ?", whose)
+    db.execute("DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ?", (*whose, MOVED))
+    for rows in _chunks(db, feed, "surrogate, stamps", "AND stamps IS NOT NULL"):
+        changed: list[tuple[str, int]] = []
+        moved: list[tuple[int, int, bytes, int, int]] = []
+        for number, surrogate, text in rows:
+            stamps = Stamps.parse(text)
+            stamps.date_by(before, after)
+            changed.append((stamps.text(), number))
+            moved += [(*whose, MOVED, version, surrogate) for version, *_ in stamps.moves]
+        db.executemany("UPDATE record SET stamps = ? WHERE id = ?", changed)
+        db.executemany("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", moved)
 
 
 def _add_feed(db: TableConnection, connection: Connection, stream: Stream, places: str) -> None:
@@ -292,7 +297,7 @@ def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) 
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     index.forget_feed(db, feed.id)
     done = 0
-    for rows in _chunks(db, feed.id):
+    for rows in _chunks(db, feed.id, "surrogate, data"):
         index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))
         done += len(rows)
         if progress is not None:
@@ -329,11 +334,12 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
     ]
 
 
-def _chunks(db: TableReader, feed: int) -> Iterable[list[_Row]]:
+def _chunks(db: TableReader, feed: int, columns: str, where: str = "") -> Iterable[list[Any]]:
+    """Yield the records of a feed in pieces: the number of each, and some columns."""
     last = -1
     while rows := list(
         db.execute(
-            "SELECT id, surrogate, data FROM record WHERE owner = ? AND feed = ? AND id > ?"
+            f"SELECT id, {columns} FROM record WHERE owner = ? AND feed = ? AND id > ? {where}"
             " ORDER BY id LIMIT ?",
             (OWNER, feed, last, _CHUNK),
         )

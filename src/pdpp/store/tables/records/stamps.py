@@ -30,6 +30,8 @@ class Stamps:
 
     fields: dict[str, Stamp] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
+    earlier: dict[str, tuple[int, list[Move]]] = field(default_factory=dict)
+    """The moves by a field that is the time no more, and the last write that they know of."""
 
     @classmethod
     def parse(cls, text: str | None) -> "Stamps":
@@ -38,7 +40,8 @@ class Stamps:
 
     def text(self) -> str:
         """Return stamps as they are stored."""
-        return orjson.dumps({"fields": self.fields, "moves": self.moves}).decode()
+        kept = {"fields": self.fields, "moves": self.moves}
+        return orjson.dumps({**kept, "earlier": self.earlier} if self.earlier else kept).decode()
 
     def move(self, version: int, emitted: int, time: int | None) -> None:
         """Remember that a record was moved away from a time.
@@ -47,6 +50,23 @@ class Stamps:
         move that is forgotten would show as a change to those who see neither end of it.
         """
         self.moves = _telling([*self.moves, (version, emitted, time)])
+
+    def date_by(self, before: str | None, after: str | None) -> None:
+        """Let another field be the time that a record is moved in, None where there is none.
+
+        Where the record was before that field last changed is not known: it was outside every
+        stretch. What the field that was the time knows is kept for when it is the time again.
+        """
+        if before is not None:
+            last = max((version for version, _ in self.fields.values()), default=0)
+            self.earlier[before] = (last, self.moves)
+        self.moves = []
+        if after is None:
+            return
+        known_to, self.moves = self.earlier.pop(after, (0, []))
+        changed = self.fields.get(after)
+        if changed is not None and changed[0] > known_to:
+            self.moves = [(*changed, None)]
 
     def edits(self, created: int) -> Iterator[tuple[str | bytes, int]]:
         """Yield what ``edit`` holds of a record that has stamps."""
