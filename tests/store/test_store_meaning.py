@@ -17,6 +17,7 @@ from pdpp.jobs.embedding import embed_some
 from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
+from pdpp.store.tables import feeds
 from pdpp.store.tables.search import meaning
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
@@ -144,6 +145,36 @@ def test_a_field_that_is_offered_later_gets_vectors(tmp_path: Path) -> None:
         embed(store)
         assert scores(server, token)["cat"] > before.get("cat", 0)
     store.close()
+
+
+def test_vectors_stay_where_a_declaration_has_other_fields_indexed_anew(
+    store: Store, server: Running
+) -> None:
+    embed(store)
+    token = grant(store)
+    before = scores(server, token)
+    for version, search in (("2", ["body", "diary", "more"]), ("3", ["body", "diary"])):
+        changed = declaration(version)
+        (stream,) = changed["streams"]
+        stream["schema"]["properties"] |= {"more": TEXT, "size": {"type": ["integer", "null"]}}
+        stream["query"]["search"]["lexical_fields"] = search
+        stream["query"]["range_filters"] = {"size": ["gte"]}
+        store.register(parse_declaration(changed))
+        assert scores(server, token) == before
+        assert store.meaning.progress() == (len(RECORDS), len(RECORDS))
+
+
+def test_no_vector_stays_for_a_field_that_gets_the_place_of_another(
+    store: Store, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MOST_PLACES", 2)
+    embed(store)
+    changed = declaration("2", semantic=("body", "more"))
+    (stream,) = changed["streams"]
+    stream["schema"]["properties"]["more"] = TEXT
+    stream["query"]["search"]["lexical_fields"] = ["body", "more"]
+    store.register(parse_declaration(changed))
+    assert scores(server, grant(store)).get("cat", 0) < 0.9, "what its diary says is asked no more"
 
 
 def _turned_off(other: Store) -> None:

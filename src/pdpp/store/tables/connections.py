@@ -97,10 +97,11 @@ def delete_some(db: TableConnection, catalogue: Catalogue, field_sets: FieldSets
     for table in ("ghost", "merged_record", "exact_number"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     if len(keys) < _PIECE:
-        from pdpp.store.tables.search import index
+        from pdpp.store.tables.search import index, meaning
 
         # The number of a feed may be given to another one.
         index.forget_feed(db, feed.id)
+        meaning.forget_feed(db, feed.id)
         db.execute("DELETE FROM feed WHERE id = ?", (feed.id,))
     return True
 

@@ -99,13 +99,18 @@ def stored_feed(
         for place, (name, kind) in enumerate(kept["cells"])
         if name is not None
     }
-    lexical = {name: place for place, name in enumerate(kept["lexical"]) if name is not None}
+    lexical = _by_name(kept["lexical"])
     declared = sources[connection.connector_key].streams[stream]
     compared = {name: kind for name, (_, kind) in cells.items()}
     blobs = tuple(kept["blobs"])
     return IndexedFeed(
         number, connection, declared, compared, tuple(lexical), blobs, cells, lexical
     )
+
+
+def _by_name(names: Sequence[str | None]) -> dict[str, int]:
+    """Return the place of each name."""
+    return {name: place for place, name in enumerate(names) if name is not None}
 
 
 def register(
@@ -225,16 +230,27 @@ def _lay_feeds(
         text = orjson.dumps(after).decode()
         if row is None:
             _add_feed(db, connection, stream, text)
-        elif after != before:
-            db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
+            continue
+        feed = stored_feed(row[0], connection, sources, stream.name, text)
+        if after != before:
+            db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, feed.id))
             if after["time"] != before["time"]:
-                _date_by(db, row[0], *before["time"], *after["time"])
-            _reindex(db, stored_feed(row[0], connection, sources, stream.name, text), progress)
-        elif stream != declared.get(stream.name):
-            from pdpp.store.tables.search import meaning
+                _date_by(db, feed.id, *before["time"], *after["time"])
+            _reindex(db, feed, progress)
+        was = declared.get(stream.name)
+        if after != before or stream != was:
+            _follow_meaning(db, feed, before, was)
 
-            feed = stored_feed(row[0], connection, sources, stream.name, text)
-            meaning.follow_declaration(db, feed, declared.get(stream.name))
+
+def _follow_meaning(
+    db: TableConnection, feed: IndexedFeed, before: _Places, was: Stream | None
+) -> None:
+    """Have the vectors of a feed follow its declaration; ``was`` is its stream until now."""
+    from pdpp.store.tables.search import meaning
+
+    searched = _by_name(before["lexical"])
+    had = {} if was is None else meaning.places_with_meaning(searched, was)
+    meaning.follow_declaration(db, feed, had)
 
 
 def _date_by(db: TableConnection, feed: int, before: str | None, after: str | None) -> None:

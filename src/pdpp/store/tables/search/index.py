@@ -15,7 +15,7 @@ from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.records.predicate import OWNER
-from pdpp.store.tables.search import blocks, meaning, packing
+from pdpp.store.tables.search import blocks, packing
 from pdpp.store.tables.search.blocks import Block, Longs, PlacePostings, Words
 from pdpp.store.tables.search.entry import Indexed
 
@@ -292,4 +292,3 @@ def forget_feed(db: TableConnection, feed: int) -> None:
     ).fetchall()
     drop(db, feed, [id for (id,) in every])
     db.execute("DELETE FROM thread_place WHERE feed = ?", (feed,))
-    meaning.forget_feed(db, feed)

@@ -1,6 +1,6 @@
 """Vectors of meaning in the embedded database, and how near they are to a question's."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -134,10 +134,15 @@ class TableMeaning:
 
 def places_of(feed: IndexedFeed) -> dict[str, int]:
     """Return the fields of a feed that get vectors, each with its place."""
-    fields = feed.stream.fields
+    return places_with_meaning(feed.lexical, feed.stream)
+
+
+def places_with_meaning(lexical: Mapping[str, int], stream: Stream) -> dict[str, int]:
+    """Return which of the searched fields of a stream get vectors, each with its place."""
+    fields = stream.fields
     return {
         name: place
-        for name, place in feed.lexical.items()
+        for name, place in lexical.items()
         if name in fields and has_meaning(fields[name])
     }
 
@@ -185,19 +190,18 @@ def remove_changed(
     db.executemany("DELETE FROM meaning WHERE feed = ? AND record = ? AND place = ?", gone)
 
 
-def follow_declaration(db: TableConnection, feed: IndexedFeed, before: Stream | None) -> None:
+def follow_declaration(db: TableConnection, feed: IndexedFeed, had: Mapping[str, int]) -> None:
     """Delete the vectors of fields that are to have none any more; have new fields get theirs.
 
-    ``before`` is the stream as it was declared until now.
+    ``had`` are the fields that got vectors until now, each with its place. What is as it was keeps
+    its vectors: a change of what a grant hides must not take away what makes its hits.
     """
-    places = places_of(feed)
-    had = set() if before is None else {f.name for f in before.fields.values() if has_meaning(f)}
-    if before is None or places.keys() - had:
-        # Every record is looked at again; what has its vector keeps it until then.
+    fields = places_of(feed).items()
+    if fields - had.items():
+        # Every record is looked at again.
         db.execute("DELETE FROM meaning WHERE feed = ? AND place = ?", (feed.id, _NO_FIELD))
-    if before is None or had - places.keys():
-        kept = ", ".join(map(str, (_NO_FIELD, *places.values())))
-        db.execute(f"DELETE FROM meaning WHERE feed = ? AND place NOT IN ({kept})", (feed.id,))
+    kept = ", ".join(map(str, (_NO_FIELD, *(place for _, place in fields & had.items()))))
+    db.execute(f"DELETE FROM meaning WHERE feed = ? AND place NOT IN ({kept})", (feed.id,))
 
 
 def keep_out_too(db: TableConnection, address: tuple[str, str], target_id: str, feed: int) -> None:
