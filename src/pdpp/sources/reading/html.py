@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pdpp.sources.reading.flat_html import flat_text, is_costly
+
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_LEFT_OUT = "script,style,head,template,noscript,svg,title"
+_LEFT_OUT = ("script", "style", "head", "template", "noscript", "svg", "title")
 _BLOCKS = frozenset(
     {"address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset"}
     | {"figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li"}
@@ -23,13 +25,18 @@ _LINES = re.compile(r"\n{3,}")
 
 def html_text(html: str) -> str:
     """Return the words of a page in reading order, with a line for each block."""
+    pieces = flat_text(html, _BLOCKS, _LEFT_OUT) if is_costly(html) else _tree_text(html)
+    lines = (line.strip() for line in "".join(pieces).split("\n"))
+    return _LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def _tree_text(html: str) -> Iterator[str]:
     from selectolax.lexbor import LexborHTMLParser
 
     page = LexborHTMLParser(html)
-    for node in page.css(_LEFT_OUT):
+    for node in page.css(",".join(_LEFT_OUT)):
         node.decompose()
-    lines = (line.strip() for line in "".join(_pieces(page.root)).split("\n"))
-    return _LINES.sub("\n\n", "\n".join(lines)).strip()
+    yield from _pieces(page.root)
 
 
 def _pieces(root: "LexborNode | None") -> Iterator[str]:
