@@ -1,6 +1,7 @@
 """Documents as EPUB and RTF."""
 
 import io
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from tests.sources.kit import Home, check_twice, look, read, told
 
 from pdpp.sources.formats.documents.source import Documents
+from pdpp.sources.formats.documents.text import LONGEST_TEXT
 from pdpp.sources.source import ExportRefusal
 
 SOURCE = Documents()
@@ -80,6 +82,7 @@ def encryption(name: str) -> bytes:
         ({"META-INF/encryption.xml": encryption("OEBPS/f.otf")}, ""),
         ({"META-INF/container.xml": None}, ""),
         ({"OEBPS/book.opf": None}, "damaged"),
+        ({"OEBPS/book.opf": None, "META-INF/container.xml": None}, "damaged"),
         ({"OEBPS/text/one.xhtml": None}, "pages that cannot be read"),
     ],
 )
@@ -90,6 +93,21 @@ def test_a_book_that_cannot_be_read_whole_is_kept_and_told(
     assert data["size_bytes"]
     reasons = [finding.reason for finding in told(SOURCE, tmp_path)]
     assert (reason in reasons[0]) if reason else (reasons == [])
+
+
+def test_a_book_of_pages_without_words_is_not_unpacked_without_end(tmp_path: Path) -> None:
+    pages = {f"p{number}": f"{number}.xhtml" for number in range(40)}
+    listed = "".join(f'<item id="{name}" href="{page}"/>' for name, page in pages.items())
+    order = "".join(f'<itemref idref="{name}"/>' for name in pages)
+    package = f"<package><manifest>{listed}</manifest><spine>{order}</spine></package>"
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("book.opf", package)
+        for page in pages.values():
+            archive.writestr(page, "<!--" + "-" * (4 << 20))
+    assert only(tmp_path, "b.epub", content.getvalue())["body"] == ""
+    [finding] = told(SOURCE, tmp_path)
+    assert finding.reason == "the text of a book that unpacks to far more than books hold"
 
 
 def test_a_book_by_itself_says_what_to_do(tmp_path: Path) -> None:
@@ -136,6 +154,22 @@ def test_rich_text_survives_pictures_as_bytes_and_is_told_where_it_is_cut(tmp_pa
     assert only(tmp_path, "a.rtf", RTF[:-30])["body"] == ""
     [finding] = told(SOURCE, tmp_path)
     assert finding.reason == "the text of a document that is damaged"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{\\rtf1 " + rb"\'41" * 2_000_000 + b"}",
+        b"{\\rtf1 " + b"a\n" * 2_000_000 + b"}",
+        b"{\\rtf1 " + b"{" * 500_000 + b"}" * 500_000 + b"}",
+    ],
+    ids=["letters as codes", "lines", "groups"],
+)
+def test_rich_text_without_end_is_read_in_bounded_time(tmp_path: Path, content: bytes) -> None:
+    began = time.process_time()
+    assert len(only(tmp_path, "a.rtf", content)["body"]) <= LONGEST_TEXT
+    assert told(SOURCE, tmp_path)
+    assert time.process_time() - began < 20
 
 
 def test_books_and_rich_text_come_in_once(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What is particular to documents: pages, properties, and files that are no documents."""
 
 import io
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,13 @@ def test_sheets_and_slides_of_libreoffice_are_pages(tmp_path: Path) -> None:
     slide = f"<draw:page><text:p>{{}}</text:p>{notes}</draw:page>"
     slides = only(tmp_path / "y", "a.odp", open_document(slide.format("One") + slide.format("Two")))
     assert [page(slides, number) for number in (1, 2)] == ["One", "Two"]
+
+
+def test_marks_that_never_end_in_a_text_of_libreoffice_cost_no_time(tmp_path: Path) -> None:
+    began = time.process_time()
+    data = only(tmp_path, "a.odt", open_document("<text:p>word</text:p>" + "<a" * 200_000))
+    assert data["body"].startswith("word")
+    assert time.process_time() - began < 10
 
 
 def test_a_text_of_libreoffice_with_a_password_is_kept_and_told(tmp_path: Path) -> None:

@@ -29,12 +29,13 @@ def test_a_page_has_a_line_for_each_block_and_no_scripts() -> None:
         "<!--" * 100_000 + "--><p>word" + "<div>" * 5_000,
         "<div>" * 5_000 + "word" + "<b " * 200_000,
         "<b " + " ".join(f"a{number}" for number in range(100_000)) + ">word",
+        "word" + "<br>" * 600_000,
         "<x><table>" + "<div>" * 250 + "</x>" * 300_000 + "word",
         "<select>" + "<option>word" * 100_000,
     ],
     ids=[
         *("bold", "closed around", "in tables", "links", "deep", "lists", "comments"),
-        *("open marks", "attributes", "closed again", "options"),
+        *("open marks", "attributes", "marks", "closed again", "options"),
     ],
 )
 def test_a_page_that_would_fill_the_memory_keeps_its_words(page: str) -> None:

@@ -70,7 +70,7 @@ def test_encodings_are_taken_by_their_mark_or_their_declaration(encoding: str) -
     assert texts(b"\xef\xbb\xbf" + document.replace(encoding, "utf-16").encode(), "b") == ["Café"]
 
 
-@pytest.mark.parametrize("name", ["rot13", "base64", "idna", "none"])
+@pytest.mark.parametrize("name", ["rot13", "base64", "zlib", "idna", "none"])
 def test_a_declared_encoding_that_is_none_is_read_as_utf_8(name: str) -> None:
     assert texts(f'<?xml version="1.0" encoding="{name}"?><a><b>é</b></a>', "b") == ["é"]
 

@@ -12,6 +12,8 @@ _PIECE = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([A-Za-z][^\s/<>]*+)[^<>]*+>|([^<]+
 _MARK = re.compile(r"<(/?)([A-Za-z][^\s/<>]*+)")
 _FEW_MARKS = 2_000
 """Marks that cannot become a large tree, however they lie: half of them repeated in all others."""
+_MOST_MARKS = 500_000
+"""A mark is a few bytes, and some hundred in a tree."""
 _MANY_ATTRIBUTES = re.compile(r"<[A-Za-z](?:[^<>\s]*+\s++){1000}")
 _MOST_OPTIONS = 5_000
 """Attributes of one mark, and options of a list, are compared with each other."""
@@ -39,9 +41,10 @@ def is_costly(html: str) -> bool:
     """Tell whether the tree of a page would take far more memory or time than the page."""
     if _MANY_ATTRIBUTES.search(html):
         return True
-    if html.count("<") <= _FEW_MARKS:
+    marks = html.count("<")
+    if marks <= _FEW_MARKS:
         return False
-    if html.lower().count("<option") > _MOST_OPTIONS:
+    if marks > _MOST_MARKS or html.lower().count("<option") > _MOST_OPTIONS:
         return True
     opened: list[str] = []
     carried = repeated = looked_through = 0

@@ -141,7 +141,7 @@ def xml_root(entry: FileEntry) -> XmlStart | None:
 def _texts(stream: BinaryIO) -> Iterator[str]:
     """Yield a document as text that expat takes, without what stands before its root."""
     head = stream.read(_CHUNK)
-    encoding = _encoding(head)
+    encoding = xml_encoding(head)
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     # In UTF-16 a zero byte is half of a letter, so that bytes cannot be looked at one by one.
     wide = encoding.startswith("utf-16")
@@ -165,7 +165,7 @@ def _texts(stream: BinaryIO) -> Iterator[str]:
     yield mend.rest + decoder.decode(b"", True)
 
 
-def _encoding(head: bytes) -> str:
+def xml_encoding(head: bytes) -> str:
     """Return the encoding of a document by its mark or its declaration."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -176,9 +176,11 @@ def _encoding(head: bytes) -> str:
     declared = _ENCODING.search(head[:200].removeprefix(codecs.BOM_UTF8).decode("latin-1"))
     name = declared.group(1).lower() if declared else "utf-8"
     try:
-        # The declaration was found as ASCII, so that one of a wide encoding cannot be true.
+        # The declaration was found as ASCII, so that one of a wide encoding cannot be true. What is
+        # no encoding of text, such as zlib, fails here in one way, and below in many.
+        marked = "".encode(name)
         decoder = codecs.getincrementaldecoder(name)("replace")
-        plain = decoder.decode(b"\xff<?xml") if "".encode(name) == b"" else ""
+        plain = decoder.decode(b"\xff<?xml") if not marked else ""
     except (LookupError, ValueError, TypeError):
         return "utf-8"
     return name if isinstance(plain, str) and plain.endswith("<?xml") else "utf-8"

@@ -1,6 +1,5 @@
 """Books as EPUB: zips of web pages, with a list that says in which order they are read."""
 
-import re
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
@@ -13,12 +12,13 @@ from pdpp.sources.formats.documents.zipped_part import zipped_part
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import DAMAGE
-from pdpp.sources.reading.xmlstream import XmlElement, xml_elements
+from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_encoding
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
-_ENCODING = re.compile(rb"""<\?xml[^>]{0,100}encoding=["']([\w.-]{1,40})""")
 _MOST_CHAPTERS = 5_000
+_MOST_BYTES = 128 << 20
+"""Of all chapters together: pages without words would otherwise be unpacked without end."""
 
 
 def read_epub(content: bytes) -> PagedText:
@@ -54,7 +54,8 @@ def _package_place(archive: zipfile.ZipFile) -> str:
     for inner in (inner for element in listed for inner in element.walk()):
         if inner.name == "rootfile":
             return inner.attributes["full-path"]
-    return next(name for name in archive.namelist() if name.endswith(".opf"))
+    lists = [name for name in archive.namelist() if name.endswith(".opf")]
+    return lists[0]
 
 
 def _reading_order(package: list[XmlElement]) -> list[str]:
@@ -83,14 +84,16 @@ def _encrypted(archive: zipfile.ZipFile) -> set[str]:
 
 
 def _pages(archive: zipfile.ZipFile, chapters: list[str]) -> Iterator[str | None]:
-    length = 0
+    length, left = 0, _MOST_BYTES
     for name in chapters:
         if name not in archive.NameToInfo:
             yield None
             continue
+        left -= archive.getinfo(name).file_size
+        if left < 0:
+            raise NotReadable("a book that unpacks to far more than books hold")
         page = zipped_part(archive, name)
-        encoding = _ENCODING.match(page)
-        text = html_text(page.decode(encoding[1].decode() if encoding else "utf-8", "replace"))
+        text = html_text(page.decode(xml_encoding(page[:200]), "replace"))
         yield text
         length += len(text)
         if length > LONGEST_TEXT:

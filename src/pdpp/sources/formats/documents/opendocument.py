@@ -17,7 +17,8 @@ from pdpp.sources.formats.documents.zipped_part import zipped_part
 from pdpp.sources.reading.times import local_text
 from pdpp.sources.reading.tree import DAMAGE
 
-_PIECE = re.compile(r"<(/?)([\w:.-]+)([^>]*?)(/?)>|([^<]+)|<[^>]*>")
+# Each part is taken once and whole: a mark that never ends must not be tried in every length.
+_PIECE = re.compile(r"<(/?)([\w:.-]++)((?:[^<>/]|/(?!>))*+)(/?)>|([^<]++)|<[^<>]*+>")
 _NAME = re.compile(r"""\btable:name=["']([^"']*)["']""")
 _LEFT_OUT = frozenset({"text:tracked-changes", "office:annotation", "presentation:notes"})
 """What was deleted, comments, and notes of slides."""

@@ -23,6 +23,7 @@ _LEFT_OUT = frozenset(
     | {"footer", "footerl", "footerr", "footerf", "filetbl", "revtbl", "annotation", "deleted"}
 )
 """Groups that hold no words of the text."""
+_DEEPEST = 1_000
 _PROPERTY = re.compile(rb"\{\\(title|author)\s([^{}]{0,1000})\}")
 
 
@@ -41,9 +42,14 @@ class _Text:
 
     charset: str = "cp1252"
     pieces: list[str] = field(default_factory=list)
-    raw: bytes = b""
+    raw: bytearray = field(default_factory=bytearray)
     """Bytes of letters: in some charsets two of them are one."""
     length: int = 0
+    """How many letters there are, with those that are still bytes."""
+
+    def add_raw(self, letters: bytes) -> None:
+        self.raw += letters
+        self.length += len(letters)
 
     def add(self, text: str) -> None:
         self.end_raw()
@@ -53,8 +59,7 @@ class _Text:
     def end_raw(self) -> None:
         if self.raw:
             self.pieces.append(self.raw.decode(self.charset, "replace"))
-            self.length += len(self.raw)
-            self.raw = b""
+            self.raw.clear()
 
     def result(self) -> str:
         self.end_raw()
@@ -79,13 +84,16 @@ def _read(content: bytes) -> str:
     for word, number, code, sign, brace, words in _tokens(content):
         group = groups[-1]
         if brace == b"{":
+            if len(groups) > _DEEPEST:
+                raise NotReadable("a document that is damaged")
             groups.append(replace(group))
         elif brace:
-            groups = groups[:-1] or [_Group()]
+            groups.pop()
+            groups = groups or [_Group()]
         elif sign == b"*" or word.decode() in _LEFT_OUT:
             group.left_out = True
         elif word == b"uc":
-            group.stand_ins = int(number or 1)
+            group.stand_ins = max(0, int(number or 1))
         elif group.left_out:
             continue
         elif word == b"u" and number:
@@ -95,7 +103,7 @@ def _read(content: bytes) -> str:
             text.charset = _codec(f"cp{int(number)}")
         elif code or words:
             letters = bytes.fromhex(code.decode()) if code else words
-            text.raw += letters[skip:]
+            text.add_raw(letters[skip:])
             skip = max(0, skip - len(letters))
         elif shown := _SIGNS.get((word or sign).decode("latin-1")):
             text.add(shown)
