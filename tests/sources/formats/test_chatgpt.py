@@ -22,6 +22,7 @@ from tests.sources.kit import (
     zipped,
 )
 
+from pdpp.sources.formats.chatgpt.citations import cited
 from pdpp.sources.formats.chatgpt.source import ChatGpt
 from pdpp.sources.source import Confidence, Recognition
 
@@ -487,3 +488,12 @@ def test_documents_in_files_of_their_own_come_in_unless_a_conversation_holds_the
         "a document that its conversation holds too",
         "a document without an id or a text",
     ]
+
+
+def test_marks_whose_words_hold_marks_do_not_multiply() -> None:
+    mark = "\ue200x\ue201"
+    references = [{"matched_text": mark, "alt": mark * 2} for _ in range(60)]
+
+    assert cited(mark, {"content_references": references}) == mark * 2
+    long = [{"matched_text": mark, "alt": "y" * 100_000}]
+    assert cited(mark * 100_000, {"content_references": long}) == mark * 100_000

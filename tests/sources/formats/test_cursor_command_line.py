@@ -126,3 +126,13 @@ def test_chats_that_are_zipped_or_have_grown_are_the_same_chats(tmp_path: Path) 
     second = home.bring(zipped(tmp_path / "backup.zip", content))
     assert second["connection"]["connection_id"] == first["connection"]["connection_id"]
     assert second["counts"]["new"] == 3
+
+
+def test_a_question_without_an_end_costs_no_time(tmp_path: Path) -> None:
+    text = "<user_query>" + " " * 200_000
+    path = store(
+        tmp_path / "chat", [{"role": "user", "content": [{"type": "text", "text": f"{text}."}]}]
+    )
+
+    [session] = [data for data in read(SOURCE, path).values() if "title" in data]
+    assert session["message_count"] == 1

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
@@ -43,7 +44,7 @@ def owners_apart(tree: Tree) -> list[Tree]:
 
 
 def _is_of_organisation(entries: Iterable[FileEntry]) -> bool:
-    return any(len(list(objects(entry))) > 1 for entry in entries if entry.base == USERS)
+    return any(len(list(islice(objects(entry), 2))) > 1 for entry in entries if entry.base == USERS)
 
 
 def _piece(entry: FileEntry) -> str:

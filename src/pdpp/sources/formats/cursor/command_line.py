@@ -18,8 +18,8 @@ _NAME = "store.db"
 _TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
 _LISTED = re.compile(rb"\x0a\x20(.{32})", re.DOTALL)
 """How the row that lists a chat's messages names each: as field 1 with 32 bytes."""
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-"""What a person typed, between what the program adds to it."""
+_QUERY_BEGINS, _QUERY_ENDS = "<user_query>", "</user_query>"
+"""Around what a person typed, between what the program adds to it."""
 _UNNAMED = "New Agent"
 _PICTURES = frozenset({"image", "file"})
 _HIDDEN = frozenset({"redacted-reasoning"})
@@ -85,8 +85,9 @@ def _order(root: bytes, messages: Mapping[str, object]) -> Iterator[tuple[str, i
     One that was said twice is one row; it is numbered.
     """
     listed = [name for mark in _LISTED.findall(root) if (name := mark.hex()) in messages]
+    known = set(listed)
     seen: Counter[str] = Counter()
-    for name in [*listed, *(row for row in messages if row not in listed)]:
+    for name in [*listed, *(row for row in messages if row not in known)]:
         seen[name] += 1
         yield name, seen[name]
 
@@ -124,9 +125,9 @@ def _message(
 
 
 def _entitle(talk: AgentTalk, text: str, role: str) -> None:
-    query = _QUERY.search(text) if role == "user" and not talk.title else None
-    if query:
-        talk.title = " ".join(query.group(1).split())
+    if role == "user" and not talk.title:
+        query, ends, _ = text.partition(_QUERY_BEGINS)[2].partition(_QUERY_ENDS)
+        talk.title = " ".join(query.split()) if ends else ""
 
 
 def _piece(
