@@ -23,7 +23,7 @@ def test_a_word_may_be_written_apart(word: str, parts: tuple[str, ...]) -> None:
     assert parts in set(ways_apart(word))
 
 
-@pytest.mark.parametrize("word", ["box", "123", "a_b", "x" * 41])
+@pytest.mark.parametrize("word", ["box", "123", "a_b", "x" * 41, "௰", "m௰"])
 def test_what_is_never_written_apart(word: str) -> None:
     assert list(ways_apart(word)) == []
 

@@ -33,7 +33,7 @@ def ways_apart(text: str) -> Iterator[tuple[str, ...]]:
         yield from _halves(text)
     elif not text.isdecimal():
         places = [place.start() for place in _KIND_CHANGES.finditer(text)]
-        yield from ((text[:at], text[at:]) for at in sorted({places[0], places[-1]}))
+        yield from ((text[:at], text[at:]) for at in sorted({*places[:1], *places[-1:]}))
         yield from _grouped(text) if len(text) >= 2 * _LONG_NUMBER else ()
     elif len(text) >= _LONG_NUMBER:
         yield from _grouped(text)
