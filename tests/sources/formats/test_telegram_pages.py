@@ -420,6 +420,25 @@ def test_a_page_that_is_cut_off_loses_its_tail_and_says_so(tmp_path: Path) -> No
     check_cuts(SOURCE, content, place)
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["<b>" * 2_000 + "x" + "</b>" * 2_000, "<i a=1>" * 3_000 + "x"],
+    ids=["deep", "never closed"],
+)
+def test_a_message_that_nests_without_end_costs_no_other(tmp_path: Path, words: str) -> None:
+    path = tmp_path / "messages.html"
+    messages = (
+        said(1, "10:00:00", "before", sender="Nora"),
+        said(2, "10:00:01", words),
+        said(3, "10:00:02", "huge").replace("message3", "message" + "3" * 5_000),
+        said(4, "10:00:03", "after", sender="Nora"),
+    )
+    path.write_text(chat_page(*messages))
+    texts = [data["text"] for data in of_stream(read(SOURCE, path), "messages")]
+    assert {"before", "after"} <= set(texts)
+    assert len(told(SOURCE, path)) >= 2
+
+
 def test_hostile_archives_of_pages_are_survived(tmp_path: Path) -> None:
     page_bytes = (chat(tmp_path / "e") / "messages.html").read_bytes()
     check_hostile_zip(SOURCE, {"messages.html": page_bytes, "photos/boat.jpg": PHOTO}, tmp_path)

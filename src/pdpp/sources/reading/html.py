@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pdpp.sources.reading.flat_html import flat_text, is_costly
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _LEFT_OUT = ("script", "style", "head", "template", "noscript", "svg", "title")
 _BLOCKS = frozenset(
@@ -28,6 +28,15 @@ def html_text(html: str) -> str:
     pieces = flat_text(html, _BLOCKS, _LEFT_OUT) if is_costly(html) else _tree_text(html)
     lines = (line.strip() for line in "".join(pieces).split("\n"))
     return _LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def html_tree(html: str) -> "LexborHTMLParser":
+    """Return a page as a tree; one that would fill the memory is a ``ValueError``."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    if is_costly(html):
+        raise ValueError("a page that is made to fill the memory")
+    return LexborHTMLParser(html)
 
 
 def _tree_text(html: str) -> Iterator[str]:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from pdpp.sources.formats.takeout_time import read_time
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.flat_html import is_costly
+from pdpp.sources.reading.page_pieces import page_pieces
 from pdpp.sources.reading.tree import FileEntry
 
 _BEGIN = b'<div class="outer-cell'
-_CHUNK = 1 << 18
-_LARGEST = 4 << 20
 _LONGEST_TIME = 80
 _BLOCKS = "p, li, h1, h2, h3, h4, tr, pre, blockquote"
 
@@ -39,28 +39,14 @@ def is_activity_page(entry: FileEntry) -> bool:
 def cells(entry: FileEntry) -> Iterator[ActivityCell | Skipped]:
     """Yield the entries of a page, however long it is."""
     html: bytes | None = b""
-    for number, html in enumerate(_pieces(entry), 1):
-        if html is None:
+    for number, html in enumerate(page_pieces(entry, _BEGIN), 1):
+        text = html.decode("utf-8", "replace") if html is not None else None
+        if html is None or text is None or is_costly(text):
             yield Skipped("an activity too large", f"{entry.name} {number}")
         elif b"</div></div></div>" in b"".join(html.split()):
-            yield _cell(html.decode("utf-8", "replace"))
+            yield _cell(text)
     if b"</html>" not in (html or b"").lower():
         yield Skipped("the page ends in the middle", entry.name, cut=True)
-
-
-def _pieces(entry: FileEntry) -> Iterator[bytes | None]:
-    rest, inside = b"", False
-    with entry.open() as stream:
-        while chunk := stream.read(_CHUNK):
-            *whole, rest = (rest + chunk).split(_BEGIN)
-            for piece in whole:
-                if inside:
-                    yield piece if len(piece) <= _LARGEST else None
-                inside = True
-            if len(rest) > 2 * _LARGEST:
-                rest = rest[-_LARGEST - 1 :]
-    if inside:
-        yield rest
 
 
 def _cell(html: str) -> ActivityCell:

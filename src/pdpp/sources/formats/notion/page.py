@@ -6,7 +6,7 @@ from datetime import datetime
 from html import unescape
 from urllib.parse import unquote
 
-from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.html import html_text, html_tree
 
 _PROPERTY = re.compile(r"([^\W\d_][^:\n]{0,80}): (.*)\Z")
 _HEADING = re.compile(r"\A\s*#\s+(.+?)\s*$", re.MULTILINE)
@@ -63,9 +63,7 @@ def markdown_page(text: str, name: str) -> NotionPage:
 
 def html_page(html: str, name: str) -> NotionPage:
     """Return a page of HTML: a title, a table of properties, and a body."""
-    from selectolax.lexbor import LexborHTMLParser
-
-    page = LexborHTMLParser(html)
+    page = html_tree(html)
     title = page.css_first("h1.page-title") or page.css_first("title")
     properties: dict[str, str] = {}
     for row in page.css("table.properties tr"):

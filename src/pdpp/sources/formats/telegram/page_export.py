@@ -23,7 +23,7 @@ from pdpp.sources.formats.telegram.pages import (
     personal_facts,
 )
 from pdpp.sources.formats.telegram.records import ChatReader, contact
-from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -148,7 +148,7 @@ def _read_chat(
     for entry in entries:
         try:
             for value in pages.messages(entry):
-                if isinstance(value, Skipped):
+                if isinstance(value, Skipped | Unknown):
                     yield value
                     continue
                 where = f"{entry.name} {value.get('id')}"

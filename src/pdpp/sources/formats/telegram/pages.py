@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pdpp.sources.formats.telegram.page_media import media_of, reactions_in
 from pdpp.sources.formats.telegram.page_text import marked_text, plain, words_of
-from pdpp.sources.item import Skipped
+from pdpp.sources.item import Skipped, Unknown
 from pdpp.sources.keys import digest_key
-from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.guard import SURPRISES, surprise
+from pdpp.sources.reading.html import html_text, html_tree
+from pdpp.sources.reading.page_pieces import page_pieces
 from pdpp.sources.reading.tree import FileEntry
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ _MESSAGE = b'<div class="message '
 _ENTRY = b'class="entry '
 _HISTORY = b'<div class="history">'
 _PAGE = b'<div class="page_wrap">'
-_CHUNK = 1 << 18
-_LARGEST = 4 << 20
 _MOST_MARKS = 500_000
 _TIME = re.compile(
     r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):?(\d\d))?", re.ASCII
@@ -92,7 +92,7 @@ def time_mark(moment: datetime) -> str:
 
 def list_entries(entry: FileEntry) -> Iterator[dict[str, Any]]:
     """Yield the entries of a page that is a list: of chats, contacts or stories."""
-    for piece in _pieces(entry, _ENTRY):
+    for piece in page_pieces(entry, _ENTRY):
         if piece is not None:
             node = _parsed(b'<a class="entry ' + piece)
             link = node.css_first("a[href]")
@@ -149,17 +149,22 @@ class ChatPageReader:
         self._zone: tzinfo | None = None
         self._keys: dict[int, str] = {}
 
-    def messages(self, entry: FileEntry) -> Iterator[dict[str, Any] | Skipped]:
-        """Yield the messages of a page, however long it is."""
+    def messages(self, entry: FileEntry) -> Iterator[dict[str, Any] | Skipped | Unknown]:
+        """Yield the messages of a page, however long it is; one that is broken costs no other."""
         told = _ZONE.search(entry.head())
         self._zone = _zone(told[1].decode()) if told else None
         piece: bytes | None = b""
         number = 0
-        for number, piece in enumerate(_pieces(entry, _MESSAGE), 1):
+        for number, piece in enumerate(page_pieces(entry, _MESSAGE), 1):
+            where = f"{entry.name} {number}"
             if piece is None:
-                yield Skipped("a message too large", f"{entry.name} {number}")
+                yield Skipped("a message too large", where)
             elif _is_whole(piece):
-                value = self._value(_parsed(_MESSAGE + piece))
+                try:
+                    value = self._value(_parsed(_MESSAGE + piece))
+                except SURPRISES as problem:
+                    yield surprise(problem, where)
+                    continue
                 if value is not None:
                     yield value
         if number and b"</html>" not in (piece or b"").lower():
@@ -285,25 +290,7 @@ def _is_whole(piece: bytes) -> bool:
 
 
 def _parsed(html: bytes) -> "LexborNode":
-    from selectolax.lexbor import LexborHTMLParser
-
-    root = LexborHTMLParser(html.decode("utf-8", "replace")).root
+    root = html_tree(html.decode("utf-8", "replace")).root
     if root is None:
         raise ValueError("a page without content")
     return root
-
-
-def _pieces(entry: FileEntry, begin: bytes) -> Iterator[bytes | None]:
-    """Yield what follows each beginning up to the next; None for one that is too large."""
-    rest, inside = b"", False
-    with entry.open() as stream:
-        while chunk := stream.read(_CHUNK):
-            *whole, rest = (rest + chunk).split(begin)
-            for piece in whole:
-                if inside:
-                    yield piece if len(piece) <= _LARGEST else None
-                inside = True
-            if len(rest) > 2 * _LARGEST:
-                rest = rest[-_LARGEST - 1 :]
-    if inside:
-        yield rest
