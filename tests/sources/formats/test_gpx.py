@@ -203,3 +203,12 @@ def test_a_packed_track_that_is_cut_or_far_too_large_is_told(tmp_path: Path) -> 
     assert [finding.reason for finding in told(SOURCE, path)] == ["damaged"]
     path.write_bytes(gzip.compress(gpx.gpx()[:-6] + b" " * (80 << 20)))
     assert [finding.reason for finding in told(SOURCE, path)] == ["damaged"]
+
+
+def test_a_thing_with_points_and_details_without_end_is_cut_and_told(tmp_path: Path) -> None:
+    points = "<Point><coordinates>-9.2,38.5 1,1</coordinates></Point>" * 10_010
+    details = "".join(f'<Data name="{n}"><value>{n}</value></Data>' for n in range(10_010))
+    path = put_map(tmp_path, f"<Placemark><name>X</name>{points}{details}</Placemark>")
+    [finding] = told(SOURCE, path)
+    assert finding.reason == "points and details of one place beyond the bound"
+    assert finding.example.endswith(": 20")

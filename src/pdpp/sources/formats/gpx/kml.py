@@ -1,5 +1,6 @@
 """KML: places, lines, areas and tracks of a map, as Google Earth, My Maps and Timeline write it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -31,6 +32,9 @@ _HOLE = "innerBoundaryIs"
 _AROUND = (*_FOLDERS, "Placemark", "Point", *_LINES, *_OTHERS, _HOLE)
 _WORDS = ("name", "description", "address", "phoneNumber")
 _WANTED = (*_WORDS, "coordinates", "coord", "when", "begin", "end", "Data", "SimpleData")
+_TRIPLE = re.compile(r"\S+")
+_MOST_OF_ONE = 10_000
+"""Points and details of one thing on a map; what is beyond is told."""
 _OWNER = "Email"
 """Timeline notes the address of the account with every place."""
 
@@ -50,8 +54,9 @@ class _Placemark:
     seen: int = 0
     """How many points of the present track are taken: the times stand in a list of their own."""
     lost: int = 0
+    cut: int = 0
+    """How many points and details were left out because there are too many."""
 
-    @property
     def description(self) -> str:
         """Return what is said of it, and what of its details that does not repeat."""
         told = self.words.get("description", "")
@@ -116,8 +121,10 @@ def _take(mark: _Placemark, element: XmlElement, inside: str) -> None:
         mark.words.setdefault(element.name, text)
     elif element.name in ("Data", "SimpleData"):
         value = element.text_at("value") or text
-        if value:
+        if value and len(mark.details) < _MOST_OF_ONE:
             mark.details.setdefault(element.attributes.get("name", ""), value)
+        else:
+            mark.cut += bool(value)
     elif element.name in ("begin", "end"):
         setattr(mark, element.name, moment_of(text))
     elif element.name == "when":
@@ -127,8 +134,11 @@ def _take(mark: _Placemark, element: XmlElement, inside: str) -> None:
         mark.seen += 1
         _go(mark, text.split(), when)
     elif element.name == "coordinates":
-        for triple in text.split():
-            _go(mark, triple.split(","), None, at_point=inside == "Point")
+        # One by one, because a list of the numbers of a long line is many times as large.
+        for triple in _TRIPLE.finditer(text):
+            _go(mark, triple[0].split(","), None, at_point=inside == "Point")
+            if inside == "Point":
+                break
 
 
 def _go(mark: _Placemark, numbers: list[str], when: str | None, *, at_point: bool = False) -> None:
@@ -138,6 +148,8 @@ def _go(mark: _Placemark, numbers: list[str], when: str | None, *, at_point: boo
     place, metres = place_of(latitude, longitude), number_of(height) or None
     if place is None:
         mark.lost += 1
+    elif at_point and len(mark.points) >= _MOST_OF_ONE:
+        mark.cut += 1
     elif at_point:
         mark.points.append((place, metres))
     elif mark.way is not None:
@@ -148,28 +160,32 @@ def _found(
     file: FileEntry | None, mark: _Placemark, ordinals: Ordinals, where: str
 ) -> Iterator[Finding]:
     when = mark.begin or next(iter(mark.whens), None)
+    description = mark.description()
     if mark.way is not None:
         way = mark.way
-        way.words = {"name": mark.words.get("name", ""), "desc": mark.description}
+        way.words = {"name": mark.words.get("name", ""), "desc": description}
         way.words["type"] = mark.details.get("Category", "")
         way.started, way.ended = way.started or when, way.ended or mark.end
         yield from way_found(file, way, "", ordinals, where)
     for place, height in mark.points:
-        yield _place(mark, place, height, when, ordinals)
+        yield _place(mark, description, place, height, when, ordinals)
     if mark.way is None and not mark.points:
         named = mark.words.get("name") or mark.words.get("address")
         # My Maps writes no more than the address of places that came from a table.
         yield (
-            _place(mark, None, None, when, ordinals)
+            _place(mark, description, None, None, when, ordinals)
             if named
             else Unknown("a placemark without a place or a name", where)
         )
     if mark.lost:
         yield Skipped("points without a place", f"{where}: {mark.lost:,}")
+    if mark.cut:
+        yield Skipped("points and details of one place beyond the bound", f"{where}: {mark.cut:,}")
 
 
 def _place(
     mark: _Placemark,
+    description: str,
     place: Place | None,
     height: float | None,
     when: str | None,
@@ -182,7 +198,7 @@ def _place(
     data = {
         "id": key,
         "name": name or f"{latitude:.5f}, {longitude:.5f}",
-        "description": mark.description,
+        "description": description,
         "folder": mark.folder,
         "kind": mark.details.get("Category"),
         "latitude": latitude,
