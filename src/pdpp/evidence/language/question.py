@@ -12,12 +12,7 @@ from datetime import date
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import Phrase, phrase_of
-from pdpp.evidence.language.asked_word import (
-    PREFIX_WEIGHT,
-    Word,
-    asked_words,
-    word_in_any_language,
-)
+from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
 from pdpp.evidence.language.calendar_words import MONTHS
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces

@@ -124,15 +124,7 @@ def find_destination(
     """Return the chosen connection, else the one of the same account, else a new one."""
     catalogue, key = store.catalogue(), export.source.connector_key
     if chosen:
-        chosen = catalogue.merged.get(chosen, chosen)
-        connection = catalogue.connections.get(chosen)
-        if connection is None:
-            return Destination(chosen, export.recognition.account, True, "as you said")
-        if connection.connector_key != key:
-            raise ImportRefused(
-                f"{chosen} holds {connection.connector_key}, not {key}; choose another"
-            )
-        return _existing(connection, "as you said")
+        return _chosen(catalogue, export, chosen)
     merged = catalogue.merged
     identity = identity_of(export)
     remembered = state.connection_of(key, identity) if identity else None
@@ -159,6 +151,17 @@ def find_destination(
         if connection is not None:
             return _existing(connection, "of the same place")
     return _new(catalogue, export)
+
+
+def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Destination:
+    """Return the connection that the owner names, which may be a new one."""
+    chosen, key = catalogue.merged.get(chosen, chosen), export.source.connector_key
+    connection = catalogue.connections.get(chosen)
+    if connection is None:
+        return Destination(chosen, export.recognition.account, True, "as you said")
+    if connection.connector_key != key:
+        raise ImportRefused(f"{chosen} holds {connection.connector_key}, not {key}; choose another")
+    return _existing(connection, "as you said")
 
 
 def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) -> Connection | None:

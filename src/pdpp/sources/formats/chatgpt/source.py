@@ -1,7 +1,7 @@
 """ChatGPT exports: conversations that are trees, of which one branch is the visible one."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -265,15 +265,8 @@ def _message(
     yield Item("messages", key, present(data))
     canvas.take(message, key, text, sent)
     files.show_document(metadata.get("canvas"))
-    owner = _Owner(key, conversation, sent)
-    seen_pointers = set()
-    for pointer in (pointer for part in pointers for pointer in asset_pointers(part)):
-        seen_pointers.add(file_id(bare(pointer)))
-        yield from _attachment(owner, pointer, {}, files)
-    for file in (*uploads, *files.made_in(str(message.get("id") or node_id))):
-        if file_id(str(file["id"])) not in seen_pointers:
-            seen_pointers.add(file_id(str(file["id"])))
-            yield from _attachment(owner, str(file["id"]), file, files)
+    named = (*uploads, *files.made_in(str(message.get("id") or node_id)))
+    yield from _attachments(_Owner(key, conversation, sent), pointers, named, files)
 
 
 def _recipient(message: Mapping[str, object]) -> str | None:
@@ -304,6 +297,23 @@ class _Owner(NamedTuple):
     message: RecordKey
     conversation: RecordKey
     sent: str
+
+
+def _attachments(
+    owner: _Owner,
+    shown: Sequence[Mapping[str, Any]],
+    named: Sequence[Mapping[str, Any]],
+    files: ExportFiles,
+) -> Iterator[Finding]:
+    """Yield the files that a message shows, then those that it names and does not show."""
+    seen = set()
+    for pointer in (pointer for part in shown for pointer in asset_pointers(part)):
+        seen.add(file_id(bare(pointer)))
+        yield from _attachment(owner, pointer, {}, files)
+    for file in named:
+        if file_id(str(file["id"])) not in seen:
+            seen.add(file_id(str(file["id"])))
+            yield from _attachment(owner, str(file["id"]), file, files)
 
 
 def _attachment(

@@ -63,7 +63,7 @@ class MailMessage(Message):
     def replace_header(self, _name: str, _value: str) -> None:
         """Replace the first header of a name."""
         super().replace_header(_name, _value)
-        del self.headers
+        self.__dict__.pop("headers", None)
         self.read_headers.clear()
 
 
