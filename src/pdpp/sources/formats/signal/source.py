@@ -201,27 +201,32 @@ class _Reader:
             self._edited.update((_message_key(chat, author, edit), key) for edit in stamps)
         chat.count += 1
         chat.first, chat.last = min(chat.first or sent, sent), max(chat.last, sent)
-        links = [preview.get("url") for preview in body.get("linkPreview") or ()]
-        data = {
-            "id": key,
-            "chat_id": chat.key,
-            "chat": chat.party.name,
-            "sender": author.name,
-            "from_me": "outgoing" in item,
-            "text": said or (f"[{counted(len(pointers), 'file')}]" if pointers else "[no text]"),
-            "reply_to": self._answered(body, chat),
-            "reactions": self._reactions(body) or None,
-            "link": str(links[0]) if links else None,
-            "deleted": True if "remoteDeletedMessage" in item else None,
-            "edits": len(item.get("revisions") or ()) or None,
-            "files": len(pointers) or None,
-            "sent_at": sent,
-        }
+        said = said or (f"[{counted(len(pointers), 'file')}]" if pointers else "[no text]")
+        told = self._message_data(item, chat, author, said)
+        data = {"id": key, **told, "files": len(pointers) or None, "sent_at": sent}
         yield Item("messages", key, present(data))
         if long_text and _file_name(long_text) not in self._files:
             yield Skipped("the rest of a long text, which is not in the export", where)
         for number, pointer in enumerate(pointers, 1):
             yield self._attachment(pointer, number, key, sent, f"{where} file {number}")
+
+    def _message_data(
+        self, item: Mapping[str, Any], chat: _Chat, author: _Party, said: str
+    ) -> dict[str, object]:
+        body = _payload(item)
+        links = [preview.get("url") for preview in body.get("linkPreview") or ()]
+        return {
+            "chat_id": chat.key,
+            "chat": chat.party.name,
+            "sender": author.name,
+            "from_me": "outgoing" in item,
+            "text": said,
+            "reply_to": self._answered(body, chat),
+            "reactions": self._reactions(body) or None,
+            "link": str(links[0]) if links else None,
+            "deleted": True if "remoteDeletedMessage" in item else None,
+            "edits": len(item.get("revisions") or ()) or None,
+        }
 
     def _file_text(self, pointer: Mapping[str, Any]) -> str:
         """Return the text that a file of the export holds."""
