@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.shell import pdpp_here, started
 from tests.engine import open_store
+from tests.sources.formats.test_claude_ai import zips_of
 
 from pdpp.jobs.context import JobContext
 from pdpp.jobs.import_run import run_import
@@ -17,7 +18,12 @@ from pdpp.jobs.kind import JobKind
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.service.settings import Settings
-from pdpp.sources.importing.destination import Destination
+from pdpp.sources.formats.claude_ai.source import ClaudeAi
+from pdpp.sources.importing.by_account import by_account
+from pdpp.sources.importing.destination import Destination, find_destination
+from pdpp.sources.importing.discovery import discover
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.source import OwnerChoices
 from pdpp.store.jobs import Job, JobStatus, Json
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -202,4 +208,25 @@ def test_an_import_that_waits_for_another_says_so_and_can_be_stopped(
     assert b"Stopped while another import of Markdown notes was running" in rest
     assert program.returncode not in (0, -signal.SIGINT)
     assert accounts(store) == []
+    store.close()
+
+
+def test_exports_of_two_people_that_have_one_path_come_in_both(tmp_path: Path) -> None:
+    data, folder = tmp_path / "data", tmp_path / "Downloads"
+    zips_of(folder, "nora")
+    zips_of(folder, "otto", " (1)")
+    store = open_store(data)
+    state, choices = ImportState(data), OwnerChoices()
+    found = by_account(store, state, choices, discover(folder, choices, [ClaudeAi()]).exports)
+    runner = JobRunner(store, [import_kind(store, data, Settings())], instant.now)
+    for one in found:
+        key, place = (
+            one.export.source.connector_key,
+            find_destination(store, state, one.tree, one.export, None),
+        )
+        order = import_order(one.tree.path, key, place, within=folder, files=one.files)
+        assert runner.run_now(order).status is JobStatus.SUCCEEDED
+    names = {made.display_name for made in store.catalogue().connections.values()}
+    assert names == {f"Claude ({who}@example.org)" for who in ("nora", "otto")}
+    assert held(store) == 10
     store.close()

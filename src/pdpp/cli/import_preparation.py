@@ -13,6 +13,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
+from pdpp.sources.importing.by_account import by_account
 from pdpp.sources.importing.destination import (
     as_remembered,
     connections_of,
@@ -65,13 +66,15 @@ class Choice:
 class PreparedImport(NamedTuple):
     """An export that is ready to be brought in; ``own`` where a plan of the owner's reads it.
 
-    ``within`` is the path in which it was found.
+    ``within`` is the path in which it was found, ``files`` those that are meant, if the path alone
+    does not tell.
     """
 
     task: ImportTask
     choices: OwnerChoices
     own: OwnTable | None
     within: Path | None = None
+    files: Sequence[str] = ()
 
 
 class PreparedImports(NamedTuple):
@@ -110,9 +113,12 @@ def prepare_all(
         unknown += _unknown_words(path, discovery, choice, sources)
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])
-        for export in discovery.exports:
+        found = discovery.exports
+        if not (choice.connection_id or choice.account):
+            found = by_account(store, state, choices, found)
+        for export in found:
             task = _task(store, state, export.tree, export.export, choice)
-            imports.append(PreparedImport(task, choices, None, path))
+            imports.append(PreparedImport(task, choices, None, path, export.files))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
     return PreparedImports(imports, unknown, refused, empty)

@@ -207,6 +207,7 @@ def _run_as_job(
         task.destination,
         prepared.choices.given,
         prepared.within,
+        prepared.files,
         chosen=prepared.choices.chosen,
     )
     JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)

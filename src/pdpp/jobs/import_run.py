@@ -9,6 +9,7 @@ from pdpp.jobs.context import JobContext
 from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
+from pdpp.sources.importing.by_account import with_files
 from pdpp.sources.importing.destination import as_remembered, find_destination
 from pdpp.sources.importing.discovery import discover, usable_sources
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
@@ -94,6 +95,12 @@ def _export(
     sources, _ = usable_sources(source if choices.chosen else None, own)
     loose = not choices.chosen
     for candidate in discover(Path(asked["within"]), choices, sources, loose=loose).exports:
-        if (candidate.tree.path.resolve(), candidate.export.source.connector_key) == (path, source):
+        if candidate.export.source.connector_key != source:
+            continue
+        if files := asked.get("files"):
+            if all(map(candidate.tree.get, files)):
+                meant = with_files(candidate, choices, files)
+                return meant.tree, meant.export
+        elif candidate.tree.path.resolve() == path:
             return candidate.tree, candidate.export
     raise ImportRefused(f"{path.name} has changed or is gone since it was recognised")

@@ -1,5 +1,6 @@
 """Imports as jobs: an export on the server's own disk is brought in while nobody waits."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ def import_order(
     destination: "Destination | None" = None,
     settings: Json | None = None,
     within: Path | None = None,
+    files: Sequence[str] = (),
     *,
     chosen: bool = False,
 ) -> JobOrder:
@@ -30,9 +32,10 @@ def import_order(
 
     ``within`` is the folder in which the export was found, beside others or in parts: what a path
     in it holds is then found again in the same way, by the source alone that the owner has
-    ``chosen``, or by asking all. A new account that nobody chose is made only if no account turns
-    out to be the same when the import begins. Its id stands in the order: whoever goes on with
-    the job after a kill, on another machine too, knows the account that was begun.
+    ``chosen``, or by asking all. ``files`` are those of it that are meant, if the path does not
+    tell. A new account that nobody chose is made only if no account turns out to be the same when
+    the import begins. Its id stands in the order: whoever goes on with the job after a kill, on
+    another machine too, knows the account that was begun.
     """
     account = new_connection_id() if destination is None else destination.connection_id
     proposed = destination is None or destination.is_proposed
@@ -43,6 +46,7 @@ def import_order(
         "new_connection_id": account if proposed else None,
         "settings": dict(settings or {}),
         "within": None if within is None else str(within.resolve()),
+        "files": list(files),
         "chosen": chosen,
     }
     return JobOrder(IMPORT, parameters)

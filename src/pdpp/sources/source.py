@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import orjson
 
 from pdpp.sources.item import Finding, ResumePoint
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
 
 EXPECTED = ""
 Recall = Callable[[str, str], Mapping[str, Any]]
@@ -144,6 +144,39 @@ def roots_of_accounts(account_of: Mapping[str, str]) -> Iterable[str]:
     return list(account_of) if several and len(account_of) <= _MOST_ROOTS else ("",)
 
 
+def roots_of_namesakes(names: Sequence[str]) -> Iterable[str]:
+    """Return the folders beside each other that hold files of one name, and the rest as the top.
+
+    Programs call every address book alike: the one in ``Anna`` and the one in ``Ben`` may be of
+    two people, and so may ``contacts.vcf`` and ``contacts (1).vcf``. Each is looked at by itself,
+    as if it came alone; one that holds what another does goes into the same account. Folders of
+    two years or days are of one person.
+    """
+    start = len(top) + 1 if (top := common_folder(names)) else 0
+    places: dict[str, list[str]] = {}
+    for name in names:
+        places.setdefault(name[:start] + name[start:].partition("/")[0], []).append(name)
+    several = (inside for inside in places.values() if len(inside) > 1)
+    roots = [root for inside in several for root in roots_of_namesakes(inside) if root]
+    if _share_a_name(places):
+        roots = list(places)
+    return [*roots, ""] if 0 < len(roots) <= _MOST_ROOTS else ("",)
+
+
+def _share_a_name(places: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether two places, each a folder or a file, hold files that are called alike."""
+    holders: dict[str, set[str]] = {}
+    for place, names in places.items():
+        for name in names:
+            stem, alone = name.rpartition("/")[2].rpartition(".")[0], name == place
+            called = (_NUMBER if alone else _WORDLESS).sub("", stem).casefold()
+            holders.setdefault(called, set()).add(name if alone else plain_name(place))
+    return any(len(held) > 1 for held in holders.values())
+
+
+_NUMBER = re.compile(r" ?\(\d{1,3}\)\Z")
+"""What a browser puts behind the name of a file that is there already."""
+_WORDLESS = re.compile(r"[\W\d_]+")
 _MOST_ROOTS = 200
 _DATED = re.compile(
     r"(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d(?!\d))?"
@@ -176,6 +209,10 @@ class Source(ABC):
     parts_depend: bool = False
     """Whether what a part yields depends on the parts before it: of a message that lies in two
     mailboxes, the first has another key than the second. Whoever goes on reads all of them."""
+
+    files_may_differ: bool = False
+    """Whether files of it that lie in one folder may be of different people and none says whose it
+    is, as address books do not: each goes into the account that holds what is in it."""
 
     named_by_place: bool = False
     """Whether its records are known by where they lie, as notes are by the names of their files:

@@ -180,3 +180,115 @@ def test_two_months_of_one_person_beside_each_other_are_one_account(
     write(tmp_path / "both" / "February", "Mum", 18)
     home.bring(tmp_path / "both")
     assert len(home.accounts()) == 1
+
+
+def messages(path: Path, who: str, count: int = 30) -> Path:
+    """Write a backup of a phone's messages, which the app names after the moment it was made."""
+    said = "".join(
+        f'<sms address="+4917000{at}" date="17672616{at:02}000" type="1" body="To {who} {at}"/>'
+        for at in range(count)
+    )
+    path.mkdir(parents=True)
+    file = path / f"sms-2026010112{len(who):02}{count:02}.xml"
+    file.write_text(f"<?xml version='1.0'?>\n<smses count='{count}'>{said}</smses>")
+    return file
+
+
+NAMELESS = [contacts, calendar, messages]
+
+
+@pytest.mark.parametrize("write", NAMELESS)
+def test_files_of_two_people_that_came_alone_go_into_their_own_accounts_from_one_folder(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    alone = []
+    for who in ("Mum", "Dad"):
+        file = write(tmp_path / who, who)
+        alone.append(home.bring(file.rename(folder / f"{who} {file.name}")))
+    before = home.records()
+    reports = home.bring(folder)["imports"]
+    assert [report["counts"]["new"] for report in reports] == [0, 0]
+    assert {report["connection"]["connection_id"] for report in reports} == {
+        report["connection"]["connection_id"] for report in alone
+    }
+    assert home.records() == before
+
+
+@pytest.mark.parametrize("write", NAMELESS)
+def test_what_another_person_has_is_not_added_to_an_account_from_one_folder(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    files = [write(tmp_path / who, who) for who in ("Mum", "Dad")]
+    files = [file.rename(folder / f"{file.parent.name} {file.name}") for file in files]
+    first = home.bring(files[0])
+    own = len(home.records())
+    for report in home.bring(folder)["imports"]:
+        if report["connection"]["connection_id"] == first["connection"]["connection_id"]:
+            assert report["counts"]["new"] == 0
+        else:
+            assert report["counts"]["new"] == own
+    assert len(home.accounts()) == 2
+
+
+@pytest.mark.parametrize("write", NAMELESS)
+def test_files_of_one_name_in_two_folders_are_two_accounts(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    for who in ("Mum", "Dad"):
+        write(tmp_path / "both" / who, who)
+    home.bring(tmp_path / "both")
+    assert len(home.accounts()) == 2
+
+
+@pytest.mark.parametrize("write", NAMELESS)
+def test_files_of_one_name_and_one_person_in_two_folders_are_one_account(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    write(tmp_path / "both" / "phone", "Mum", 12)
+    write(tmp_path / "both" / "laptop", "Mum", 18)
+    home.bring(tmp_path / "both")
+    assert len(home.accounts()) == 1
+
+
+def test_downloads_that_a_browser_numbered_may_be_of_two_people(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    contacts(tmp_path / "Mum", "Mum").rename(folder / "contacts.vcf")
+    contacts(tmp_path / "Dad", "Dad").rename(folder / "contacts (1).vcf")
+    (folder / "Ida.vcf").write_text("BEGIN:VCARD\nVERSION:3.0\nFN:Ida\nEND:VCARD\n")
+    reports = home.bring(folder)["imports"]
+    assert len(home.accounts()) == 3
+    assert [report["status"] for report in reports] == ["complete"] * 3
+
+
+def test_a_card_that_came_into_a_folder_is_of_the_account_of_the_others(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    for at in range(9):
+        card = f"BEGIN:VCARD\nVERSION:3.0\nFN:Friend {at}\nEND:VCARD\n"
+        (tmp_path / "cards").mkdir(exist_ok=True)
+        (tmp_path / "cards" / f"{at}.vcf").write_text(card)
+        home.bring(tmp_path / "cards")
+    assert len(home.accounts()) == 1
+    assert len(home.records()) == 9
+
+
+@pytest.mark.parametrize("write", NAMELESS)
+def test_files_that_become_one_account_though_none_says_whose_it_is_are_told(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    for who in ("Mum", "Dad"):
+        file = write(tmp_path / who, who)
+        file.rename(folder / f"{who} {file.name}")
+    report = Home(tmp_path / "data").bring(folder)
+    assert any("Mum" in note and "Dad" in note for note in report["notes"]), report["notes"]

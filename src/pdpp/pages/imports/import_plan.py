@@ -9,6 +9,7 @@ from pdpp.evidence.amount import counted
 from pdpp.jobs.importing import import_order
 from pdpp.model.errors import PdppError
 from pdpp.pages.site import Site
+from pdpp.sources.importing.by_account import by_account
 from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.destination import Destination, find_destination
 from pdpp.sources.importing.discovery import discover, usable_sources
@@ -53,7 +54,7 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
                 root,
                 find_destination(store, state, candidate.tree, candidate.export, None),
             )
-            for candidate in discovery.exports
+            for candidate in by_account(store, state, choices, discovery.exports)
         ]
     except (PdppError, OSError) as problem:
         words = problem.message if isinstance(problem, PdppError) else str(problem)
@@ -76,5 +77,6 @@ def _planned(candidate: FoundExport, root: Path, destination: Destination) -> Pl
             candidate.export.source.connector_key,
             destination,
             within=root,
+            files=candidate.files,
         ),
     )

@@ -13,10 +13,11 @@ from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recogni
 
 @dataclass(frozen=True, slots=True)
 class FoundExport:
-    """An export and the files that belong to it."""
+    """An export and the files that belong to it; ``files`` are read, if the path does not tell."""
 
     tree: Tree
     export: RecognisedExport
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,10 @@ def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
         elif root:
             yield tree.under(root)
         else:
-            # Beside exports in folders of their own the top is what lies in none of them.
-            inner = [f"{other}/" for other in roots if other]
+            # Beside exports of their own the top is what lies in none of them.
+            inner = tuple(f"{other}/" for other in roots if other)
             yield tree.without(
-                {entry.name for entry in tree.entries if entry.name.startswith(tuple(inner))}
+                {entry.name for entry in tree.entries if f"{entry.name}/".startswith(inner)}
             )
 
 

@@ -23,6 +23,11 @@ _NAMELESS = (
     "nothing in it says whose it is, and no account of {label} holds the same: it is an account of "
     "its own; `pdpp connection merge` joins two, and --account NAME says whose the next one is"
 )
+_TOGETHER = (
+    "{count:,} files are one account, because none says whose it is ({files}); if they are of "
+    "different people, import each by itself, with --account NAME"
+)
+_MOST_NAMED = 5
 _REMEMBERED = "it is of {name}, as you said of such a file before; --account NAME says otherwise"
 _COLLECTED = (
     "what came in piece by piece before, without saying whose it is, is in {name}; if it is of the "
@@ -150,7 +155,7 @@ def find_destination(
         connection = _living(catalogue, key, state.connection_at(key, tree.path))
         if connection is not None:
             return _existing(connection, "of the same place")
-    return _new(catalogue, export)
+    return _new(catalogue, tree, export)
 
 
 def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Destination:
@@ -178,7 +183,7 @@ def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None
     return next((other for other in others if other.display_name.casefold() == said), None)
 
 
-def _new(catalogue: Catalogue, export: RecognisedExport) -> Destination:
+def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destination:
     """Return a new connection; a second one of the same name gets a number."""
     others = connections_of(catalogue, export.source.connector_key)
     account, taken = export.recognition.account, {other.display_name for other in others}
@@ -187,7 +192,11 @@ def _new(catalogue: Catalogue, export: RecognisedExport) -> Destination:
         number += 1
         name = f"{account} {number}"
     alone = identity_of(export) or not others
-    notes = () if alone else (_NAMELESS.format(label=export.source.label),)
+    notes: tuple[str, ...] = () if alone else (_NAMELESS.format(label=export.source.label),)
+    files = [part.entry.base for part in export.source.parts(tree, export.recognition)]
+    if export.source.files_may_differ and not identity_of(export) and len(files) > 1:
+        shown = ", ".join([*files[:_MOST_NAMED], *("…" for _ in files[_MOST_NAMED:][:1])])
+        notes += (_TOGETHER.format(count=len(files), files=shown),)
     collection = _IN_BRACKETS.sub("", account)
     if export.source.collects and collection != account and collection in taken:
         notes = (_COLLECTED.format(name=collection),)

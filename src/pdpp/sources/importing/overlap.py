@@ -184,7 +184,7 @@ def _beginnings(parts: Sequence[AnyPart], clock: Clock) -> Iterator[Item]:
     """Yield the first items of each part."""
     until = clock() + _BEGINNING_SECONDS
     for part in parts:
-        for item in islice(_items(part), _share(parts)):
+        for item in islice(items_of(part), _share(parts)):
             yield item
             if clock() > until:
                 return
@@ -195,7 +195,7 @@ def _ends(parts: Sequence[AnyPart], clock: Clock) -> Iterator[Item]:
     for part in parts:
         until = clock() + _END_SECONDS / len(parts)
         last: deque[Item] = deque(maxlen=_share(parts))
-        for item in _items(part):
+        for item in items_of(part):
             last.append(item)
             if clock() > until:
                 break
@@ -206,7 +206,7 @@ def _share(parts: Sequence[AnyPart]) -> int:
     return max(20, _SAMPLE_ITEMS // max(1, len(parts)))
 
 
-def _items(part: AnyPart) -> Iterator[Item]:
+def items_of(part: AnyPart) -> Iterator[Item]:
     """Yield the items of a part, as far as it can be read."""
     try:
         yield from (finding for finding in part.findings(START) if isinstance(finding, Item))

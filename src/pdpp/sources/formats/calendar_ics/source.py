@@ -22,6 +22,7 @@ from pdpp.sources.source import (
     Recognition,
     Source,
     plain_name,
+    roots_of_namesakes,
 )
 
 if TYPE_CHECKING:
@@ -49,16 +50,21 @@ class CalendarIcs(Source):
     connector_key = "calendar_ics"
     parts_depend = True
     lies_among_others = True
+    files_may_differ = True
     label = "Calendar (ICS)"
     settings = MappingProxyType(
         {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}
     )
 
     def roots(self, tree: Tree) -> Iterable[str]:
-        """Return every calendar by itself where each has an id: that is its account."""
+        """Return every calendar by itself where each has an id: that is its account.
+
+        Those of one name in several folders may be of several people.
+        """
         calendars = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
         named = len(calendars) > 1 and all(_property(entry, _ID) for entry in calendars)
-        return [entry.name for entry in calendars] if named else ("",)
+        names = [entry.name for entry in calendars]
+        return names if named else roots_of_namesakes(names)
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for calendars by how they begin."""

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from pdpp.sources.formats.contacts_vcard.dialects import (
@@ -22,9 +23,17 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    roots_of_namesakes,
+)
 
 _START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
+_BEGINS = re.compile(rb"^BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(rb"^VERSION:\s*([0-9.]{3})", re.MULTILINE | re.IGNORECASE)
 _DAY = re.compile(r"(\d{4}|-)-?(\d{2})-?(\d{2})(?:[T ].*)?\Z")
 _NO_YEAR = "1604"
@@ -43,12 +52,17 @@ class ContactsVcard(Source):
 
     connector_key = "contacts_vcard"
     lies_among_others = True
+    files_may_differ = True
     label = "Contacts (vCard)"
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return address books of one name by themselves: each may be of another person."""
+        books = [entry.name for entry in _files(tree) if _is_book(entry)]
+        return roots_of_namesakes(books)
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for cards by how they begin."""
-        entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
-        files = [entry for entry in entries if _START.match(plain_head(entry))]
+        files = _files(tree)
         if not files:
             return None
         versions = {
@@ -69,6 +83,16 @@ class ContactsVcard(Source):
         """Return one part for each file of cards."""
         for entry in tree.these(recognition.detail["entries"]):
             yield ExportPart(entry, partial(_read, entry))
+
+
+def _files(tree: Tree) -> list[FileEntry]:
+    entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
+    return [entry for entry in entries if _START.match(plain_head(entry))]
+
+
+def _is_book(entry: FileEntry) -> bool:
+    """Tell whether a file holds several cards; one of a single card is a part of some book."""
+    return len(list(islice(_BEGINS.finditer(plain_head(entry, HEAD_BYTES)), 2))) > 1
 
 
 def _read(entry: FileEntry) -> Iterator[Finding]:

@@ -17,7 +17,14 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    roots_of_namesakes,
+)
 
 _ROOTS = frozenset({"smses", "calls"})
 _UNITS = ("sms", "mms", "call")
@@ -44,12 +51,17 @@ class SmsBackup(Source):
 
     connector_key = "sms_backup"
     lies_among_others = True
+    files_may_differ = True
     label = "SMS Backup & Restore"
     passed_over = MappingProxyType({"*.xsl": "the looks of a page"})
 
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return folders with backups by themselves: each may be of another phone."""
+        return roots_of_namesakes(_backups(tree))
+
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents whose root is a list of messages or calls."""
-        names = [entry.name for entry in tree.entries if _is_backup(entry, tree.kind == "file")]
+        names = _backups(tree)
         if not names:
             return None
         return Recognition(
@@ -64,6 +76,10 @@ class SmsBackup(Source):
         """Return one part for each document."""
         for entry in tree.these(recognition.detail["files"]):
             yield ExportPart(entry, partial(_read, entry))
+
+
+def _backups(tree: Tree) -> list[str]:
+    return [entry.name for entry in tree.entries if _is_backup(entry, tree.kind == "file")]
 
 
 def _is_backup(entry: FileEntry, single: bool) -> bool:
