@@ -344,3 +344,18 @@ def test_the_address_of_a_picture_is_kept(tmp_path: Path) -> None:
     card = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nPHOTO:https://x.example/a\r\nEND:VCARD\r\n"
     (data,) = read(SOURCE, put(tmp_path, card.encode())).values()
     assert data["links"] == ["https://x.example/a (photo)"]
+
+
+def test_two_cards_of_one_name_and_number_in_two_files_are_both_kept(tmp_path: Path) -> None:
+    card = "BEGIN:VCARD\nVERSION:3.0\nFN:Peter\nTEL:123\nNOTE:{}\nEND:VCARD\n".format
+    for name, note in (("a", "at work"), ("b", "at home"), ("c", "at home")):
+        (tmp_path / f"{name}.vcf").write_text(card(note))
+    records = check_twice(tmp_path, tmp_path.with_name("stores"))
+    assert sorted(data["notes"] for data in records.values()) == ["at home", "at work"]
+
+
+def test_a_card_with_an_id_in_two_files_is_one_contact(tmp_path: Path) -> None:
+    card = "BEGIN:VCARD\nVERSION:3.0\nUID:7\nFN:Peter\nNOTE:{}\nEND:VCARD\n".format
+    for name, note in (("a", "at work"), ("b", "at home")):
+        (tmp_path / f"{name}.vcf").write_text(card(note))
+    assert len(read(ContactsVcard(), tmp_path)) == 1

@@ -17,7 +17,7 @@ from pdpp.sources.formats.contacts_vcard.dialects import (
 )
 from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, vcard_lines
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import SeenKeys, digest_key, safe_key
+from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import open_narrow, plain_head
@@ -52,6 +52,7 @@ class ContactsVcard(Source):
 
     connector_key = "contacts_vcard"
     lies_among_others = True
+    parts_depend = True
     files_may_differ = True
     label = "Contacts (vCard)"
 
@@ -81,8 +82,9 @@ class ContactsVcard(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file of cards."""
+        nameless = SeenKeys()
         for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry))
+            yield ExportPart(entry, partial(_read, entry, nameless))
 
 
 def _files(tree: Tree) -> list[FileEntry]:
@@ -95,15 +97,16 @@ def _is_book(entry: FileEntry) -> bool:
     return len(list(islice(_BEGINS.finditer(plain_head(entry, HEAD_BYTES)), 2))) > 1
 
 
-def _read(entry: FileEntry) -> Iterator[Finding]:
-    seen = SeenKeys()
+def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
+    """Yield the cards of a file; ``nameless`` are those without an id in all files together."""
+    named = SeenKeys()
     with open_narrow(entry) as stream:
         for part in components(stream, ("VCARD",)):
             if isinstance(part, Skipped):
                 yield part._replace(example=f"{entry.name} {part.example}")
             elif isinstance(part, TextComponent):
                 where = f"{entry.name} card {part.number}"
-                yield from account(_read_vcard(part, seen, where), where, "card")
+                yield from account(_read_vcard(part, named, nameless, where), where, "card")
             elif isinstance(part, LooseLine) and part.line.strip():
                 yield _stray(part.line.strip(), entry.name)
 
@@ -114,14 +117,19 @@ def _stray(line: str, name: str) -> Finding:
     return Unknown("a line outside of every card", name)
 
 
-def _read_vcard(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]:
+def _read_vcard(
+    block: TextComponent, named: SeenKeys, nameless: SeenKeys, where: str
+) -> Iterator[Finding]:
     lines = [translated(line) for line in vcard_lines(block.text)]
     data = _contact(lines)
     if "name" not in data:
         yield Unknown("a card without a name", where)
         return
-    key = _key(lines, data)
-    whole = digest_key(key, *(f"{name}={data[name]}" for name in sorted(data)))
+    uid = next((line.text for line in lines if line.name == "UID" and line.text), "")
+    # A card with an id is the same in another file, and may be a later state of it.
+    seen, key = (named, safe_key(uid)) if uid else (nameless, _key(data))
+    told = sorted(data.keys() - {"updated_at"})
+    whole = digest_key(key, *(f"{name}={data[name]}" for name in told))
     if not seen.first(whole):
         yield Skipped("a card that stands twice", where)
         return
@@ -228,11 +236,8 @@ def _stamp(text: str) -> str | None:
     return moment_text(f"{year}-{month}-{day}T{hour}:{minute}:{second}Z")
 
 
-def _key(lines: list[VcardLine], data: dict[str, Any]) -> str:
-    """Return the card's own name, or one made of what rarely changes about a person."""
-    for line in lines:
-        if line.name == "UID" and line.text:
-            return safe_key(line.text)
+def _key(data: dict[str, Any]) -> RecordKey:
+    """Return a name for a card that has no id, made of what rarely changes about a person."""
     reach = (data.get("emails") or data.get("phones") or [""])[0]
     return digest_key(str(data["name"]), str(reach))
 
