@@ -152,3 +152,25 @@ def counted_down(method: Callable[..., None], times: int) -> Callable[..., None]
         end()
 
     return called
+
+
+def test_a_file_that_nobody_knows_is_told_by_its_kind_when_an_import_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, home = tmp_path / "vault", Home(tmp_path / "data")
+    (folder / ".obsidian").mkdir(parents=True)
+    (folder / ".obsidian" / "app.json").write_text("{}")
+    for number in range(60):
+        (folder / f"{number}.md").write_text(f"# Note {number}\n\nWords\n")
+    (folder / "odd.xyz").write_text("?")
+    with monkeypatch.context() as killing:
+        killing.setattr(writer, "BATCH_ITEMS", 10)
+        noted, dies = PositionLog.note, die(6)
+        killing.setattr(PositionLog, "note", lambda *told: (noted(*told), dies()))
+        with pytest.raises(Killed):
+            home.run(folder, "--yes")
+    again = home.bring(folder)
+    told = {case["reason"]: case["examples"] for case in again["files"]["passed_over"]}
+    [words] = [reason for reason, examples in told.items() if "odd.xyz" in examples]
+    assert ".xyz" in words
+    assert "not know" in words

@@ -24,7 +24,7 @@ EVERYWHERE: Mapping[str, str] = MappingProxyType(
 """Files that mean nothing in any export."""
 
 _OPENED = "an archive, whose files are looked at by themselves"
-_EARLIER = "a file that was dealt with in an earlier run"
+_EARLIER = "{kind}, which an earlier run of this import attached to a record or did not know"
 
 
 def count_files(
@@ -45,9 +45,13 @@ def count_files(
         elif is_archive(entry):
             files.pass_over(_OPENED, entry.name)
         elif resumed:
-            files.pass_over(_EARLIER, entry.name)
+            files.pass_over(_EARLIER.format(kind=_kind(entry)), entry.name)
         else:
-            files.wonder(f"a file of the kind {entry.suffix or 'without an ending'}", entry.name)
+            files.wonder(_kind(entry), entry.name)
+
+
+def _kind(entry: FileEntry) -> str:
+    return f"a file of the kind {entry.suffix or 'without an ending'}"
 
 
 def passed_over_reason(entry: FileEntry, patterns: Mapping[str, str]) -> str | None:
