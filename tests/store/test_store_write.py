@@ -208,3 +208,20 @@ def test_a_talk_that_ended_earlier_is_an_earlier_state_of_it(world: World) -> No
         batch.write()
     [talk] = all_records(world.store, world.reach("c1", "talks"))
     assert read_data(talk.data)["message_count"] == 3
+
+
+def test_a_part_of_a_talk_that_ends_where_the_whole_does_is_no_later_state(world: World) -> None:
+    fields = {
+        "id": {"type": "string"},
+        "message_count": {"type": "integer"},
+        "updated_at": {"type": "string", "format": "date-time"},
+    }
+    world.settle(declare(stream(), stream("talks", fields, {}, consent_time_field=None)))
+    feed = world.feed("c1", "talks")
+    for count, day in ((3, 1), (2, 1), (1, 2)):
+        batch = world.store.batch(feed, keep_newer=True)
+        data = {"id": "t", "message_count": count, "updated_at": f"2026-02-0{day}T12:00:00Z"}
+        batch.keep("t", world.clock.pass_by(), data, None)
+        batch.write()
+        [talk] = all_records(world.store, world.reach("c1", "talks"))
+        assert read_data(talk.data)["message_count"] == (3 if day == 1 else 1)

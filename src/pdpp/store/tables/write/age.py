@@ -1,6 +1,6 @@
 """Age: which of two states of a record was there first, by what the record says of itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pdpp.model import instant
@@ -10,6 +10,7 @@ from pdpp.store.numbers import read_data
 
 _CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
 """What importers call the time at which a record was last changed where it comes from."""
+_MESSAGES = "message_count"
 
 
 def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
@@ -18,17 +19,23 @@ def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
     if not names:
         return False
     before, after = read_data(other), read_data(text)  # no time is a long value
-    for name in names:
-        stored, new = (_moment(data.get(name)) for data in (before, after))
-        if stored is not None and (new is None or new < stored):
-            return True
-    return False
+    moments = [(_moment(before.get(name)), _moment(after.get(name))) for name in names]
+    if any(stored is not None and (new is None or new < stored) for stored, new in moments):
+        return True
+    # An export of a part of a talk, such as its last messages, may end where the whole one does.
+    same = all(stored == new for stored, new in moments)
+    return same and _count(after) < _count(before)
+
+
+def _count(data: Mapping[str, Any]) -> int:
+    count = data.get(_MESSAGES)
+    return count if isinstance(count, int) else 0
 
 
 def _change_fields(feed: Feed) -> Iterator[str]:
     fields = feed.stream.fields
     # A talk ends with its last message, so far; a visit or a track that ends earlier was corrected.
-    names = (*_CHANGED_AT, "ended_at") if "message_count" in fields else _CHANGED_AT
+    names = (*_CHANGED_AT, "ended_at") if _MESSAGES in fields else _CHANGED_AT
     return (name for name in names if name in fields and fields[name].kind in TIMES)
 
 
