@@ -283,3 +283,24 @@ def test_the_folder_of_sent_mail_alone_is_of_who_sent_it(tmp_path: Path) -> None
     seen = look(SOURCE, path)
     assert isinstance(seen, Recognition)
     assert seen.identity == "nora@lind.example"
+
+
+def test_mail_that_was_sent_to_one_person_alone_is_not_of_that_person(tmp_path: Path) -> None:
+    def written(number: int, more: str = "") -> str:
+        sender = ("nora@lind.example", "nora@work.example")[number % 2]
+        return (
+            f"From - Mon Feb  2 10:00:00 2026\n{more}Message-ID: <{number}@lind.example>\n"
+            f"Date: Mon, 2 Feb 2026 10:00:00 +0000\nFrom: {sender}\nTo: ben@example.org\n"
+            "Subject: Tides\n\nWords\n\n"
+        )
+
+    path = tmp_path / "Sent"
+    path.write_text("".join(map(written, range(8))))
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("", False)
+    carried = "Received: from a.example by b.example\n"
+    path.write_text("".join(written(number, carried) for number in range(8)))
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("ben@example.org", True)

@@ -20,6 +20,8 @@ _DELIVERED = re.compile(
 _HEADER = re.compile(rb"^(?:To|From|Cc|Bcc|Sender|Reply-To):(.*(?:\n[ \t].*)*)", re.IGNORECASE)
 _ADDRESS = re.compile(rb"[A-Za-z0-9._%+-]{1,80}@[A-Za-z0-9.-]{3,120}\w")
 _TO = rb"(?im)^%s:?[ \t]*<?%s(?:@|>?\s*$)"
+_CARRIED = re.compile(rb"^(?:X-)?(?:Received|Return-Path):", re.IGNORECASE | re.MULTILINE)
+"""What servers write into a message on its way."""
 _COPY = re.compile(r" ?\(\d+\)\Z")
 _FIRST_BYTES = 65_536
 _FEW = 3
@@ -31,14 +33,16 @@ def owner_of(entries: Iterable[FileEntry]) -> str:
     """Return the address that a mailbox belongs to, or nothing where its messages do not tell."""
     delivered: Counter[str] = Counter()
     involved: Counter[str] = Counter()
-    count = 0
+    senders: set[str] = set()
+    count, carried = 0, False
     for entry in list(entries)[:_MOST_FILES]:
         content = entry.head(_SAMPLE_BYTES).replace(b"\r\n", b"\n")
         for message in _FROM_LINE.split(content):
             head = message.partition(b"\n\n")[0]
             if head.strip():
                 count += 1
-                _count(head, delivered, involved)
+                carried = carried or bool(_CARRIED.search(head))
+                _count(head, delivered, involved, senders)
     # Who a message was delivered to is written by the owner's own server; all else by strangers.
     if delivered:
         return delivered.most_common(1)[0][0]
@@ -46,7 +50,9 @@ def owner_of(entries: Iterable[FileEntry]) -> str:
     if not best or count < _FEW or best[0][1] < _SHARE * count:
         return ""
     alone = len(best) == 1 or best[1][1] < best[0][1]
-    return best[0][0] if alone else ""
+    # What no server brought may be sent mail: under a few addresses of the owner's, to one person.
+    told = carried or best[0][0] in senders or len(senders) > _FEW
+    return best[0][0] if alone and told else ""
 
 
 def is_called_as_owner(entry: FileEntry, name: str) -> bool:
@@ -60,14 +66,17 @@ def without_copy(name: str) -> str:
     return _COPY.sub("", name)
 
 
-def _count(head: bytes, delivered: Counter[str], involved: Counter[str]) -> None:
+def _count(head: bytes, delivered: Counter[str], involved: Counter[str], senders: set[str]) -> None:
     """Count the addresses of one message, each once."""
     addresses: set[str] = set()
     for line in _unfolded(head):
         if match := _DELIVERED.match(line):
             delivered[match.group(1).decode("ascii", "replace").lower()] += 1
         elif match := _HEADER.match(line):
-            addresses.update(a.decode().lower() for a in _ADDRESS.findall(match.group(1)[:20_000]))
+            found = {a.decode().lower() for a in _ADDRESS.findall(match.group(1)[:20_000])}
+            addresses |= found
+            if line[:5].lower() == b"from:":
+                senders |= found
     involved.update(addresses)
 
 
