@@ -304,3 +304,15 @@ def test_a_form_is_taken_apart_wherever_its_pieces_end(size: int) -> None:
     assert parts[2][2] == content
     assert parts[3] == ("none", "e.txt", b"")
     assert json.dumps(parts[2][1])
+
+
+def test_a_plan_says_that_files_become_one_account_though_none_says_whose_it_is(
+    importing: House,
+) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for who in ("Mum", "Dad"):
+            card = f"BEGIN:VCARD\nVERSION:3.0\nFN:{who}\nEND:VCARD\n"
+            archive.writestr(f"{who}.vcf", card)
+    plan = Uploader(importing.owner()).send("books.zip", packed.getvalue())
+    assert "none says whose it is (Dad.vcf, Mum.vcf)" in plan.text

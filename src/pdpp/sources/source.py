@@ -169,13 +169,13 @@ def _share_a_name(places: Mapping[str, Sequence[str]]) -> bool:
     for place, names in places.items():
         for name in names:
             stem, alone = name.rpartition("/")[2].rpartition(".")[0], name == place
-            called = (_NUMBER if alone else _WORDLESS).sub("", stem).casefold()
+            called = without_copy(stem) if alone else _WORDLESS.sub("", stem)
+            called = called.casefold()
             holders.setdefault(called, set()).add(name if alone else plain_name(place))
     return any(len(held) > 1 for held in holders.values())
 
 
-_NUMBER = re.compile(r" ?\(\d{1,3}\)\Z")
-"""What a browser puts behind the name of a file that is there already."""
+_COPY = re.compile(r" ?\(\d+\)\Z")
 _WORDLESS = re.compile(r"[\W\d_]+")
 _MOST_ROOTS = 200
 _DATED = re.compile(
@@ -183,6 +183,11 @@ _DATED = re.compile(
     r"|[0-3]\d[-_.][01]\d[-_.](?:19|20)\d\d|(?<!\d)(?:19|20)\d\d(?!\d)|\(\d{1,3}\)\Z|\b(?:copy|kopie|copie|copia)\b",
     re.IGNORECASE,
 )
+
+
+def without_copy(stem: str) -> str:
+    """Return a name without the number that a browser gives to a second copy."""
+    return _COPY.sub("", stem)
 
 
 def plain_name(stem: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
+    Home,
     bring_and_ask,
     check_cuts,
     check_hostile_text,
@@ -334,3 +335,15 @@ def test_letters_of_version_1_are_read(tmp_path: Path) -> None:
     (data,) = read(SOURCE, tmp_path / "phone").values()
     assert data["title"] == "Gezeiten, Küste und Meer"
     assert data["notes"] == "one\ntwo; three"
+
+
+def test_a_calendar_without_a_name_is_the_same_when_a_browser_numbers_its_file(
+    tmp_path: Path,
+) -> None:
+    event = "BEGIN:VEVENT\nUID:1\nDTSTART:20260101T080000Z\nSUMMARY:Tide\nEND:VEVENT\n"
+    home, names = Home(tmp_path / "data"), ("Club.ics", "Club (1).ics")
+    for name in names:
+        path = tmp_path / name
+        path.write_text(f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{event}END:VCALENDAR\n")
+        report = home.bring(path)
+    assert report["counts"]["unchanged"] == report["counts"]["read"] == 1

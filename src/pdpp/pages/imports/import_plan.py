@@ -71,7 +71,7 @@ def _planned(candidate: FoundExport, root: Path, destination: Destination) -> Pl
         source=one_line(candidate.export.source.label, _LONGEST),
         account=one_line(destination.display_name, _LONGEST),
         detail=", ".join(filter(None, (where.strip(", "), amount))),
-        notes=[one_line(note, _LONGEST) for note in recognition.notes],
+        notes=[one_line(note, _LONGEST) for note in (*recognition.notes, *destination.notes)],
         order=import_order(
             candidate.tree.path,
             candidate.export.source.connector_key,

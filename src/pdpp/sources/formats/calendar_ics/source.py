@@ -23,6 +23,7 @@ from pdpp.sources.source import (
     Source,
     plain_name,
     roots_of_namesakes,
+    without_copy,
 )
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _property(entry: FileEntry, name: str) -> str | None:
 
 def _calendar_name(entry: FileEntry) -> str:
     named = _property(entry, "X-WR-CALNAME") or _property(entry, "NAME")
-    return named or entry.base.rpartition(".")[0] or entry.base
+    return named or without_copy(entry.base.rpartition(".")[0]) or entry.base
 
 
 class _Reader:

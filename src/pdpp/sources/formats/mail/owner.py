@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from pdpp.sources.reading.tree import FileEntry
+from pdpp.sources.source import without_copy
 
 _SAMPLE_BYTES = 4 << 20
 _MOST_FILES = 40
@@ -22,7 +23,6 @@ _ADDRESS = re.compile(rb"[A-Za-z0-9._%+-]{1,80}@[A-Za-z0-9.-]{3,120}\w")
 _TO = rb"(?im)^%s:?[ \t]*<?%s(?:@|>?\s*$)"
 _CARRIED = re.compile(rb"^(?:X-)?(?:Received|Return-Path):", re.IGNORECASE | re.MULTILINE)
 """What servers write into a message on its way."""
-_COPY = re.compile(r" ?\(\d+\)\Z")
 _FIRST_BYTES = 65_536
 _FEW = 3
 _SHARE = 0.6
@@ -59,11 +59,6 @@ def is_called_as_owner(entry: FileEntry, name: str) -> bool:
     """Tell whether the first messages of a mailbox were delivered to whom it is called after."""
     called = re.escape(without_copy(name).encode())
     return bool(re.search(_TO % (_TO_NAMES, called), entry.head(_FIRST_BYTES)))
-
-
-def without_copy(name: str) -> str:
-    """Return a name without the number that a browser gives to a second copy."""
-    return _COPY.sub("", name)
 
 
 def _count(head: bytes, delivered: Counter[str], involved: Counter[str], senders: set[str]) -> None:

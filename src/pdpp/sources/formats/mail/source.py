@@ -29,7 +29,7 @@ from pdpp.sources.formats.mail.layout import (
     without_envelope,
 )
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
-from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of, without_copy
+from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of
 from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
@@ -43,6 +43,7 @@ from pdpp.sources.source import (
     OwnerChoices,
     Recognition,
     Source,
+    without_copy,
 )
 
 if TYPE_CHECKING:
