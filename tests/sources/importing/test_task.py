@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine import open_store
+from tests.sources.kit import Home
 from tests.sources.word_lists import WordLists, Words
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.destination import Destination
 from pdpp.sources.importing.report import ImportReport
-from pdpp.sources.importing.task import ImportCallbacks
+from pdpp.sources.importing.task import ImportCallbacks, ImportTask
 
 
 def test_an_account_gets_a_connection_of_its_own_and_finds_it_again(word_lists: WordLists) -> None:
@@ -120,3 +122,21 @@ def test_what_was_left_out_before_a_kill_stands_in_the_history(word_lists: WordL
     ((_, kept),) = word_lists.state.reports()
     assert kept["status"] == "begun"
     assert [case["reason"] for case in kept["skipped"]] == ["torn"]
+
+
+@pytest.mark.parametrize("left", [0, 60])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_not_complete(
+    left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, home, run = tmp_path / "book.vcf", Home(tmp_path / "data"), ImportTask.run
+    cards = [f"BEGIN:VCARD\nVERSION:3.0\nFN:Person {at}\nEND:VCARD\n" for at in range(99)]
+
+    def run_late(task: ImportTask, *told: Any, **more: Any) -> ImportReport:
+        path.write_text("".join(cards[:left]))
+        return run(task, *told, **more)
+
+    monkeypatch.setattr(ImportTask, "run", run_late)
+    path.write_text("".join(cards))
+    report = home.bring(path)
+    assert report["status"] == "incomplete"
+    assert "became shorter" in report["skipped"][0]["examples"][0]

@@ -106,7 +106,7 @@ class FileEntry:
         except DAMAGE as problem:
             raise DamagedFile(f"{self.name} cannot be read: {_words(problem)}") from problem
         self.meter.opened.add(self.name)
-        return io.BufferedReader(_Measured(inner, self), _BUFFER)
+        return io.BufferedReader(_Measured(inner, self, offset), _BUFFER)
 
     def is_copy_of(self, other: "FileEntry") -> bool:
         """Tell whether another file has the same content; of other lengths neither is opened."""
@@ -127,9 +127,10 @@ class FileEntry:
 class _Measured(io.RawIOBase):
     """Content that is counted as it is read, and whose damage is told in our own words."""
 
-    def __init__(self, inner: BinaryIO, entry: FileEntry) -> None:
+    def __init__(self, inner: BinaryIO, entry: FileEntry, offset: int) -> None:
         self._inner = inner
         self._entry = entry
+        self._left = entry.size - offset
 
     def readable(self) -> bool:
         """Say that this can be read."""
@@ -142,6 +143,9 @@ class _Measured(io.RawIOBase):
         except DAMAGE as problem:
             message = f"{self._entry.name} cannot be read further: {_words(problem)}"
             raise DamagedFile(message) from problem
+        self._left -= len(chunk)
+        if not chunk and self._left > 0:
+            raise DamagedFile(f"{self._entry.name} became shorter while it was read")
         buffer[: len(chunk)] = chunk
         self._entry.meter.bytes_read += len(chunk)
         return len(chunk)
