@@ -43,9 +43,11 @@ WITHOUT_RECORDS = {
 """Parts of the store that hold no records: what is declared, grants, receipts, jobs, sizes, and the
 numbers that say whether anything changed."""
 
-HANDED_TO = {"clients_of", "copies_itself", "explained", "find_destination", "outcome_of"}
+HANDED_TO = {
+    *("by_account", "clients_of", "copies_itself", "explained", "find_destination", "outcome_of"),
+}
 """Functions that take the store whole: who may read an account, whether a backup can be made here,
-an error, the account that an export belongs to, and what became of an upload."""
+an error, the accounts that exports belong to, and what became of an upload."""
 
 
 def uses_of_the_store(tree: ast.Module) -> Iterator[str]:
