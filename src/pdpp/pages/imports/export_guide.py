@@ -28,7 +28,7 @@ WHERE: Mapping[str, str] = MappingProxyType(
         "copilot": "The folder User/workspaceStorage in the settings folder of VS Code.",
         "cursor": "The folder User/globalStorage in Cursor's settings folder.",
         "discord": "In Discord: Settings, Data & Privacy, Request all of my data.",
-        "documents": "PDF, Word, Excel, PowerPoint and LibreOffice files, in any folder.",
+        "documents": "PDF, Word, Excel, PowerPoint, LibreOffice, EPUB and RTF, in any folder.",
         "evernote": "In Evernote for the desktop: a notebook, Export, ENEX.",
         "facebook": "In Accounts Center: Your information, Export your information, as JSON.",
         "gemini_cli": "The folder .gemini/tmp in your home folder.",
