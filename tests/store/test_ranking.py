@@ -123,6 +123,22 @@ def test_words_that_are_asked_for_apart_are_found_where_they_are_written_as_one(
     assert "joined" not in scores(world, world.reach(keys=["half"]), "fuse box meter")
 
 
+def test_a_phone_number_is_found_however_its_digits_are_grouped(world: World) -> None:
+    chat(world).put(
+        {
+            "whole": message(1, "Nora", "Call me on +351912345678", chat="one"),
+            "home": message(10, "Nora", "My number is 912345678", chat="two"),
+            "other": message(20, "Nora", "The code is 912 000", chat="three"),
+        }
+    )
+    for asked in ("+351 912 345 678", "(+351) 912-345-678", "+351 912 345678"):
+        found = scores(world, world.reach(), asked)
+        assert found["whole"] > found.get("other", 0), asked
+    for asked in ("912 345 678", "+351 912 345 678", "912.345.678"):
+        found = scores(world, world.reach(), asked)
+        assert found["home"] > found["other"], asked
+
+
 def test_a_word_that_nothing_holds_is_found_where_it_is_written_apart(world: World) -> None:
     chat(world).put(
         {

@@ -198,11 +198,24 @@ def test_two_words_or_a_word_and_a_letter_tell_a_language() -> None:
 
 
 @pytest.mark.parametrize(
+    ("q", "required"),
+    [
+        *(("+351912345678", False), ("call +351 912 345 678", False), ("+1-202-555-0143", False)),
+        *(("+2024 taxes", True), ("+351", True), ("+351912345678a", True), ("+invoice", True)),
+    ],
+)
+def test_the_plus_of_a_phone_number_demands_nothing(q: str, *, required: bool) -> None:
+    assert any(word.required for word in parse_question(q, TODAY).words) == required
+
+
+@pytest.mark.parametrize(
     ("q", "joined"),
     [
         *(("the fuse box key", "fusebox"), ("wi-fi password", "wifi"), ("wi fi", "wifi")),
         *(("my e-mail", "email"), ("fuse boxes", "fusebox"), ("7 pm", "7pm"), ("LH 456", "lh456")),
         *(("a sofa for 1,200", "1200"), ("1.200,00", "1200"), ("5 kg", "5kg")),
+        *(("call 912 345 678", "912345678"), ("+351 912 345 678", "351912345678")),
+        *(("+351 912 345 678", "912345678"), ("+1 (202) 555-0143", "2025550143")),
         *(("Geburtstag Kuchen", "geburtstagskuch"), ("Heizung Rechnung", "heizungsrechn")),
     ],
 )
@@ -213,7 +226,14 @@ def test_neighbours_are_also_looked_for_as_one_word(q: str, joined: str) -> None
 
 @pytest.mark.parametrize(
     ("q", "joined"),
-    [("the box is a fuse", "boxfus"), ("20:00", "2000"), ("3/4 cups", "34"), ("we go on", "goon")],
+    [
+        *(("the box is a fuse", "boxfus"), ("20:00", "2000"), ("3/4 cups", "34")),
+        *(
+            ("we go on", "goon"),
+            ("12 34 56", "123456"),
+            ("0049 171 234 567 890 12", "004917123456789012"),
+        ),
+    ],
 )
 def test_what_is_not_looked_for_as_one_word(q: str, joined: str) -> None:
     words = parse_question(q, TODAY).words

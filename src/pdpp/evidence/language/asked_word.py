@@ -5,7 +5,7 @@ by all that it may be in.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from pdpp.evidence.language.members import members_of
@@ -40,6 +40,8 @@ _LEAST_JOINED = 4
 """Letters of a word that two neighbours make together."""
 _THOUSANDS = 3
 """Digits of the second of two numbers that are written as one: "1,200" and "1 200"."""
+_LONG_NUMBER = range(7, 16)
+"""Digits of a number of a phone or an account, which people write in groups."""
 _LINKED = ("heit", "ion", "keit", "ling", "schaft", "tag", "tat", "tum", "ung")
 """How German words end that have an "s" before the next part of a word, as "Heizungsrechnung"."""
 PREFIX_WEIGHT = 6.0
@@ -124,7 +126,22 @@ def _joined(
             as_one = _joined_terms(one, other, languages)
             terms.setdefault(one, []).extend(as_one)
             terms.setdefault(other, []).extend(as_one)
+    for group, number in _long_numbers(around):
+        terms.setdefault(group, []).append(number)
     return [_looked_for_as(word, terms.get(word.text, ())) for word in words]
+
+
+def _long_numbers(around: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield three groups of digits or more, each with the number they make, as "912 345 678".
+
+    The first group may be the code of a country, without which people write the number too.
+    """
+    for digits, run in groupby(around, str.isdecimal):
+        groups = list(run)
+        for some in (groups, groups[1:]):
+            number = "".join(some)
+            if digits and len(groups) > 2 and len(number) in _LONG_NUMBER:
+                yield from ((group, number) for group in some)
 
 
 def _may_be_one(one: str, other: str) -> bool:

@@ -31,6 +31,7 @@ _PART = re.compile(
     rf"(?:[{_QUOTES}](?P<quoted>[^{_QUOTES}]*)(?:[{_QUOTES}](?P<star>\**)|\Z)"
     rf"|(?P<word>[^\s{_QUOTES}]+))"
 )
+_PHONE = re.compile(r"\+\d(?:[ ()./-]{0,3}\d){6,14}(?!\w)")
 _NAMES = frozenset({"from", "with", "in", "before", "after", "on"})
 
 
@@ -118,6 +119,8 @@ class _Parser:
     def take(self, part: "re.Match[str]") -> None:
         """Take one word, phrase or operator."""
         sign, name = part["sign"], (part["name"] or "").lower()
+        if _PHONE.match(part.string, part.start()):
+            sign = None
         quoted, word = part["quoted"], part["word"]
         if name and name not in _NAMES:
             written = part[0] if sign is None else part[0][1:]
