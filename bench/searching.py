@@ -21,7 +21,15 @@ _WORDS = 6
 _PARTS = 50
 _TRIED = 3
 _TWENTIETHS = 20
-_INDEX = ("word_block", "word_block_feed", "word_gone", "posting", "word_list", "thread_place")
+_INDEX = (
+    "word_block",
+    "word_block_feed",
+    "word_gone",
+    "posting",
+    "long_posting",
+    "word_list",
+    "thread_place",
+)
 
 
 def questions(count: int) -> list[str]:

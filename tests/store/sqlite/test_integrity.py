@@ -32,6 +32,14 @@ def test_a_check_finds_a_count_that_does_not_match(tmp_path: Path, clock: Clock)
             "INSERT INTO posting VALUES ('kelp', 1, 99, x'00000000')",
             "1 posting of the word index belongs to no block",
         ),
+        (
+            f"INSERT INTO long_posting VALUES ({99 << 28}, x'00')",
+            "1 posting of the word index belongs to no block",
+        ),
+        (
+            "INSERT INTO posting SELECT 'kelp', 1, id, x'0500000000' FROM word_block",
+            "1 long posting is missing in the word index",
+        ),
     ],
 )
 def test_a_check_finds_a_word_index_that_is_not_that_of_the_records(

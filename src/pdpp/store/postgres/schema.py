@@ -17,7 +17,7 @@ from pdpp.store.tables.schema import TABLES
 
 SCHEMA = "pdpp"
 ROLE = "pdpp_worker"
-VERSION = 5
+VERSION = 6
 PARTITIONS = 4
 LOCK = 0x50445050
 """The advisory lock under which the schema is made and migrated."""
@@ -232,6 +232,9 @@ _FUNCTIONS_FIRST = (
 )
 
 COUNTING = counting(SCHEMA, ROLE)
+
+LONG_POSTING = tuple(_create(tables()["long_posting"], PARTITIONS))
+"""What makes the table that the fifth version did not have."""
 
 ESTIMATES = tuple(text for table in tables().values() for text in _estimates(table, PARTITIONS))
 

@@ -29,7 +29,7 @@ _MOST_ROWS = 512
 _INSERTION = re.compile(
     r"\s*((?:INSERT|REPLACE)[A-Z ]* INTO (\w+)\b.* VALUES) (\((?:\?, )*\?\))\s*", re.DOTALL
 )
-_LONG = frozenset({"long_value", "word_list"})
+_LONG = frozenset({"long_posting", "long_value", "word_list"})
 """Tables whose rows are so long that each is given alone: the engine copies what it is given."""
 
 

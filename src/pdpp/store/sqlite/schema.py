@@ -8,7 +8,7 @@ from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.tables.schema import TABLES
 
 APPLICATION_ID = 0x50445050
-VERSION = 23
+VERSION = 24
 """The format of the first release. Smaller numbers were only ever written during development."""
 
 _BLOB_CONTENT = """

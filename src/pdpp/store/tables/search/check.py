@@ -7,7 +7,8 @@ import numpy as np
 
 from pdpp.evidence.amount import counted
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.search import packing
+from pdpp.store.tables.search import long_postings, packing
+from pdpp.store.tables.search.long_postings import id_of, is_reference
 
 
 def word_problems(db: TableReader) -> Iterator[str]:
@@ -36,11 +37,26 @@ def word_problems(db: TableReader) -> Iterator[str]:
         if wrong:
             records = counted(wrong, "record is", "records are")
             yield f"{records} not in the word index as in the store; restore a backup"
+    yield from _posting_problems(db)
+
+
+def _posting_problems(db: TableReader) -> Iterator[str]:
+    """Yield which postings have no block, and which long ones are not there."""
     lost: Any = db.execute(
         "SELECT count(*) FROM posting p"
         " WHERE NOT EXISTS (SELECT 1 FROM word_block b WHERE b.id = p.block)"
     ).get
+    long: list[Any] = db.execute("SELECT id FROM long_posting").fetchall()
+    blocks = {id for (id,) in db.execute("SELECT id FROM word_block")}
+    lost += sum(long_postings.block_of(id) not in blocks for (id,) in long)
     if lost:
         belong = "belongs" if lost == 1 else "belong"
         some = counted(lost, "posting")
         yield f"{some} of the word index {belong} to no block; restore a backup"
+    short: list[Any] = db.execute(
+        "SELECT block, data FROM posting WHERE length(data) = ?", (long_postings.REFERENCE_BYTES,)
+    ).fetchall()
+    wanted = {id_of(block, data) for block, data in short if is_reference(data)}
+    if missing := len(wanted.difference(id for (id,) in long)):
+        some = counted(missing, "long posting is", "long postings are")
+        yield f"{some} missing in the word index; restore a backup"

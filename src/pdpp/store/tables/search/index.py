@@ -15,9 +15,10 @@ from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.records.predicate import OWNER
-from pdpp.store.tables.search import blocks, packing
+from pdpp.store.tables.search import blocks, long_postings, packing
 from pdpp.store.tables.search.blocks import Block, Longs, PlacePostings, Words
 from pdpp.store.tables.search.entry import Indexed
+from pdpp.store.tables.search.long_postings import NumberedPiece, Reference
 
 ANALYSER = TODAYS_ANALYSER
 """The version of the analyser that new blocks are made by."""
@@ -51,10 +52,14 @@ PostingKey = tuple[str, int, int]
 
 
 class SpreadWords(NamedTuple):
-    """The words of a spread block, the postings in the order of their table."""
+    """The words of a spread block, the postings in the order of their table.
+
+    Of long ones there are references, and the pieces beside them.
+    """
 
     lists: Sequence[WordList]
     postings: Sequence[Posting]
+    long: Sequence[NumberedPiece]
 
 
 def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence[Indexed]) -> None:
@@ -118,6 +123,7 @@ def insert(db: TableConnection, feed: int, block: Block, *, spread: bool = False
     if spread:
         words = spread_words(feed, block)
         insert_lists(db, id, words.lists)
+        long_postings.insert(db, id, words.long)
         insert_postings(db, id, words.postings)
     return id
 
@@ -160,7 +166,17 @@ def spread_words(feed: int, block: Block) -> SpreadWords:
         lists.append((place, bases.tobytes(), terms))
     # In the order of the table, whose pages are then filled one after the other.
     postings.sort()
-    return SpreadWords(lists, postings)
+    return SpreadWords(lists, postings, _set_apart(postings))
+
+
+def _set_apart(postings: list[Posting]) -> list[NumberedPiece]:
+    """Put references in the place of long pieces, and return these."""
+    long: list[NumberedPiece] = []
+    for at, (term, list_, piece) in enumerate(postings):
+        if len(piece) > long_postings.LONG:
+            postings[at] = term, list_, long_postings.reference(at)
+            long.append((at, piece))
+    return long
 
 
 def insert_lists(db: TableConnection, id: int, lists: Iterable[WordList]) -> None:
@@ -244,13 +260,21 @@ def load(db: TableReader, feed: int, id: int) -> Block:
             " ON p.term = t.value AND p.list = ? AND p.block = ?",
             (db.array(tuple(names)), feed << PLACE_BITS | place, id),
         ).fetchall()
-        slots, counts, changed, values = packing.joined_pieces([data for (data,) in rows])
+        slots, counts, changed, values = packing.joined_pieces(_whole(db, id, rows))
         impacts = np.frombuffer(bases, np.uint8)[slots]
         impacts[changed] = values
         starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         joined = (slots << blocks.SLOT_SHIFT | impacts).astype(np.uint32)
         places[place] = PlacePostings(names, starts, joined)
     return Block(packing.longs(times), packing.longs(numbers), places)
+
+
+def _whole(db: TableReader, block: int, rows: Iterable[tuple[bytes]]) -> list[bytes]:
+    """Return the pieces in some rows of a block, also those that lie apart."""
+    pieces = [data for (data,) in rows]
+    long = [at for at, piece in enumerate(pieces) if long_postings.is_reference(piece)]
+    long_postings.fetch(db, [Reference(pieces, at, block) for at in long])
+    return pieces
 
 
 def drop(db: TableConnection, feed: int, ids: Iterable[int]) -> None:
@@ -275,7 +299,8 @@ def delete_postings(db: TableConnection, keys: Sequence[PostingKey]) -> None:
 
 
 def drop_row(db: TableConnection, id: int) -> None:
-    """Remove a block that has no postings any more."""
+    """Remove a block that has no postings any more but long ones."""
+    long_postings.delete_all(db, id)
     db.execute("DELETE FROM word_list WHERE block = ?", (id,))
     db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
     db.execute("DELETE FROM word_block WHERE id = ?", (id,))

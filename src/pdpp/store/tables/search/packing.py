@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pdpp.store.ranking.postings import Impacts, Longs
 from pdpp.store.tables.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block, PlacePostings
 
-_SOME, _ALL, _DENSE, _BITS = 1, 2, 3, 4
+_SOME, _ALL, _DENSE, _BITS, APART = 1, 2, 3, 4, 5
 """How a piece is written: slots, and some impacts with their places, or all; or the impact in every
-slot; or a bit for every slot, and some impacts with their slots."""
+slot; or a bit for every slot, and some impacts with their slots; or in `long_postings.py`."""
 DENSE_PART = 4
 """From which part of a block's records on a term has one byte for each slot, 0 where it does not
 stand. A search copies such a piece as it is; slots of two bytes are shorter below a half only."""

@@ -8,11 +8,12 @@ import numpy as np
 from pdpp.store.ranking.postings import FieldPostings, Impacts, Longs, Postings, TermGroup
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
-from pdpp.store.tables.search import blocks, packing
+from pdpp.store.tables.search import blocks, long_postings, packing
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.common_postings import FieldOfTurn
 from pdpp.store.tables.search.lists import RUN_BITS, Turn
+from pdpp.store.tables.search.long_postings import REFERENCE_BYTES, Reference
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import BLOCK_BITS, Placement
 from pdpp.store.tables.search.small_blocks import SmallBlock, having
@@ -143,6 +144,7 @@ class PostingReader:
             # turn, and only these are handed to the groups.
             of_terms: dict[int, list[tuple[list[Part], list[bytes]]]] = {}
             last, of_term = 0, []
+            long: list[Reference] = []
             for at, pair, data in self._db.execute(sql, (names, packed)):
                 place = places.get(pair)
                 if place is None:
@@ -152,7 +154,10 @@ class PostingReader:
                 part, turn = place
                 parts, pieces = of_term[turn]
                 parts.append(part)
+                if len(data) == REFERENCE_BYTES and long_postings.is_reference(data):
+                    long.append(Reference(pieces, len(pieces), part.id))
                 pieces.append(data)
+            long_postings.fetch(self._db, long)
             for at, of_term in of_terms.items():
                 term = terms[at - 1]
                 for turn, (parts, pieces) in enumerate(of_term):

@@ -30,7 +30,7 @@ CREATE TABLE word_gone (
 );
 
 -- The postings of a spread block: `list` is the feed and the place of the field; `data` is a piece
--- as `packing.py` writes it.
+-- as `packing.py` writes it, or the number of a long one in its block.
 CREATE TABLE posting (
   term TEXT NOT NULL,
   list INTEGER NOT NULL,
@@ -39,15 +39,22 @@ CREATE TABLE posting (
   PRIMARY KEY (term, list, block)
 ) WITHOUT ROWID;
 
+-- The long ones of these pieces; see `long_postings.py`.
+CREATE TABLE long_posting (
+  id INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+);
+
 -- The terms of a spread block, by place and compressed: what its postings are found by. `bases` has
--- one byte for each slot: the least impact of the record in this field.
+-- one byte for each slot: the least impact of the record in this field. Not a table without rowid:
+-- there the search for a row reads the bytes beside it.
 CREATE TABLE word_list (
   block INTEGER NOT NULL,
   place INTEGER NOT NULL,
   bases BLOB NOT NULL,
   terms BLOB NOT NULL,
   PRIMARY KEY (block, place)
-) WITHOUT ROWID;
+);
 
 -- Records of one conversation in the order of time; `thread` is a hash of its name.
 CREATE TABLE thread_place (

@@ -16,13 +16,16 @@ import numpy as np
 
 from pdpp.store.tables.database import TableConnection, TableDatabase, TableReader
 from pdpp.store.tables.records.predicate import OWNER
-from pdpp.store.tables.search import blocks, index
+from pdpp.store.tables.search import blocks, index, long_postings
 from pdpp.store.tables.search.blocks import Block, Words
 
 Row = TypeVar("Row")
 
 PIECE_ROWS = 2_000
 """How many postings are written in one transaction: about a hundredth of a second."""
+
+LONG_ROWS = 100
+"""The same of long ones, which have kilobytes each."""
 
 _MOST_HALF_EMPTY = 4
 
@@ -175,7 +178,12 @@ def _build(database: TableDatabase, feed: int, block: Block) -> int:
     with database.writing() as db:
         id = index.insert_row(db, -feed, block, spread=True)
         index.insert_lists(db, id, words.lists)
-    for piece in _pieces(words.postings):
+    for long in _pieces(words.long, LONG_ROWS):
+        with database.writing() as db:
+            _still_built(db, feed, id)
+            long_postings.insert(db, id, long)
+        time.sleep(_PAUSE_SECONDS)
+    for piece in _pieces(words.postings, PIECE_ROWS):
         with database.writing() as db:
             _still_built(db, feed, id)
             index.insert_postings(db, id, piece)
@@ -218,9 +226,9 @@ def _hide(db: TableConnection, feed: int, ids: Sequence[int]) -> None:
             index.drop(db, feed, [id])
 
 
-def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    for start in range(0, len(rows), PIECE_ROWS):
-        yield rows[start : start + PIECE_ROWS]
+def _pieces(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
+    for start in range(0, len(rows), most):
+        yield rows[start : start + most]
 
 
 # Removing what is out of sight
@@ -239,14 +247,19 @@ def _remove_hidden(database: TableDatabase) -> bool:
             return False
         id, feed = row
         keys = list(index.posting_keys(database.reader, -feed, id))
+        long = long_postings.ids(database.reader, id)
     with database.writing() as db:
         # Whoever built it may have put it in its place since: then its records are only there.
         leaving = "UPDATE word_block SET spread = ? WHERE id = ? AND feed = ? RETURNING id"
         if next(db.execute(leaving, (_LEAVING, id, feed)), None) is None:
             return True
-    for piece in _pieces(keys):
+    for piece in _pieces(keys, PIECE_ROWS):
         with database.writing() as db:
             index.delete_postings(db, piece)
+        time.sleep(_PAUSE_SECONDS)
+    for ids in _pieces(long, LONG_ROWS):
+        with database.writing() as db:
+            long_postings.delete(db, ids)
         time.sleep(_PAUSE_SECONDS)
     with database.writing() as db:
         index.drop_row(db, id)
