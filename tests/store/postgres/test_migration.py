@@ -82,7 +82,8 @@ def test_a_database_of_the_first_version_becomes_what_a_new_one_is(url: str) -> 
             change = f"ALTER COLUMN {column} RESET (n_distinct), ALTER COLUMN {column}"
             raw.execute(f"ALTER TABLE {table} {change} SET STATISTICS -1".encode())
         raw.execute(f"DROP FUNCTION {schema.SCHEMA}.count_grown(text[], bigint)".encode())
-        raw.execute(f"DROP TABLE {schema.SCHEMA}.long_posting".encode())
+        for name in ("long_posting", "dated_cell"):
+            raw.execute(f"DROP TABLE {schema.SCHEMA}.{name}".encode())
         raw.execute(f"UPDATE {schema.SCHEMA}.about SET version = 1".encode())
         migrate(url)
         assert raw.execute(_ESTIMATES.encode()).fetchall() == new

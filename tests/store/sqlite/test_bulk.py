@@ -8,6 +8,7 @@ import pytest
 from pdpp.store.sqlite import bulk
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.tables.records.dated import mark_of
 from pdpp.store.tables.write.new_records import NewRecords
 
 pytestmark = pytest.mark.embedded("about the statements of the embedded engine")
@@ -59,6 +60,7 @@ def test_records_and_cells_of_every_kind_are_what_was_given(tmp_path: object) ->
         4,
         9,
         (0, 2),
+        (0,),
         [at + 1 for at in numbers],
         [f"k{at}" for at in numbers],
         [(at * 7_919) % 301 - 150 for at in numbers],
@@ -74,6 +76,7 @@ def test_records_and_cells_of_every_kind_are_what_was_given(tmp_path: object) ->
         db.insert_records(new)
         rows = db.execute("SELECT id, key, surrogate, time, digest, data FROM record").fetchall()
         stored = db.execute("SELECT field, record, value FROM cell").fetchall()
+        dated = db.execute("SELECT feed, mark, time, sequence FROM dated_cell").fetchall()
     store.close()
     columns = (new.ids, new.keys, new.surrogates, new.times, new.digests, new.data)
     assert sorted(rows) == sorted(zip(*columns, strict=True), key=lambda row: row[0])
@@ -81,3 +84,6 @@ def test_records_and_cells_of_every_kind_are_what_was_given(tmp_path: object) ->
     found = {(place, id): None if value == b"" else value for place, id, value in stored}
     assert found == wanted
     assert len(stored) == 2 * count
+    assert dated == sorted(
+        (4, mark_of(0, f"t{at % 3}"), 0, at + 1) for at in numbers if at % 7 and at % 5
+    )

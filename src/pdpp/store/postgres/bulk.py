@@ -33,6 +33,12 @@ _CELLS = """
     WHERE r.owner = $1 AND r.id BETWEEN $3 AND $4 AND c.place - 1 = ANY ($5::bigint[])
 """
 
+_DATED = """
+    INSERT INTO dated_cell (owner, feed, mark, time, sequence)
+    SELECT $1, $2, n.mark, n.time, n.sequence
+    FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS n(mark, time, sequence)
+"""
+
 _KINDS = (INT8, TEXT, INT8, INT8, INT8, INT8, TEXT, TEXT, BYTEA)
 
 
@@ -47,6 +53,9 @@ def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
     if new.places:
         span = (min(new.ids), max(new.ids))
         statements.append((_CELLS, (OWNER, new.feed, *span, list(new.places))))
+    if rows := new.dated_rows():
+        dated = [array_of(column, INT8) for column in zip(*rows, strict=True)]
+        statements.append((_DATED, (OWNER, new.feed, *dated)))
     db.run_meanwhile(statements)
 
 

@@ -21,8 +21,6 @@ class Migration(NamedTuple):
     statements: Sequence[str]
 
 
-_OF_THE_FOURTH = schema.tables().keys() - {"long_posting"}
-
 MIGRATIONS: Sequence[Migration] = (
     Migration(2, schema.COUNTING),
     # The second version had a function that looked at all tables.
@@ -30,9 +28,12 @@ MIGRATIONS: Sequence[Migration] = (
     # The third one did not look at whose rows they are.
     Migration(4, ("DROP FUNCTION IF EXISTS count_grown(text[])", *schema.COUNTING)),
     # The fourth one took an owner among many, and his streams, to have next to no rows.
-    Migration(5, (*schema.ESTIMATES, *(f'ANALYZE "{name}"' for name in _OF_THE_FOURTH))),
-    # The fifth one had long pieces of postings among the others, where they are found as well.
-    Migration(6, schema.LONG_POSTING),
+    Migration(
+        5, (*schema.ESTIMATES, *(f'ANALYZE "{table.name}"' for table in schema.EARLIER_TABLES))
+    ),
+    # The fifth one had long pieces of postings among the others, where they are found as well, and
+    # no dated cells, without which records are found until their declaration changes.
+    Migration(6, schema.ADDED),
 )
 """All steps in order, from the version of the first release to ``schema.VERSION``."""
 

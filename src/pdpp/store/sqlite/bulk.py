@@ -51,6 +51,7 @@ _RECORD = Insertion(
     9,
 )
 _CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?, ?, ?)", 3)
+_DATED = Insertion("INSERT INTO dated_cell VALUES", "(?1, ?2, ?, ?, ?)", 3)
 _SAME_CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?4, ?, ?)", 2)
 
 
@@ -107,6 +108,8 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
     _insert(db, _RECORD, [*chain.from_iterable(rows)], (OWNER, new.feed, new.version))
     if new.places:
         _insert_cells(db, new)
+    if new.dated:
+        _insert(db, _DATED, [*chain.from_iterable(new.dated_rows())], (OWNER, new.feed))
 
 
 def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:

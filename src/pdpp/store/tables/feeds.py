@@ -14,6 +14,8 @@ from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.records.dated import ADD as ADD_DATED
+from pdpp.store.tables.records.dated import all_dated_rows, is_dated
 from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.records.stamps import MOVED, Stamps
@@ -26,7 +28,14 @@ _Row = tuple[int, int, bytes]
 """A record's number, its surrogate and its data."""
 _CHUNK = 1_000
 _MOST_RAISED = 1 << 31
-_NO_PLACES: _Places = {"cells": [], "lexical": [], "time": [], "blobs": [], "thread": []}
+_NO_PLACES: _Places = {
+    "cells": [],
+    "dated": [],
+    "lexical": [],
+    "time": [],
+    "blobs": [],
+    "thread": [],
+}
 
 
 def load(db: TableReader, known: Catalogue | None) -> Catalogue:
@@ -103,8 +112,10 @@ def stored_feed(
     declared = sources[connection.connector_key].streams[stream]
     compared = {name: kind for name, (_, kind) in cells.items()}
     blobs = tuple(kept["blobs"])
+    # A database from before dated cells has none until its declaration changes.
+    dated = tuple(kept.get("dated", ()))
     return IndexedFeed(
-        number, connection, declared, compared, tuple(lexical), blobs, cells, lexical
+        number, connection, declared, compared, tuple(lexical), blobs, cells, lexical, dated
     )
 
 
@@ -298,6 +309,7 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
     blobs = sorted(f.name for f in stream.fields.values() if f.kind is Kind.BLOB)
     return {
         "cells": cells,
+        "dated": _dated_places(stream, cells),
         "lexical": lexical,
         "time": [stream.consent_time_field],
         "blobs": blobs,
@@ -305,11 +317,19 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
     }
 
 
+def _dated_places(stream: Stream, cells: Sequence[Sequence[str | None]]) -> list[int]:
+    """Return the places of the fields whose values are found by time too."""
+    if stream.consent_time_field is None:
+        return []
+    named = [(place, name) for place, (name, _) in enumerate(cells) if name is not None]
+    return [place for place, name in named if is_dated(stream.fields[name])]
+
+
 def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
     from pdpp.store.tables.search import index
 
-    for table in ("cell", "exact_number", "blob_use"):
+    for table in ("cell", "dated_cell", "exact_number", "blob_use"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     index.forget_feed(db, feed.id)
     done = 0
@@ -326,6 +346,9 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
     consent = feed.stream.consent_time_field
     every = cells_of(feed.cells)(data)
     times = [values[feed.cells[consent][0]] if consent is not None else None for values in every]
+    moments = [time if isinstance(time, int) else None for time in times]
+    numbers = [number for number, *_ in rows]
+    dated = all_dated_rows(feed.dated, every, moments, numbers)
     records, cells, exact, blobs = [], [], [], []
     for (number, surrogate, _), record, values, time in zip(rows, data, every, times, strict=True):
         records.append((orjson.dumps(values).decode(), time, number))
@@ -338,11 +361,11 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
     db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
+    db.executemany(ADD_DATED, [(OWNER, feed.id, *row) for row in dated])
     db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", exact)
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
     if not feed.lexical:
         return []
-    moments = [time if isinstance(time, int) else None for time in times]
     entries = entries_of(feed)(data, moments)
     return [
         Indexed(number, surrogate, entry)

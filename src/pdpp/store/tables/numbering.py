@@ -11,6 +11,11 @@ def record_number(feed: int, sequence: int) -> int:
     return feed << FEED_SHIFT | sequence
 
 
+def sequence_of(record: int) -> int:
+    """Return the place of a record in the sequence of its feed."""
+    return record & (1 << FEED_SHIFT) - 1
+
+
 def feed_of(record: int) -> int:
     """Return the feed a record's number names."""
     return record >> FEED_SHIFT

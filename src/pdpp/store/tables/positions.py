@@ -17,10 +17,14 @@ from pdpp.store.scope import Reach
 
 @dataclass(frozen=True, slots=True)
 class IndexedFeed(Feed):
-    """A feed with the position and kind of its compared fields and the position of its words."""
+    """A feed with the position and kind of its compared fields and the position of its words.
+
+    ``dated`` are the positions of the compared fields whose values are found by time too.
+    """
 
     cells: Mapping[str, tuple[int, Kind]]
     lexical: Mapping[str, int]
+    dated: tuple[int, ...]
 
 
 def indexed(feed: Feed) -> IndexedFeed:

@@ -1,6 +1,6 @@
 """Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -8,11 +8,14 @@ from typing import Any
 import orjson
 
 from pdpp.model.declaration import TIMES, Kind
-from pdpp.store.cell import text_cell
+from pdpp.model.grant import Interval
+from pdpp.store.cell import CellValue, text_cell
 from pdpp.store.number_key import Number, near, number_key
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.numbering import record_number
 from pdpp.store.tables.positions import cell_position, indexed
+from pdpp.store.tables.records.dated import SECOND, mark_of
 
 
 class OwnerId(int):
@@ -60,17 +63,14 @@ class Sql:
 
 @dataclass(frozen=True, slots=True)
 class CellRange:
-    """The cells of one field between two values: an indexed way into a reach."""
+    """The rows ``w`` of an index of cells that meet a condition: an indexed way into a reach.
 
-    place: int
+    ``number`` is that of the record which a row leads to.
+    """
+
+    table: str
+    number: Sql
     where: Sql
-
-    def rows(self, reach: Reach) -> Sql:
-        """Return the condition on cell rows, under the alias ``w``."""
-        return (
-            Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, self.place))
-            + self.where
-        )
 
 
 def records_where(reach: Reach) -> Sql:
@@ -181,19 +181,91 @@ def _condition(reach: Reach, condition: Condition) -> Sql:
 
 
 def spans(reach: Reach) -> list[CellRange]:
-    """Return the indexed ways into a reach that its time range and its conditions offer."""
-    ranges: dict[int, CellRange] = {}
+    """Return the indexed ways into a reach that its time range and its conditions offer.
+
+    Those of a reach that is limited in time lead to nothing outside that time: to look at what a
+    grant hides takes time, and how many hidden records meet a condition must cost nothing.
+    """
+    if reach.time is not None:
+        return [*_dated_spans(reach), time_span(reach)]
+    fields = dict.fromkeys(condition.field for condition in reach.conditions)
+    places = {field: cell_position(reach, field) for field in fields}
+    return [_field_span(reach, at, field) for field, at in places.items() if at is not None]
+
+
+def is_by_one_field(reach: Reach) -> bool:
+    """Tell whether everything that limits a reach is about one field."""
+    fields = {condition.field for condition in reach.conditions}
+    if reach.time is not None:
+        fields.add(reach.stream.consent_time_field or "")
+    return len(fields) == 1
+
+
+def time_span(reach: Reach) -> CellRange:
+    """Return the cells of the event time inside the time of a grant."""
+    consent = reach.stream.consent_time_field
+    if consent is None:
+        raise TypeError("a time limits streams that have an event time")
+    # The time of a grant holds for hidden times too, so this asks the feed and not the reach.
+    return _field_span(reach, indexed(reach.feed).cells[consent][0], consent)
+
+
+def _field_span(reach: Reach, place: int, field: str) -> CellRange:
+    return _cells(reach, place, span_where(reach, field))
+
+
+def value_span(reach: Reach, place: int, value: CellValue) -> CellRange:
+    """Return the cells that hold a value, those of hidden records among them."""
+    return _cells(reach, place, Sql("AND w.value = ?", (value,)))
+
+
+def _cells(reach: Reach, place: int, where: Sql) -> CellRange:
+    feed = (OWNER, reach.feed.id, place)
+    rows = Sql("w.owner = ? AND w.feed = ? AND w.field = ?", feed) + where
+    return CellRange("cell", Sql("w.record"), rows)
+
+
+def _dated_spans(reach: Reach) -> Iterator[CellRange]:
     for condition in reach.conditions:
         place = cell_position(reach, condition.field)
-        if place is not None and place not in ranges:
-            ranges[place] = CellRange(place, span_where(reach, condition.field))
-    consent = reach.stream.consent_time_field
-    if reach.time is not None and consent is not None:
-        # A grant's time range holds for hidden times too, so this asks the feed and not the reach.
-        cell = indexed(reach.feed).cells.get(consent)
-        if cell is not None and cell[0] not in ranges:
-            ranges[cell[0]] = CellRange(cell[0], span_where(reach, consent))
-    return list(ranges.values())
+        if condition.operator == "eq" and place is not None:
+            span = dated_span(reach, place, condition.value)
+            if span is not None:
+                yield span
+
+
+def dated_span(reach: Reach, place: int, value: str | float | Decimal) -> CellRange | None:
+    """Return the dated cells of a value inside the time of a grant; None where there are none."""
+    if reach.time is None or place not in indexed(reach.feed).dated:
+        return None
+    mark = mark_of(place, text_cell(value) if isinstance(value, str) else value)
+    rows = Sql("w.owner = ? AND w.feed = ? AND w.mark = ?", (OWNER, reach.feed.id, mark))
+    number = Sql("w.sequence + ?", (record_number(reach.feed.id, 0),))
+    return CellRange("dated_cell", number, rows + _seconds_where(reach, reach.time))
+
+
+def _seconds_where(reach: Reach, time: Interval) -> Sql:
+    """Return the seconds that a grant's time and a request's conditions on it lie in."""
+    sql = Sql("")
+    if time.since is not None:
+        sql += Sql("AND w.time >= ?", (time.since // SECOND,))
+    if time.until is not None:
+        sql += Sql("AND w.time < ?", (-(-time.until // SECOND),))
+    for condition in reach.conditions:
+        if condition.field == reach.stream.consent_time_field and reach.compares(condition.field):
+            sql += _second_where(condition)
+    return sql
+
+
+def _second_where(condition: Condition) -> Sql:
+    if not isinstance(condition.value, int):
+        raise TypeError("times are compared with times")
+    second, sql = condition.value // SECOND, Sql("")
+    if condition.operator in ("eq", "gte", "gt"):
+        sql += Sql("AND w.time >= ?", (second,))
+    if condition.operator in ("eq", "lte", "lt"):
+        sql += Sql("AND w.time <= ?", (second,))
+    return sql
 
 
 def span_where(reach: Reach, field: str) -> Sql:
@@ -220,36 +292,28 @@ def _cell_condition(reach: Reach, condition: Condition) -> Sql:
     return Sql(f"w.value {_OPERATORS[condition.operator]} ?", (bound,))
 
 
-def selective_span(db: TableReader, reach: Reach) -> CellRange | None:
-    """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly.
-
-    Where the time of a grant shows but few records, these are gone through, even if a condition
-    leaves fewer: how many hidden records meet a condition must cost nothing.
-    """
-    best: tuple[int, CellRange] | None = None
-    consent = indexed(reach.feed).cells.get(reach.stream.consent_time_field or "")
-    first = consent[0] if reach.time is not None and consent is not None else None
-    for span in sorted(spans(reach), key=lambda span: span.place != first):
-        most = _SELECTIVE if best is None else best[0] - 1
-        size = count_cells(db, span.rows(reach), most + 1)
+def shortest_span(db: TableReader, reach: Reach, most: int) -> CellRange | None:
+    """Return the indexed way into a reach that has the fewest rows, if they are at most so many."""
+    best: CellRange | None = None
+    for span in spans(reach):
+        size = count_cells(db, span, most + 1)
         if size <= most:
-            best = (size, span)
-            if span.place == first:
-                break
-    return best[1] if best else None
+            best, most = span, size - 1
+    return best
 
 
-def count_cells(db: TableReader, rows: Sql, most: int) -> int:
-    """Return how many cells ``w`` meet a condition, without looking at more than so many."""
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted"
-    return int(db.execute(sql, (*rows.values, most)).get)
+def count_cells(db: TableReader, span: CellRange, most: int) -> int:
+    """Return how many rows a way has, without looking at more than so many."""
+    rows = f"SELECT 1 FROM {span.table} w WHERE {span.where.text} LIMIT ?"
+    sql = f"SELECT count(*) FROM ({rows}) AS counted"
+    return int(db.execute(sql, (*span.where.values, most)).get)
 
 
 def narrow_way(db: TableReader, reach: Reach) -> Sql | None:
     """Return what follows ``FROM`` for the record rows ``r`` of a reach, if they are but few."""
     if _by_key(reach):
         return along_keys(reach)
-    span = selective_span(db, reach)
+    span = shortest_span(db, reach, _SELECTIVE)
     return None if span is None else along_span(span, reach)
 
 
@@ -259,10 +323,10 @@ def _by_key(reach: Reach) -> bool:
 
 
 def along_span(span: CellRange, reach: Reach) -> Sql:
-    """Return what follows ``FROM`` for the record rows ``r`` of a reach along a range of cells."""
+    """Return what follows ``FROM`` for the record rows ``r`` of a reach along a way."""
     # CROSS JOIN fixes the order: the planner, which has no statistics, might walk the feed instead.
-    way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
-    return way + limits_where(reach)
+    way = Sql(f"{span.table} w CROSS JOIN record r ON r.id =") + span.number
+    return way + Sql("WHERE") + span.where + limits_where(reach)
 
 
 def holds_exact(db: TableReader, reach: Reach, field: str, place: int | None) -> bool:

@@ -24,6 +24,7 @@ from pdpp.store.tables.records.predicate import (
     after_decimal,
     exact_key,
     holds_exact,
+    is_by_one_field,
     limits_where,
     records_where,
     span_where,
@@ -284,13 +285,12 @@ class RecordReader:
             row = next(self._db.execute(kept, (reach.feed.id,)), None)
             return 0 if row is None else int(row[0])
         ways = spans(reach)
-        if len(ways) == 1 and reach.keys is None and _only(reach):
-            rows = ways[0].rows(reach)
-            return int(
-                self._db.execute(f"SELECT count(*) FROM cell w WHERE {rows.text}", rows.values).get
-            )
-        sql = source(self._db, reach)
-        return int(self._db.execute(f"SELECT count(*) {sql.text}", sql.values).get)
+        if len(ways) == 1 and reach.keys is None and is_by_one_field(reach):
+            cells = ways[0].where
+            sql = f"SELECT count(*) FROM {ways[0].table} w WHERE {cells.text}"
+            return int(self._db.execute(sql, cells.values).get)
+        rows = source(self._db, reach)
+        return int(self._db.execute(f"SELECT count(*) {rows.text}", rows.values).get)
 
     def counts(self, reaches: Sequence[Reach]) -> dict[int, int]:
         """Return how many records each reach shows, by the number of its feed."""
@@ -370,14 +370,6 @@ def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
         + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
         + limits_where(reach, without=sort)
     )
-
-
-def _only(reach: Reach) -> bool:
-    """Tell whether everything that limits a reach is about one field."""
-    fields = {condition.field for condition in reach.conditions}
-    if reach.time is not None:
-        fields.add(reach.stream.consent_time_field or "")
-    return len(fields) == 1
 
 
 def _filtered_elsewhere(reach: Reach, sort: str) -> bool:

@@ -5,16 +5,18 @@ from collections import defaultdict
 
 from pdpp.store.cell import CellValue, text_cell
 from pdpp.store.query import PAGE_BYTES, RelatedPage
-from pdpp.store.scope import Reach
+from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
 from pdpp.store.tables.records.predicate import (
-    OWNER,
+    CellRange,
     Sql,
+    along_span,
     count_cells,
-    limits_where,
+    dated_span,
     records_where,
     value_of,
+    value_span,
 )
 from pdpp.store.tables.records.projection import (
     COLUMNS,
@@ -55,34 +57,34 @@ class RelatedReader:
         """Return the first records whose field has a value, by time where that is visible."""
         if self._place is None:
             return RelatedPage((), more=False)
-        cell = text_cell(value) if isinstance(value, str) else value
-        if self._groups is None and self._way.is_shorter(lambda most: self._size(cell, most)):
-            self._groups = self._grouped()
-        if self._groups is None:
-            rows = self._at(cell, limit + 1)
-        else:
-            rows = self._numbered(self._groups.get(cell, [])[: limit + 1])
+        rows = self._rows(self._place, value, limit + 1)
         records = self._projector(self._reach, None).records(rows[:limit], PAGE_BYTES)
         return RelatedPage(tuple(records), more=len(rows) > len(records))
 
-    def _cells(self, cell: CellValue) -> Sql:
-        """Return the condition on the cells ``w`` that hold a value."""
-        feed = (OWNER, self._reach.feed.id, self._place)
-        at = Sql("w.owner = ? AND w.feed = ? AND w.field = ?", feed)
-        return at + Sql("AND w.value = ?", (cell,))
+    def _rows(self, place: int, value: str | int, most: int) -> list[Row]:
+        """Return the first visible rows whose field has a value, by the shortest way to them."""
+        dated = None if self._reach.keys is not None else dated_span(self._reach, place, value)
+        if dated is not None:
+            return self._along(dated, self._with(value), most)
+        cell = text_cell(value) if isinstance(value, str) else value
+        span = value_span(self._reach, place, cell)
+        if self._groups is None and self._way.is_shorter(
+            lambda most: count_cells(self._db, span, most)
+        ):
+            self._groups = self._grouped()
+        if self._groups is None:
+            return self._along(span, self._reach, most)
+        return self._numbered(self._groups.get(cell, [])[:most])
 
-    def _size(self, cell: CellValue, most: int) -> int:
-        """Return how many records have a value, up to a number; hidden ones are among them."""
-        return count_cells(self._db, self._cells(cell), most)
+    def _with(self, value: str | int) -> Reach:
+        """Return the reach with the condition that the field has a value."""
+        kind = self._reach.stream.fields[self._field].kind
+        return self._reach.narrowed([Condition(self._field, kind, "eq", value)])
 
-    def _at(self, cell: CellValue, most: int) -> list[Row]:
-        """Return the first visible rows among all that have a value."""
-        sql = (
-            Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
-            + self._cells(cell)
-            + limits_where(self._reach)
-            + Sql(f"ORDER BY {self._order} LIMIT ?", (most,))
-        )
+    def _along(self, span: CellRange, reach: Reach, most: int) -> list[Row]:
+        """Return the first visible rows along a way."""
+        sql = Sql(f"SELECT NULL, {COLUMNS} FROM") + along_span(span, reach)
+        sql += Sql(f"ORDER BY {self._order} LIMIT ?", (most,))
         return fetched(self._db.execute(sql.text, sql.values), self._count)
 
     def _grouped(self) -> _Groups:

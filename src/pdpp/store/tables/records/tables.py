@@ -143,6 +143,18 @@ CREATE TABLE cell (
   PRIMARY KEY (owner, feed, field, value, surrogate)
 ) WITHOUT ROWID;
 
+-- Where a value is and when, for each record that has an event time and each of its cells that is
+-- found by equality: see `dated.py`. `mark` is a short hash of a field and a value, `time` is in
+-- seconds, `sequence` is that of the record's number. Nothing here is shown: a record is looked at.
+CREATE TABLE dated_cell (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  mark INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY (owner, feed, mark, time, sequence)
+) WITHOUT ROWID;
+
 -- The key of each decimal that no number of the engine is; its cell holds the number next to it.
 CREATE TABLE exact_number (
   owner INTEGER NOT NULL,

@@ -8,17 +8,17 @@ from collections.abc import Callable
 
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records.predicate import (
-    CellRange,
     Sql,
     along_keys,
     along_span,
     count_cells,
+    is_by_one_field,
     narrow_way,
     records_where,
-    span_where,
+    shortest_span,
     spans,
+    time_span,
 )
 
 _FEW = 256
@@ -71,14 +71,13 @@ class VisibleWay:
         """Return what follows ``FROM`` for the visible records ``r``."""
         if self._reach.keys is not None:
             return along_keys(self._reach)
-        return along_span(_time_span(self._reach), self._reach)
+        return along_span(time_span(self._reach), self._reach)
 
     def shows_at_most(self, most: int) -> bool:
         """Tell whether a grant shows at most so many records, without looking at more."""
         if self._reach.keys is not None:
             return len(self._reach.keys) <= most
-        rows = _time_span(self._reach).rows(self._reach)
-        return count_cells(self._db, rows, most + 1) <= most
+        return count_cells(self._db, time_span(self._reach), most + 1) <= most
 
 
 def page_way(db: TableReader, reach: Reach) -> Sql | None:
@@ -93,7 +92,7 @@ def page_way(db: TableReader, reach: Reach) -> Sql | None:
 def source(db: TableReader, reach: Reach) -> Sql:
     """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
     ways = spans(reach)
-    if len(ways) == 1 and reach.keys is None:
+    if len(ways) == 1 and reach.keys is None and (reach.time is None or is_by_one_field(reach)):
         return Sql("FROM") + along_span(ways[0], reach)
     way = narrow_way(db, reach) or _scarce_way(db, reach, _SCAN_PART)
     return Sql("FROM") + (Sql("record r WHERE") + records_where(reach) if way is None else way)
@@ -104,14 +103,8 @@ def _scarce_way(db: TableReader, reach: Reach, part: int) -> Sql | None:
     if not reach.restricted:
         return None
     total = db.execute("SELECT record_count FROM feed WHERE id = ?", (reach.feed.id,)).get
-    way = VisibleWay(db, reach)
-    return way.source() if way.shows_at_most(int(total or 0) // part) else None
-
-
-def _time_span(reach: Reach) -> CellRange:
-    """Return the cells of the event time inside the time of a grant."""
-    consent = reach.stream.consent_time_field
-    if consent is None:
-        raise TypeError("a time limits streams that have an event time")
-    # The time of a grant holds for hidden times too, so this asks the feed and not the reach.
-    return CellRange(indexed(reach.feed).cells[consent][0], span_where(reach, consent))
+    most = int(total or 0) // part
+    if reach.keys is not None:
+        return along_keys(reach) if len(reach.keys) <= most else None
+    span = shortest_span(db, reach, most)
+    return None if span is None else along_span(span, reach)

@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pdpp.store.cell import CellValue
+from pdpp.store.tables.records.dated import DatedRow, all_dated_rows
 
 
 class NewRecords(NamedTuple):
     """New records of one feed and one version: a value of each column for each of them.
 
     ``places`` are those of the fields that are compared; ``cells`` has a value for each place.
+    ``dated`` are those of the fields whose values are found by time too.
     """
 
     feed: int
     version: int
     places: Sequence[int]
+    dated: Sequence[int]
     ids: Sequence[int]
     keys: Sequence[str]
     surrogates: Sequence[int]
@@ -24,6 +27,10 @@ class NewRecords(NamedTuple):
     digests: Sequence[str]
     cells: Sequence[Sequence[CellValue]]
     data: Sequence[bytes]
+
+    def dated_rows(self) -> list[DatedRow]:
+        """Return where their values are and when, in the order of the table."""
+        return all_dated_rows(self.dated, self.cells, self.times, self.ids)
 
     def columns(self, cells: Sequence[str]) -> tuple[Sequence[Any], ...]:
         """Return what each record has of its own, with its cells as the engine writes them."""

@@ -8,6 +8,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.tables import deletion
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records import dated
 from pdpp.store.tables.records.long_values import stored_rows
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.search.entry import Indexed
@@ -31,6 +32,8 @@ class BatchRows:
     changed: list[tuple[Any, ...]] = field(default_factory=list)
     cells: list[tuple[Any, ...]] = field(default_factory=list)
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    dated: list[tuple[Any, ...]] = field(default_factory=list)
+    dated_gone: list[tuple[Any, ...]] = field(default_factory=list)
     words: list[Indexed] = field(default_factory=list)
     words_gone: list[Indexed] = field(default_factory=list)
     texts_changed: list[tuple[int, frozenset[str]]] = field(default_factory=list)
@@ -73,6 +76,7 @@ class BatchRows:
             (_CHANGE_RECORD, self.changed),
             ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
+            (dated.ADD, self.dated),
             ("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", self.exact),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
@@ -110,6 +114,7 @@ class BatchRows:
                 " AND surrogate = ?",
                 self.cells_gone,
             ),
+            (dated.REMOVE, self.dated_gone),
             (
                 "DELETE FROM exact_number WHERE owner = ? AND feed = ? AND field = ?"
                 " AND surrogate = ?",
@@ -149,6 +154,7 @@ class BatchRows:
                 self.feed.id,
                 self.version,
                 [place for place, _ in self.feed.cells.values()],
+                self.feed.dated,
                 ids,
                 batch.fresh(batch.keys),
                 surrogates,

@@ -11,6 +11,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.numbering import record_number
+from pdpp.store.tables.records.dated import dated_rows
 from pdpp.store.tables.records.long_values import (
     has_long_values,
     long_members,
@@ -146,6 +147,7 @@ class BatchWriter:
         )
         self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
         self._swap_cells(old, record.cells)
+        self._swap_dated(old, record.cells, record.time)
         self._swap_exact(old, before, after)
         self._swap_long_values(old, turn)
         self._drop_words(old, before)
@@ -162,6 +164,7 @@ class BatchWriter:
             edits = set(Stamps.parse(old.stamps).edits(old.created))
             self._swap_edits(old.surrogate, edits, set())
         self._swap_cells(old, None)
+        self._swap_dated(old, (), None)
         self._swap_exact(old, before, {})
         self._swap_long_values(old, None)
         self._drop_words(old, before)
@@ -187,6 +190,14 @@ class BatchWriter:
                 self._work.cells_gone.append(self._work.cell_key(place, value, old.surrogate))
                 if after is not None:
                     self._work.add_cell(place, after[place], old.surrogate, old.number)
+
+    def _swap_dated(self, old: "_Stored", cells: Sequence[CellValue], time: int | None) -> None:
+        """Let a record be found by its values where its time is now."""
+        feed = (OWNER, self._feed.id)
+        before = dated_rows(self._feed, orjson.loads(old.cells), old.time, old.number)
+        after = dated_rows(self._feed, cells, time, old.number) if cells else set()
+        self._work.dated_gone += [(*feed, *row) for row in before - after]
+        self._work.dated += [(*feed, *row) for row in after - before]
 
     def _swap_exact(
         self, old: "_Stored", before: Mapping[str, Any], after: Mapping[str, Any]
