@@ -81,6 +81,22 @@ def test_the_catalogue_is_one_value_until_it_changes(world: World) -> None:
     assert after.sources["mail"] is before.sources["mail"]
 
 
+def test_a_change_of_one_account_is_read_in_its_own_feeds_and_leaves_the_others(
+    world: World,
+) -> None:
+    world.store.connect("c2", "mail", "Second")
+    before = world.store.catalogue().feeds
+    world.store.connect("c1", "mail", "Renamed")
+    after = world.store.catalogue().feeds
+    assert after["c1", "messages"].connection.display_name == "Renamed"
+    assert after["c2", "messages"] is before["c2", "messages"]
+    declaration = declare(with_query(range_filters={}))
+    world.store.register(declaration)
+    for feed in world.store.catalogue().feeds.values():
+        assert feed.stream == declaration.streams["messages"]
+        assert feed.stream != after[feed.address].stream
+
+
 def test_every_revision_of_a_declaration_is_kept(world: World) -> None:
     first = world.store.catalogue().sources["mail"]
     second = declare(version="2")

@@ -9,7 +9,7 @@ import orjson
 from pdpp.model.declaration import Declaration, Kind, Stream
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
-from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
@@ -39,7 +39,7 @@ _NO_PLACES: _Places = {
 
 
 def load(db: TableReader, known: Catalogue | None) -> Catalogue:
-    """Return the catalogue, reusing the declarations already parsed."""
+    """Return the catalogue, reusing the declarations and feeds already parsed."""
     version = catalogue_version(db)
     if known is not None and known.version == version:
         return known
@@ -64,10 +64,12 @@ def load(db: TableReader, known: Catalogue | None) -> Catalogue:
             (OWNER,),
         )
     }
+    had = known.feeds if known is not None else {}
     feeds = {
-        (connection_id, stream): stored_feed(
-            number, connections[connection_id], sources, stream, places
+        (connection_id, stream): _same_feed(
+            had.get((connection_id, stream)), number, connections[connection_id], sources, places
         )
+        or stored_feed(number, connections[connection_id], sources, stream, places)
         for number, connection_id, stream, places in db.execute(
             "SELECT id, connection_id, stream, places FROM feed WHERE owner = ? AND removed = 0"
             " ORDER BY connection_id, stream",
@@ -94,6 +96,23 @@ def catalogue_version(db: TableReader) -> int:
     return 0 if row is None else int(row[0])
 
 
+def _same_feed(
+    had: Feed | None,
+    number: int,
+    connection: Connection,
+    sources: dict[str, Declaration],
+    places: str,
+) -> Feed | None:
+    """Return a feed that was read before, if it would be read the same again.
+
+    Each change of an account lets the whole catalogue be read anew, and changes few of its feeds.
+    """
+    if not isinstance(had, IndexedFeed) or had.id != number or had.kept != places:
+        return None
+    declared = sources[connection.connector_key].streams[had.stream.name]
+    return had if had.stream is declared and had.connection == connection else None
+
+
 def stored_feed(
     number: int,
     connection: Connection,
@@ -115,7 +134,16 @@ def stored_feed(
     # A database from before dated cells has none until its declaration changes.
     dated = tuple(kept.get("dated", ()))
     return IndexedFeed(
-        number, connection, declared, compared, tuple(lexical), blobs, cells, lexical, dated
+        number,
+        connection,
+        declared,
+        compared,
+        tuple(lexical),
+        blobs,
+        cells,
+        lexical,
+        dated,
+        places,
     )
 
 

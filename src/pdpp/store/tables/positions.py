@@ -6,7 +6,7 @@ position never changes its meaning while records have it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pdpp.model.declaration import Kind
@@ -19,12 +19,14 @@ from pdpp.store.scope import Reach
 class IndexedFeed(Feed):
     """A feed with the position and kind of its compared fields and the position of its words.
 
-    ``dated`` are the positions of the compared fields whose values are found by time too.
+    ``dated`` are the positions of the compared fields whose values are found by time too. ``kept``
+    is the text that all of this was read from.
     """
 
     cells: Mapping[str, tuple[int, Kind]]
     lexical: Mapping[str, int]
     dated: tuple[int, ...]
+    kept: str = field(compare=False, repr=False)
 
 
 def indexed(feed: Feed) -> IndexedFeed:
