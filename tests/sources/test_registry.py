@@ -70,6 +70,20 @@ def test_a_plugin_is_a_source_like_any_other() -> None:
     assert registry.load("good").label == "Good"
 
 
+def test_a_plugin_that_is_installed_meanwhile_is_seen_and_gone_when_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "late" not in registry.names()
+    about = tmp_path / "late-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: late\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[pdpp.sources]\nlate = plugin_late:Late\n")
+    assert "late" in registry.names()
+    about.rename(tmp_path / "elsewhere")
+    assert "late" not in registry.names()
+
+
 @pytest.mark.usefixtures("plugins")
 def test_a_plugin_that_fails_is_told_and_stops_none_of_the_others() -> None:
     found = list(registry.every())

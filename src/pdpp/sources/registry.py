@@ -1,6 +1,9 @@
 """The registry: every source there is, our own and those of installed plugins."""
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
@@ -99,10 +102,27 @@ def every() -> Iterator[Source | BrokenPlugin]:
         yield _load_plugin(plugin)
 
 
-def _plugins() -> dict[str, EntryPoint]:
+def _plugins() -> Mapping[str, EntryPoint]:
     """Return the plugins by name; one that takes the name of a built-in source is left out."""
+    return _plugins_in(tuple((path, _changed_at(path)) for path in sys.path))
+
+
+@lru_cache(maxsize=1)
+def _plugins_in(_: tuple[tuple[str, int], ...]) -> Mapping[str, EntryPoint]:
+    """Return the plugins, which are those of before while no folder of packages has changed.
+
+    To ask for them reads what every installed package says of itself.
+    """
     points = entry_points(group=GROUP)
-    return {point.name: point for point in points if point.name not in BUILT_IN}
+    return MappingProxyType({point.name: point for point in points if point.name not in BUILT_IN})
+
+
+def _changed_at(path: str) -> int:
+    """Return when a package was last put into a folder, or taken out; 0 where there is none."""
+    try:
+        return os.stat(path or os.curdir).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _load_plugin(point: EntryPoint) -> Source | BrokenPlugin:
