@@ -29,6 +29,7 @@ import orjson
 import uvicorn
 from starlette.types import ASGIApp
 from tests.engine import copy_store, open_store, ordered_surrogate
+from tests.made_once import parse_once
 
 from pdpp import demo
 from pdpp.app import make_app
@@ -36,7 +37,6 @@ from pdpp.authz.selection import Selection, make_grant, resolve
 from pdpp.authz.token import TokenKind, mint
 from pdpp.model import instant
 from pdpp.model.grant import Allowance
-from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
 from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
@@ -125,7 +125,7 @@ def plant(
     records: Mapping[tuple[str, str], Sequence[Record]] | None = None,
 ) -> None:
     """Register a source, its connections by id and name, and records by connection and stream."""
-    store.register(parse_declaration(declaration))
+    store.register(parse_once(declaration))
     for connection_id, display_name in connections.items():
         store.connect(connection_id, str(declaration["connector_key"]), display_name)
     for (connection_id, stream), rows in (records or {}).items():

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.engine import open_store
+from tests.made_once import parse_once
 from tests.promises.letters import declaration
 from tests.serving import SetClock, approve
 
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.model import instant
 from pdpp.model.grant import Interval
-from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Store
 
 INSIDE = (
@@ -119,7 +119,7 @@ def make_template(folder: Path) -> Template:
     clock = SetClock("2026-08-01T00:00:00Z")
     store = open_store(folder, clock)
     store.secret()
-    store.register(parse_declaration(declaration()))
+    store.register(parse_once(declaration()))
     for connection_id in ("home", "work", "other"):
         store.connect(connection_id, "letters", connection_id.title())
     kept = [store.keep_blob(io.BytesIO(content), "text/plain", 1 << 20) for content in BLOBS]

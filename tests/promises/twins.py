@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.engine import copy_store, open_store, revoke_grant, surrogate_by_key
+from tests.made_once import parse_once
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration, later_declaration
 from tests.promises.sights import (
@@ -31,7 +32,6 @@ from tests.serving import UNLIMITED, SetClock, approve
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection
 from pdpp.model import instant
-from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
 from pdpp.store.port import Store
 
@@ -243,7 +243,7 @@ class Twins:
 
     def _declare(self, twin: Twin) -> None:
         chosen = twin.own.chance.choice((declaration, later_declaration))
-        twin.store.register(parse_declaration(chosen()))
+        twin.store.register(parse_once(chosen()))
 
     def _connect(self, twin: Twin) -> None:
         twin.store.connect(twin.own.chance.choice(("aa", "zz")), "letters", "Hidden")

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine import open_store
+from tests.made_once import parse_once
 from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile
-from pdpp.model.validation import parse_declaration
 from pdpp.sources.importing.positions import PositionLog
 from pdpp.sources.importing.report import ImportReport, ImportSubject
 from pdpp.sources.importing.run import ImportRun
@@ -134,7 +134,7 @@ class Harness:
 def new_desk(folder: Path) -> Harness:
     """Open a store for a test."""
     store = open_store(folder / "data")
-    store.register(parse_declaration(DECLARATION))
+    store.register(parse_once(DECLARATION))
     store.connect("c1", "notes", "Me")
     return Harness(store, folder)
 

@@ -23,11 +23,11 @@ from typing import Any
 
 from tests.cli.shell import Ended, pdpp, pdpp_here
 from tests.engine import open_store
+from tests.made_once import parse_once
 from tests.soak import SOAK
 
 from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused
-from pdpp.model.validation import parse_declaration
 from pdpp.sources.item import START, Finding, Item, Skipped, Unknown
 from pdpp.sources.keys import RecordKey
 from pdpp.sources.reading.tree import Tree, open_tree
@@ -86,7 +86,7 @@ def told(source: Source, path: Path, **settings: str) -> list[Skipped | Unknown]
 
 def check_items(source: Source, items: Iterable[Item]) -> None:
     """Check that every item fits the declaration of its source."""
-    streams = parse_declaration(source.declaration()).streams
+    streams = parse_once(source.declaration()).streams
     for item in items:
         assert problem_of(streams[item.stream], item) is None, item
         assert item.data.get("id") == item.key

@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from tests.engine import open_store, ordered_surrogate
+from tests.made_once import parse_once
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration, Kind
 from pdpp.model.grant import Allowance, Interval
-from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, converter_of
@@ -106,7 +106,7 @@ def stream(
 
 
 def declare(*streams: Data, key: str = "mail", source: str = "", version: str = "1") -> Declaration:
-    return parse_declaration(
+    return parse_once(
         {
             "protocol_version": "0.1.0",
             "source": {"kind": "connector", "id": source or f"https://example.org/{key}"},
