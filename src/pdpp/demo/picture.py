@@ -6,6 +6,9 @@ import zlib
 WIDTH = 24
 HEIGHT = 16
 
+_SHADES = bytes(range(256)) + bytes(range(WIDTH))
+"""Every shade, and the first ones again."""
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
 
@@ -18,7 +21,11 @@ def png(sky: bytes, sea: bytes, horizon: int) -> bytes:
 
 
 def _row(colour: bytes, y: int) -> bytes:
-    return b"".join(bytes((part + x + 3 * y) % 256 for part in colour) for x in range(WIDTH))
+    row = bytearray(len(colour) * WIDTH)
+    for at, part in enumerate(colour):
+        first = (part + 3 * y) % 256
+        row[at :: len(colour)] = _SHADES[first : first + WIDTH]
+    return bytes(row)
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
