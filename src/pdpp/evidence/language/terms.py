@@ -74,7 +74,8 @@ def pieces(text: str) -> list[str]:
     if not folded:
         return []
     words = folded.split(" ")
-    return words if text.isascii() else _spaced(words)
+    # Most other letters were folded to plain ones: such a text has no word of those scripts.
+    return words if folded.isascii() else _spaced(words)
 
 
 def _spaced(words: Sequence[str]) -> list[str]:
