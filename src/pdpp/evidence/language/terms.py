@@ -103,8 +103,9 @@ def language_of(words: Sequence[str], text: str) -> str:
     if text.isascii():
         return common_words().language(words[:LANGUAGE_SAMPLE])
     sample = " ".join(words[:LANGUAGE_SAMPLE])
+    scripts = () if sample.isascii() else _SCRIPTS
     allowed = next(
-        (names for script, names in _SCRIPTS if 2 * len(script.findall(sample)) > len(sample)), None
+        (names for script, names in scripts if 2 * len(script.findall(sample)) > len(sample)), None
     )
     if allowed is not None and len(allowed) == 1:
         return allowed[0]
