@@ -4,6 +4,15 @@ from datetime import date, timedelta
 
 import pytest
 
+from pdpp.evidence.language.calendar_words import (
+    DAYS_AGO,
+    MONTHS,
+    NUMBERS,
+    RELATIVE,
+    SEASONS,
+    WEEKDAYS,
+    with_usual_letters,
+)
 from pdpp.evidence.language.when import Unit, day_named, in_years, moments
 
 TODAY = date(2026, 11, 15)  # a Sunday
@@ -52,6 +61,10 @@ TODAY = date(2026, 11, 15)  # a Sunday
         ("nächste Woche", Unit.WEEK, date(2026, 11, 16), 7),
         ("l'année dernière", Unit.YEAR, date(2025, 1, 1), 365),
         ("w zeszłym miesiącu", Unit.MONTH, date(2026, 10, 1), 31),
+        ("MAYIS 2024", Unit.MONTH, date(2024, 5, 1), 31),
+        ("kasim 2023", Unit.MONTH, date(2023, 11, 1), 30),
+        ("geçen PAZARTESİ", Unit.DAY, date(2026, 11, 9), 1),
+        ("aujourd’hui", Unit.DAY, date(2026, 11, 15), 1),
     ],
 )
 def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: int) -> None:
@@ -66,11 +79,24 @@ def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: 
         *("may I go", "April said", "99.99.2024", "call 2024 now"),
         *("INV-2024-12", "2024-12-0113", "RE-2024-03-05"),
         *("photos of Maja", "shoes of marca", "in Mart", "mars bar", "the sun set", "dom sob"),
+        "Kasim called",
         *("Marco called", "Tom Friday", "Domingo said", "guten Morgen", "hier ist es", "ter sexta"),
     ],
 )
 def test_what_names_no_time(text: str) -> None:
     assert moments(text, TODAY) == []
+
+
+@pytest.mark.parametrize("table", [MONTHS, SEASONS, WEEKDAYS, NUMBERS, DAYS_AGO, RELATIVE])
+def test_names_are_read_however_their_letters_are_written(table: dict[str, object]) -> None:
+    for name in table:
+        for form in (name.upper(), name.replace("i", "ı"), name.replace("s", "ſ")):
+            after = ("{}", "3 {} 2024", "geçen {}", "{} 2024", "{} days ago")
+            for text in (words.format(form) for words in after):
+                usual = with_usual_letters(text).lower()
+                expected = [moment.start for moment in moments(usual, TODAY)]
+                assert [moment.start for moment in moments(text.lower(), TODAY)] == expected
+                moments(text, TODAY)
 
 
 def test_a_day_without_a_year_comes_round() -> None:

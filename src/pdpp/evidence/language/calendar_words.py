@@ -13,10 +13,22 @@ _OTHER_WORDS = frozenset({"dun", "marco"})
 """What names become without their accents that means something else then."""
 
 
+_LOOKALIKES = str.maketrans("ıİſ’", "iIs'")
+
+
+def with_usual_letters(text: str) -> str:
+    """Return a text of the same length in which each letter of a name has one small form.
+
+    A pattern that ignores case takes "MAYIS" for "mayıs", while its small letters are "mayis".
+    """
+    return text.translate(_LOOKALIKES)
+
+
 def _with_plain(meanings: dict[str, _Value]) -> dict[str, _Value]:
-    """Return names with those that people type without accents."""
+    """Return names with those that people type without accents, and all with usual letters."""
     plain = {indexed_text(name): meaning for name, meaning in meanings.items()}
-    return {name: plain[name] for name in plain if name not in _OTHER_WORDS} | meanings
+    every = {name: plain[name] for name in plain if name not in _OTHER_WORDS} | meanings
+    return {with_usual_letters(name): meaning for name, meaning in every.items()} | every
 
 
 _MONTHS = """

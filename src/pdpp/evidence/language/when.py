@@ -17,6 +17,7 @@ from pdpp.evidence.language.calendar_words import (
     RELATIVE,
     SEASONS,
     WEEKDAYS,
+    with_usual_letters,
 )
 
 
@@ -57,7 +58,7 @@ _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _IN_DATES = frozenset({"maja", "marca", "mart", "marts", "nisan"})
 """Months beside a day or a year alone: else these are names, or brands and shops."""
 _ALSO_WORDS = frozenset({"aralik", "aralık", "ekim", "mars", "mayo", "ocak", *_IN_DATES})
-_ALSO_NAMES = frozenset({"april", "june", "august", "augustus", "julio"})
+_ALSO_NAMES = frozenset({"april", "june", "august", "augustus", "julio", "kasim"})
 _BARE_MONTH = "|".join(name for name in MONTHS if name not in _IN_DATES)
 _LOOSE_MONTH = "|".join(name for name in MONTHS if len(name) > 3 and name not in _ALSO_WORDS)
 _SEASON = "|".join(SEASONS)
@@ -251,6 +252,7 @@ _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), find) for pattern, find i
 def moments(text: str, today: date) -> list[Moment]:
     """Return the time expressions of a question, the most exact ones first."""
     expressions: list[Moment] = []
+    text = with_usual_letters(text)
     if not _has_hint(text):
         return expressions
     for pattern, find in _COMPILED:
