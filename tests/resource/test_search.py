@@ -132,6 +132,15 @@ def test_a_misspelt_word_is_read_as_the_nearest_and_that_is_told(words: httpx.Cl
     assert by_key["both"]["missing"] == ["heron"]
 
 
+def test_a_hit_that_holds_all_parts_of_a_word_holds_the_word(words: httpx.Client) -> None:
+    params = {"q": "harbourlight", "match": "all"}
+    body = words.get("/v1/search", params=params).json()
+    assert body["meta"]["repaired"] == {"harbourlight": ["harbour light"]}
+    (hit,) = body["data"]
+    assert (hit["record_key"], hit["matched"], hit["missing"]) == ("order", ["harbourlight"], [])
+    assert hit["evidence_excerpts"][0]["preview_text"].startswith("<mark>lights</mark> of the")
+
+
 def test_a_hit_says_what_and_where_it_is(library: World, reader: httpx.Client) -> None:
     params = {"q": "gift", "streams": "books"}
     (hit,) = reader.get("/v1/search", params=params).json()["data"]

@@ -350,7 +350,7 @@ def _evidence(
     texts = [
         (place, text) for place in frame.places if isinstance(text := data.get(place.name), str)
     ]
-    found = _holding(texts, marker.find) or _holding(texts, marker.find_any_form)
+    found = _meant(texts, marker, marker.find) or _meant(texts, marker, marker.find_any_form)
     matched, missing = marker.split({match[2] for _, _, matches in found for match in matches})
     # Words that are only near in meaning find a record and are none of those asked for.
     found = found or _holding(texts, marker.find_related)
@@ -358,6 +358,20 @@ def _evidence(
     best = quoted if len(quoted) < 2 else [max(quoted, key=_worth)]
     excerpts = [_passage(frame, key, route, *one) for one in best]
     return _Evidence([place.name for place, _, _ in found], matched, missing, excerpts)
+
+
+def _meant(
+    texts: Sequence[tuple[_Place, str]], marker: Marker, look: Callable[[str], list[Match]]
+) -> list[_Found]:
+    """Return the fields that hold words, without parts of a word that the record does not hold."""
+    found = _holding(texts, look)
+    strays = marker.strays(match[2] for _, _, matches in found for match in matches)
+    if not strays:
+        return found
+    kept = [
+        (place, text, [at for at in every if at[2] not in strays]) for place, text, every in found
+    ]
+    return [one for one in kept if one[2]]
 
 
 def _holding(

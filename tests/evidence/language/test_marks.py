@@ -85,11 +85,30 @@ def test_the_words_a_record_holds_and_lacks_are_told_apart() -> None:
     assert marker.split(held) == (["passport", "expires"], ["soon"])
 
 
-def test_a_word_that_is_written_apart_is_marked_where_its_parts_stand_side_by_side() -> None:
-    marker = Marker(parse_question("postbox key", TODAY), {"postbox": ("post box",)})
-    text = "A box, and the post boxes"
-    assert [text[match.start : match.end] for match in marker.find(text)] == ["post boxes"]
-    assert marker.split({match.phrase for match in marker.find(text)}) == (["postbox"], ["key"])
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("the post boxes", ["post", "boxes"]),
+        ("A box came by post", ["box", "post"]),
+        ("A box is here", []),
+    ],
+)
+def test_a_word_that_is_written_apart_is_held_where_all_its_parts_stand(
+    text: str, marks: list[str]
+) -> None:
+    marker = Marker(parse_question("postboxes key", TODAY), {"postboxes": ("post boxes",)})
+    matches = marker.find(text)
+    strays = marker.strays(match.phrase for match in matches)
+    assert [text[at.start : at.end] for at in matches if at.phrase not in strays] == marks
+    held = marker.split(match.phrase for match in matches)
+    assert held == ((["postboxes"], ["key"]) if marks else ([], ["postboxes", "key"]))
+
+
+def test_a_part_that_is_asked_for_itself_is_no_stray() -> None:
+    marker = Marker(parse_question("postbox box", TODAY), {"postbox": ("post box",)})
+    indexes = [match.phrase for match in marker.find("A box is here")]
+    assert marker.strays(indexes) == frozenset()
+    assert marker.split(indexes) == (["box"], ["postbox"])
 
 
 def test_related_words_are_found_apart() -> None:

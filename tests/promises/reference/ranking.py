@@ -510,10 +510,9 @@ def _hit(
     missing: list[str] = []
     for word in question.words:
         terms = {*word.own, *repaired.get(word.text, ())}
-        apart = tuple(Phrase(tuple(term.split()), True) for term in terms if " " in term)
-        side_by_side = any(find(text, apart) for text in one.texts.values())
+        ways = [map(part_terms, term.split()) for term in terms if " " in term]
         if (
-            side_by_side
+            any(all(held.intersection(part) for part in way) for way in ways)
             or terms & held
             or (word.prefix is not None and _begins(word.prefix, one, held))
         ):

@@ -11,6 +11,7 @@ from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
 from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, language_of
+from pdpp.evidence.language.word_parts import part_terms
 
 MOST_MATCHES = 400
 _BLOCK = 16_384
@@ -38,8 +39,9 @@ def _no_check() -> None:
 class Marker:
     """Finds the words of one question in texts. A match's ``phrase`` is the index of its word.
 
-    That of a quoted phrase, which a record must hold, is below zero; that of several words which
-    have the stem in common, as "photo" and "photos", is past those of the words.
+    That of a quoted phrase, which a record must hold, is below zero; past those of the words are
+    those of the parts of a word that is written apart, and of several words which have the stem in
+    common, as "photo" and "photos".
     """
 
     def __init__(
@@ -53,14 +55,15 @@ class Marker:
         self._check = check
         self._related: dict[str, int] = {}
         self._prefixes: list[tuple[Phrase, int]] = []
-        self._apart: list[tuple[Phrase, int]] = []
-        """Words that are written as several, side by side."""
+        self._parts: dict[int, range] = {}
+        """The words that are written apart, each with the indexes of its parts."""
+        self._count = len(self.words)
         holders: dict[str, list[int]] = {}
         for at, word in enumerate(question.words):
             terms = [*word.own, *(repaired or {}).get(word.text, ())]
             for term in dict.fromkeys(terms):
                 if " " in term:
-                    self._apart.append((Phrase(tuple(term.split()), True), at))
+                    self._take_apart(at, term.split(), holders)
                 else:
                     holders.setdefault(term, []).append(at)
             for term, _ in word.related:
@@ -75,6 +78,14 @@ class Marker:
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
         self._unchecked = 0
 
+    def _take_apart(self, word: int, parts: Sequence[str], holders: dict[str, list[int]]) -> None:
+        """Look for the parts of a word, which count only in a record that holds all of them."""
+        self._parts[word] = range(self._count, self._count + len(parts))
+        self._count += len(parts)
+        for index, part in zip(self._parts[word], parts, strict=True):
+            for term in part_terms(part):
+                holders.setdefault(term, []).append(index)
+
     def _indexes(self, holders: Mapping[str, Sequence[int]]) -> dict[str, int]:
         """Return the index of each term: that of its word, or one of all words that have it."""
         own: dict[str, int] = {}
@@ -82,7 +93,7 @@ class Marker:
         for term, words in holders.items():
             index = words[0]
             if len(words) > 1:
-                index = classes.setdefault(tuple(words), len(self.words) + len(classes))
+                index = classes.setdefault(tuple(words), self._count + len(classes))
                 self._shared[index] = tuple(words)
             own[term] = index
         return own
@@ -93,11 +104,11 @@ class Marker:
         However many words stand before a phrase, its own places are among them.
         """
         words = self._placed(text, self._own, own=True)
-        if not self._prefixes and not self._phrases and not self._apart:
+        if not self._prefixes and not self._phrases:
             return words
-        words += self._begun(text) + self._phrased(text, self._apart, MOST_MATCHES)
+        words += self._begun(text)
         words.sort()
-        return sorted(words[:MOST_MATCHES] + self._phrased(text, self._phrases, _MOST_PHRASES))
+        return sorted(words[:MOST_MATCHES] + self._phrased(text))
 
     def find_any_form(self, text: str) -> list[Match]:
         """Return the first places of the question's words, also those that begin differently.
@@ -159,12 +170,12 @@ class Marker:
             matches += places
         return matches
 
-    def _phrased(self, text: str, phrases: Iterable[tuple[Phrase, int]], most: int) -> list[Match]:
-        """Return the first places of phrases, which are looked for as written."""
+    def _phrased(self, text: str) -> list[Match]:
+        """Return the first places of quoted phrases, which are looked for as written."""
         return [
             match
-            for phrase, index in phrases
-            for match in islice(self._places(text, phrase, index), most)
+            for phrase, index in self._phrases
+            for match in islice(self._places(text, phrase, index), _MOST_PHRASES)
         ]
 
     def _places(self, text: str, phrase: Phrase, index: int) -> Iterable[Match]:
@@ -181,12 +192,26 @@ class Marker:
         known = self._split.get(indexes)
         if known is None:
             # Most hits of a page hold the same words.
-            held = {word for at in indexes for word in self._shared.get(at, (at,))}
+            held = self._held(indexes)
             words = list(enumerate(self.words))
             matched = [word for at, word in words if at in held]
             missing = [word for at, word in words if at not in held and self._asked[at]]
             known = self._split[indexes] = matched, missing
         return known
+
+    def strays(self, match_indexes: Iterable[int]) -> frozenset[int]:
+        """Return the indexes of parts alone, of words whose other parts a record does not hold."""
+        if not self._parts:
+            return frozenset()
+        indexes = frozenset(match_indexes)
+        held = self._held(indexes)
+        lone = {at for word, parts in self._parts.items() if word not in held for at in parts}
+        return frozenset(at for at in indexes if lone.issuperset(self._shared.get(at, (at,))))
+
+    def _held(self, indexes: Iterable[int]) -> set[int]:
+        """Return the words, and the parts of words, that a record holds by match indexes."""
+        held = {word for at in indexes for word in self._shared.get(at, (at,))}
+        return held.union(word for word, parts in self._parts.items() if held.issuperset(parts))
 
 
 def _stems_in(text: str) -> Stems:
