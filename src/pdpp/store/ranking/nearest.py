@@ -3,7 +3,7 @@
 Only terms that a visible record holds in a visible field are ever named.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from pdpp.evidence.language.stems import stems_of
@@ -14,6 +14,8 @@ MOST_BEGINNING = 200
 _LEAST_LETTERS = 4
 _TWO_EDITS = 8
 _MOST_TRIED = 24
+_UNCHECKED = 256
+"""Terms between two looks at the clock."""
 _SURE_LETTERS = 3
 """Letters that a misspelt word begins with like the word that is meant."""
 _ENDINGS = """
@@ -47,12 +49,16 @@ def _add_beginning(terms: dict[str, bool], some: TermLines, start: bytes) -> Non
 
 
 def nearest_terms(
-    index: Index, terms: Sequence[str], written: str = "", most: int = MOST_NEAR
+    index: Index,
+    terms: Sequence[str],
+    check: Callable[[], None],
+    written: str = "",
+    most: int = MOST_NEAR,
 ) -> list[str]:
     """Return the visible terms nearest to some spelling, the nearest first.
 
     Where no stem is near, the forms of visible words are compared with the word as it was written:
-    "appointmnet" has no ending that could be cut off.
+    "appointmnet" has no ending that could be cut off. ``check`` ends a search that takes too long.
     """
     for term in terms[:1]:
         # A number or code with another digit is another one, not the same misspelt.
@@ -64,14 +70,32 @@ def nearest_terms(
             _add_similar(similar, some, term, _edits(term))
             if written:
                 _add_beginning(beginning, some, written[:_SURE_LETTERS].encode())
-        near = _visible(index, _nearest(term, similar), similar, most)
-        return near or _visible(index, _nearest_forms(written, beginning), beginning, most)
+        alike = _with_letters_of(term, similar, check)
+        near = _visible(index, _nearest(term, alike), similar, most)
+        if near:
+            return near
+        alike = _with_letters_of(written, beginning, check)
+        return _visible(index, _nearest_forms(written, alike), beginning, most)
     return []
 
 
 def _edits(word: str) -> int:
     """Return how many letters of a word may be wrong."""
     return 2 if len(word) >= _TWO_EDITS else 1
+
+
+def _with_letters_of(word: str, terms: Iterable[str], check: Callable[[], None]) -> Iterator[str]:
+    """Yield the terms that have no more letters which a word has not than may be wrong.
+
+    Each of those is an edit. To count them takes a hundredth of the time of a comparison, and most
+    terms that begin like a word are names and numbers of files, often a hundred thousand of them.
+    """
+    allowed, own = _edits(word), dict.fromkeys(map(ord, word))
+    for count, term in enumerate(terms):
+        if count % _UNCHECKED == 0:
+            check()
+        if len(term.translate(own)) <= allowed:
+            yield term
 
 
 def _nearest(term: str, others: Iterable[str]) -> list[str]:
@@ -84,19 +108,23 @@ def _nearest(term: str, others: Iterable[str]) -> list[str]:
 def _nearest_forms(written: str, terms: Iterable[str]) -> list[str]:
     """Return the terms of which a form is near to a written word, the nearest first."""
     allowed = _edits(written)
+    longest = len(written) + allowed
     edits = {
-        term: min((distance(written, form, allowed) for form in _forms(term)), default=allowed + 1)
+        term: min(
+            (distance(written, form, allowed) for form in _forms(term, longest)),
+            default=allowed + 1,
+        )
         for term in terms
-        if len(term) <= len(written) + allowed
+        if len(term) <= longest
     }
     near = [term for term in edits if edits[term] <= allowed]
     return sorted(near, key=lambda term: (edits[term], -_shared(written, term), term))
 
 
-def _forms(term: str) -> Iterator[str]:
-    """Yield words whose stem is a term."""
-    for ending in ENDINGS:
-        form = term + ending
+def _forms(term: str, longest: int) -> Iterator[str]:
+    """Yield words of so many letters at most whose stem is a term."""
+    forms = (term + ending for ending in ENDINGS)
+    for form in (form for form in forms if len(form) <= longest):
         if any(stems_of(language)[form] == term for language in ("en", "de")):
             yield form
 

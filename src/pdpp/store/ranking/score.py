@@ -198,7 +198,7 @@ class Ranking:
         if any(term in frequencies("en") for term, _ in word.terms):
             # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
-        near = nearest_terms(self._index, word.own, word.text)
+        near = nearest_terms(self._index, word.own, self._check, word.text)
         if not near:
             return unit
         self._repaired[word.text] = tuple(near)

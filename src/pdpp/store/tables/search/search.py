@@ -290,7 +290,7 @@ class Searcher:
         """Return visible words near to those of a question that found nothing."""
         near: list[str] = []
         for word in question.words:
-            near += nearest_terms(visible, word.own, most=_MOST_SUGGESTED)
+            near += nearest_terms(visible, word.own, self._check, most=_MOST_SUGGESTED)
         return tuple(dict.fromkeys(near))[:_MOST_SUGGESTED]
 
     # Hits
