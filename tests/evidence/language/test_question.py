@@ -22,6 +22,11 @@ def test_words_that_hold_a_question_together_are_not_looked_for() -> None:
     assert words("IS IT PAID") == ["paid"]
 
 
+@pytest.mark.parametrize("length", [1, 4, 7, 20, 400, MAX_QUESTION_CHARS])
+def test_a_number_may_have_any_length(length: int) -> None:
+    assert words("7" * length) == ["7" * length]
+
+
 def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one() -> None:
     assert words("US visa") == ["us", "visa"]
     assert words("the IT department") == ["it", "department"]

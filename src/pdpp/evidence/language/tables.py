@@ -46,7 +46,9 @@ def number_frequency(digits: str) -> float:
     table = frequencies("en")
     if length == 1 and digits in table:
         return table[digits]
-    together = table.get("0" * length, 0.0)
+    together = table.get("0" * length)
+    if together is None:
+        return RARE
     if length == _YEAR_DIGITS:
         of_years = digits.startswith(("19", "20"))
         return together / 2 / (200 if of_years else 8_800)
