@@ -115,7 +115,7 @@ def _nearest_forms(written: str, terms: Iterable[str]) -> list[str]:
             default=allowed + 1,
         )
         for term in terms
-        if len(term) <= longest
+        if len(term) <= longest and _distances_to_beginnings(term, written, allowed)
     }
     near = [term for term in edits if edits[term] <= allowed]
     return sorted(near, key=lambda term: (edits[term], -_shared(written, term), term))
@@ -176,6 +176,15 @@ def distance(one: str, other: str, most: int) -> int:
     """
     if abs(len(one) - len(other)) > most:
         return most + 1
+    distances = _distances_to_beginnings(one, other, most)
+    return distances[-1] if distances else most + 1
+
+
+def _distances_to_beginnings(one: str, other: str, most: int) -> list[int]:
+    """Return how far a word is from each beginning of another, nothing where that is too far.
+
+    What the word is the beginning of is no nearer to the other than the nearest of these.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):
@@ -185,9 +194,9 @@ def distance(one: str, other: str, most: int) -> int:
             if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
                 row[j] = min(row[j], before[j - 2] + 1)
         if min(row) > most:
-            return most + 1
+            return []
         before = last
-    return row[-1]
+    return row
 
 
 def _shared(one: str, other: str) -> float:
