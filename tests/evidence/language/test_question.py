@@ -22,6 +22,15 @@ def test_words_that_hold_a_question_together_are_not_looked_for() -> None:
     assert words("IS IT PAID") == ["paid"]
 
 
+def test_what_is_asked_for_twice_is_looked_for_once() -> None:
+    question = parse_question(
+        'kel* +quay -reed -"low tide" "high tide" from:rui in:home ' * 30, TODAY
+    )
+    assert [word.text for word in question.words] == ["kel*", "quay", "high", "tide"]
+    assert len(question.excluded) == len(question.phrases) == len(question.excluded_phrases) == 1
+    assert (question.actors, question.accounts) == ((("rui",),), ("home",))
+
+
 @pytest.mark.parametrize("length", [1, 4, 7, 20, 400, MAX_QUESTION_CHARS])
 def test_a_number_may_have_any_length(length: int) -> None:
     assert words("7" * length) == ["7" * length]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pdpp.evidence.analyse import Phrase, phrase_of
 from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
@@ -18,6 +18,8 @@ from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
 from pdpp.evidence.language.when import Moment, day_named, moments
 from pdpp.model.errors import InvalidRequest
+
+_Asked = TypeVar("_Asked")
 
 MAX_QUESTION_CHARS = 2_000
 MOST_WORDS = 64
@@ -202,16 +204,17 @@ class _Parser:
             bare = f"{bare[:start]} {bare[end:]}"
             # Between two plain words of it a phrase or an operator may stand: then it stays.
             untimed = untimed.replace(plain[start:end], " ", 1)
-        words = [*self._words, *self._grouped(_plain_words(bare, plain)), *_dated(plain, named)]
+        asked = [*self._words, *self._grouped(_plain_words(bare, plain)), *_dated(plain, named)]
+        words = _once(asked)
         best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
         return Question(
             text=text,
             words=tuple(word for word in words if word in best),
-            excluded=tuple(self._excluded),
-            phrases=tuple(self._phrases),
-            excluded_phrases=tuple(self._excluded_phrases),
-            actors=tuple(self._actors),
-            accounts=tuple(self._accounts),
+            excluded=_once(self._excluded),
+            phrases=_once(self._phrases),
+            excluded_phrases=_once(self._excluded_phrases),
+            actors=_once(self._actors),
+            accounts=_once(self._accounts),
             since=self._since,
             until=self._until,
             moments=named,
@@ -223,6 +226,11 @@ class _Parser:
     def _grouped(self, words: Iterable[Word]) -> list[Word]:
         groups = {piece: group for text, group in self._joined for piece in pieces(text)}
         return [word._replace(group=groups.get(word.text, 0)) for word in words]
+
+
+def _once(asked: Iterable[_Asked]) -> tuple[_Asked, ...]:
+    """Return what is asked for without repeats: each takes a look at the index or at texts."""
+    return tuple(dict.fromkeys(asked))
 
 
 def _plain_words(text: str, whole: str) -> list[Word]:
