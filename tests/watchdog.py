@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -114,8 +114,12 @@ async def answer_watched(
     body: bytes,
     headers: Mapping[str, str],
     data: Path | None = None,
+    before: Sequence[str] = (),
 ) -> tuple[httpx.Response, float]:
-    """Return the answer of a server that has just started, and how long it held its loop."""
+    """Return the answer of a server that has just started, and how long it held its loop.
+
+    ``before`` are paths that the same client has read from it.
+    """
     watchdog = Watchdog()
     template._environment.cache_clear()  # its templates are compiled again, too
     async with httpx.AsyncClient(
@@ -123,7 +127,8 @@ async def answer_watched(
         base_url=BASE_URL,
         headers=headers,
     ) as client:
-        await client.get("/healthz")
+        for path_before in ("/healthz", *before):
+            await client.get(path_before)
         with watchdog.watching():
             await asyncio.sleep(0.01)
             answer = await client.request(method, path, content=body or None)
@@ -138,10 +143,11 @@ def must_not_hold_the_loop(
     body: bytes,
     headers: Mapping[str, str],
     data: Path | None = None,
+    before: Sequence[str] = (),
 ) -> httpx.Response:
     """Return the answer to a request that let the loop go on."""
     for _ in range(TRIES):
-        watched = answer_watched(store, method, path, body, headers, data)
+        watched = answer_watched(store, method, path, body, headers, data, before)
         answer, held_seconds = asyncio.run(watched)
         if held_seconds <= HELD_SECONDS:
             return answer

@@ -85,6 +85,18 @@ def test_no_request_holds_the_loop(store: Store, method: str, path: str, body: b
     assert answer.status_code in (200, 201, 204, 400, 404), answer.text
 
 
+LONG_QUESTION = "".join(map(chr, range(0xAC00, 0xAC00 + 1_700)))
+
+
+def test_a_long_question_is_parsed_outside_the_loop(store: Store) -> None:
+    path = f"{BASE}/search?streams=pages&q="
+    headers = {"Authorization": f"Bearer {grant(store)}"}
+    # A search that was quick lets the next one begin on the loop.
+    before = [path + "elsewhere"] * 2
+    answer = must_not_hold_the_loop(store, "GET", path + LONG_QUESTION, b"", headers, before=before)
+    assert answer.status_code == 200, answer.text
+
+
 TOOLS: dict[str, dict[str, Any]] = {
     "schema": {},
     "query_records": {"stream": "texts", "limit": 3},

@@ -12,7 +12,7 @@ from pdpp.evidence.analyse import Match
 from pdpp.evidence.excerpt import ExcerptJson, descriptor, excerpt, value_of
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.evidence.language.marks import Marker
-from pdpp.evidence.language.question import Question, parse_question
+from pdpp.evidence.language.question import Question
 from pdpp.evidence.lean import HEADER, VALUE, lean_search
 from pdpp.evidence.presentation import NAMING, present_name
 from pdpp.evidence.stream_refusal import refused_stream
@@ -32,6 +32,7 @@ from pdpp.resource.calendar import zone
 from pdpp.resource.call import Call, Unwritten, of_connection, records_route
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
+from pdpp.resource.question import asked_question
 from pdpp.store.numbers import read_data
 from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
@@ -94,7 +95,7 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
     today = instant.to_datetime(call.now).astimezone(place).date()
     everything = call.query.text("match") == "all"
     text = call.query.text("q") or ""
-    question = parse_question(text, today, everything=everything)
+    question = asked_question(text, today, everything=everything)
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
     by_time = call.query.text("sort") == "time"

@@ -6,7 +6,6 @@ from typing import Any
 from pdpp.evidence.binary import Binary, decoded_text, describe, is_text_media
 from pdpp.evidence.handle import path_part
 from pdpp.evidence.language.marks import MOST_MATCHES, Marker
-from pdpp.evidence.language.question import parse_question
 from pdpp.evidence.text import digest, field_text
 from pdpp.evidence.window import DEFAULT_AROUND, TextWindow, around_matches, chosen_window
 from pdpp.model import instant
@@ -15,6 +14,7 @@ from pdpp.model.errors import BlobNotFound, ErrorDetail, FieldNotText, InvalidWi
 from pdpp.receipts.served import of_window
 from pdpp.resource.answers import FieldWindowJson, WindowedField
 from pdpp.resource.call import Call, no_record
+from pdpp.resource.question import asked_question
 from pdpp.service.runner import LARGE_BYTES, check_time, leave_loop
 from pdpp.store.blobs import Blob
 from pdpp.store.numbers import read_data
@@ -82,7 +82,7 @@ def _stem_window(call: Call, text: str) -> TextWindow | None:
     if q is None:
         return None
     leave_loop(len(text), LARGE_BYTES)
-    question = parse_question(q, instant.to_datetime(call.now).date())
+    question = asked_question(q, instant.to_datetime(call.now).date())
     if question.phrases:
         return None
     matches = Marker(question, check=call.store.check_deadline).find(text)
