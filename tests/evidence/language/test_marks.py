@@ -28,7 +28,7 @@ def marked(q: str, text: str) -> list[str]:
         ("b*", "When is it?", ["is"]),
         ("b*", "It is in a box.", ["box"]),
         ("+go* zebra", "They went home.", ["went"]),
-        ("京都", "昨日は京都の錦", ["京", "都"]),
+        ("京都", "昨日は京都の錦", ["京", "京都", "都"]),
         ("nothing", "of the kind", []),
     ],
 )  # fmt: skip
@@ -102,6 +102,26 @@ def test_a_word_that_is_written_apart_is_held_where_all_its_parts_stand(
     assert [text[at.start : at.end] for at in matches if at.phrase not in strays] == marks
     held = marker.split(match.phrase for match in matches)
     assert held == ((["postboxes"], ["key"]) if marks else ([], ["postboxes", "key"]))
+
+
+@pytest.mark.parametrize(
+    ("q", "text", "marks"),
+    [
+        ("京都", "昨日は京都の錦市場", ["京", "京都", "都"]),
+        ("바다", "오늘은 바다가", ["바", "바다", "다"]),
+        ("ไทย", "ภาษาไทยเป็น", ["ไทย"]),
+        ("ภาษาไทย", "ภาษาไทย", ["ภาษ", "าษา", "ษาไ", "าไท", "ไทย"]),
+        ("ไท", "ไท", ["ไท"]),
+        ("ไท*", "ภาษา ไทย", ["ไท"]),
+    ],
+)
+def test_a_text_without_spaces_holds_the_terms_it_is_found_by(
+    q: str, text: str, marks: list[str]
+) -> None:
+    marker = Marker(parse_question(q, TODAY))
+    matches = marker.find(text)
+    assert [text[match.start : match.end] for match in matches] == marks
+    assert marker.split(match.phrase for match in matches)[1] == []
 
 
 def test_a_part_that_is_asked_for_itself_is_no_stray() -> None:

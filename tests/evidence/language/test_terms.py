@@ -3,7 +3,13 @@
 import pytest
 
 from pdpp.evidence.language.stems import LONGEST_TERM, every_stems
-from pdpp.evidence.language.terms import language_of, pieces, terms_of, without_words
+from pdpp.evidence.language.terms import (
+    language_of,
+    pieces,
+    spaced_tokens,
+    terms_of,
+    without_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +70,12 @@ def test_a_word_has_the_stem_that_it_has_among_others() -> None:
     for stems in every_stems():
         stems.clear()
         assert [stems[word] for word in words] == stems.of_new(words)
+
+
+@pytest.mark.parametrize(
+    "text", ["昨日は京都", "ภาษาไทย is ไท", "오늘은 바다가 좋았다", "Café 京 b", ""]
+)
+def test_words_that_are_placed_are_those_of_the_index(text: str) -> None:
+    placed = spaced_tokens(text)
+    assert sorted(token.word for token in placed) == sorted(pieces(text))
+    assert [token.start for token in placed] == sorted(token.start for token in placed)

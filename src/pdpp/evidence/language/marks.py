@@ -10,7 +10,7 @@ from itertools import islice
 from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
-from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, language_of
+from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, language_of, spaced_tokens
 from pdpp.evidence.language.word_parts import part_terms
 
 MOST_MATCHES = 400
@@ -165,7 +165,8 @@ class Marker:
             if not places and text:
                 stems, (prefix,) = _stems_in(text), phrase.words
                 _, block = next(iter(_blocks(text)))
-                begun = (token for token in tokens(block) if stems[token.word].startswith(prefix))
+                every = spaced_tokens(block)
+                begun = (token for token in every if stems[token.word].startswith(prefix))
                 places = [Match(start, end, index) for _, start, end in islice(begun, MOST_MATCHES)]
             matches += places
         return matches
@@ -310,7 +311,7 @@ class _Forms(dict[bytes, int | None]):
 
 
 def _in_any(block: str, start: int, terms: Mapping[str, int], stems: Stems) -> Iterable[Match]:
-    for word, first, last in tokens(block):
+    for word, first, last in spaced_tokens(block):
         index = terms.get(stems[word])
         if index is not None:
             yield Match(start + first, start + last, index)

@@ -24,6 +24,8 @@ _PAIRED = re.compile(
 _RUN = re.compile("[\u0e00-\u109f\u1780-\u17ff]")
 """Scripts that are written without spaces and whose letters are no words: Thai, Lao and others."""
 
+_RUN_CHARS = 3
+
 LANGUAGE_SAMPLE = 80
 """How many words of a text tell its language."""
 
@@ -82,19 +84,38 @@ def _spaced(words: Sequence[str]) -> list[str]:
     """Return words with what stands for scripts that have no spaces between them."""
     if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
         return list(words)
-    terms: list[str] = []
-    run: list[str] = []
-    for word in [*words, ""]:
-        if word and _RUN.match(word):
-            run.append(word)
-            continue
-        terms += ["".join(run[i : i + 3]) for i in range(max(1, len(run) - 2))] if run else ()
-        run = []
-        if word:
-            terms.append(word)
-    terms += [
-        one + other for one, other in pairwise(words) if _PAIRED.match(one) and _PAIRED.match(other)
+    return ["".join(words[start:end]) for start, end in _joined(words)]
+
+
+def spaced_tokens(text: str) -> list[TextToken]:
+    """Return the words of a text as the index has them, in the order in which they begin."""
+    found = list(tokens(text))
+    words = [token.word for token in found]
+    if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
+        return found
+    return [
+        TextToken("".join(words[start:end]), found[start].start, found[end - 1].end)
+        for start, end in sorted(_joined(words))
     ]
+
+
+def _joined(words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return which words, from and up to, are a term together: by themselves, in runs, in pairs."""
+    terms: list[tuple[int, int]] = []
+    run = 0
+    for at, word in enumerate([*words, ""]):
+        if word and _RUN.match(word):
+            run += 1
+            continue
+        if run:
+            first = at - run
+            many = max(1, run + 1 - _RUN_CHARS)
+            terms += [(i, min(i + _RUN_CHARS, at)) for i in range(first, first + many)]
+            run = 0
+        if word:
+            terms.append((at, at + 1))
+    paired = [_PAIRED.match(word) is not None for word in words]
+    terms += [(at, at + 2) for at, both in enumerate(pairwise(paired)) if all(both)]
     return terms
 
 
