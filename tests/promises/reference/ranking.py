@@ -506,6 +506,7 @@ def _hit(
     one: Candidate, question: Question, repaired: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     held = {term for text in one.texts.values() for term in terms_of(text)}
+    written = {word for text in one.texts.values() for word in pieces(text)}
     matched: list[str] = []
     missing: list[str] = []
     for word in question.words:
@@ -514,6 +515,7 @@ def _hit(
         if (
             any(all(held.intersection(part) for part in way) for way in ways)
             or terms & held
+            or (word.prefix is None and word.text in written)
             or (word.prefix is not None and _begins(word.prefix, one, held))
         ):
             matched.append(word.text)

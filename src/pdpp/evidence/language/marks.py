@@ -6,11 +6,12 @@ the first matches that a passage is chosen from.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
-from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find, tokens
+from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
-from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, language_of, spaced_tokens
+from pdpp.evidence.language.terms import language_of, pieces, spaced_tokens
 from pdpp.evidence.language.word_parts import part_terms
 
 MOST_MATCHES = 400
@@ -19,7 +20,8 @@ _LONGEST_WORD = 256
 _SHORT_STEM = 3
 _LONGEST_BEGINNING = 4
 _UMLAUTS = "aou"
-_SAMPLE_CHARS = 2_000
+_SAMPLE_CHARS = 1_000
+"""Characters of a text that hold as many words as tell its language."""
 _MOST_PHRASES = 50
 _LONGEST_PHRASE = 2_000
 """Characters of a phrase that may stand across the end of a block."""
@@ -73,6 +75,10 @@ class Marker:
         self._shared: dict[int, tuple[int, ...]] = {}
         """The words of each index that several have in common."""
         self._own = self._indexes(holders)
+        self._as_asked = {
+            word.text: at for at, word in enumerate(question.words) if word.prefix is None
+        }
+        """The words as they were asked for: a text holds them whatever its language is."""
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._plain: dict[bool, _PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
@@ -120,7 +126,8 @@ class Marker:
             return []
         self._check()
         _, block = next(iter(_blocks(text)))
-        return list(islice(_in_any(block, 0, self._own, _stems_in(text)), MOST_MATCHES))
+        places = _in_any(block, 0, _Forms(self._own, self._as_asked, _stems_in(text)))
+        return list(islice(places, MOST_MATCHES))
 
     def find_related(self, text: str) -> list[Match]:
         """Return the first places of words that are only near in meaning to the question's."""
@@ -143,14 +150,15 @@ class Marker:
             if block.isascii():
                 matches += self._plain_terms(terms, own=own).find(block, start, text)
             else:
-                matches += _in_any(block, start, terms, _stems_in(text))
+                forms = _Forms(terms, self._as_asked if own else {}, _stems_in(text))
+                matches += _in_any(block, start, forms)
             if len(matches) >= MOST_MATCHES:
                 break
         return matches[:MOST_MATCHES]
 
     def _plain_terms(self, terms: Mapping[str, int], *, own: bool) -> "_PlainTerms":
         if own not in self._plain:
-            self._plain[own] = _PlainTerms(terms, self.words if own else ())
+            self._plain[own] = _PlainTerms(terms, self._as_asked if own else {})
         return self._plain[own]
 
     def _begun(self, text: str) -> list[Match]:
@@ -216,10 +224,9 @@ class Marker:
 
 
 def _stems_in(text: str) -> Stems:
-    """Return the stems of the language that a text begins in."""
+    """Return the stems of the language that a text is indexed in, by the words it begins with."""
     sample = text[:_SAMPLE_CHARS]
-    words = [] if sample.isascii() else [token.word for token in tokens(sample)]
-    return stems_of(language_of(words or sample.lower().split(None, LANGUAGE_SAMPLE), sample))
+    return stems_of(language_of(pieces(sample), sample))
 
 
 class _PlainTerms:
@@ -230,9 +237,10 @@ class _PlainTerms:
     ``find_any_form``. Of a very short stem only the first letter is sure: "dying" becomes "die".
     """
 
-    def __init__(self, terms: Mapping[str, int], asked: Iterable[str]) -> None:
+    def __init__(self, terms: Mapping[str, int], as_asked: Mapping[str, int]) -> None:
         self._terms = terms
-        wanted = {term for term in terms if term.isascii()}
+        self._as_asked = as_asked
+        wanted = {term for term in (*terms, *as_asked) if term.isascii()}
         beginnings = {beginning for term in wanted for beginning in _beginnings(term)}
         beginnings |= {form[:2] for term in wanted for form in irregular_forms().get(term, ())}
         self._beginnings = [
@@ -243,11 +251,11 @@ class _PlainTerms:
         self._sure: dict[bytes, int] = {}
         """The asked words that mean the same in a text of any language."""
         every = tuple(every_stems())
-        for form in asked:
+        for form in as_asked:
             index = terms.get(form)
             if index is not None and all(terms.get(of[form]) == index for of in every):
                 self._sure[form.encode()] = index
-        self._by_language: dict[int, _Forms] = {}
+        self._by_language: dict[int, _PlainForms] = {}
 
     def find(self, block: str, start: int, text: str) -> list[Match]:
         """Return where the terms stand in a block of plain letters of a text."""
@@ -276,11 +284,12 @@ class _PlainTerms:
             matches.sort()
         return matches
 
-    def _forms_in(self, text: str) -> "_Forms":
+    def _forms_in(self, text: str) -> "_PlainForms":
         stems = _stems_in(text)
         known = self._by_language.get(id(stems))
         if known is None:
-            known = self._by_language[id(stems)] = _Forms(self._terms, stems)
+            forms = _Forms(self._terms, self._as_asked, stems)
+            known = self._by_language[id(stems)] = _PlainForms(forms)
         return known
 
 
@@ -297,22 +306,34 @@ def _beginnings(term: str) -> Iterable[str]:
             yield f"{term[:at]}e"
 
 
-class _Forms(dict[bytes, int | None]):
-    """The index of the asked word that each form means in one language, None where it is none."""
+class _Forms(NamedTuple):
+    """What the forms of words mean in a text of one language."""
 
-    def __init__(self, terms: Mapping[str, int], stems: Stems) -> None:
+    terms: Mapping[str, int]
+    as_asked: Mapping[str, int]
+    stems: Stems
+
+    def index_of(self, form: str) -> int | None:
+        """Return the index of the asked word that a form means, None where it is none."""
+        index = self.terms.get(self.stems[form])
+        return self.as_asked.get(form) if index is None else index
+
+
+class _PlainForms(dict[bytes, int | None]):
+    """The same for forms in plain letters, remembered as they are met."""
+
+    def __init__(self, forms: _Forms) -> None:
         super().__init__()
-        self._terms = terms
-        self._stems = stems
+        self._of = forms
 
     def __missing__(self, form: bytes) -> int | None:
-        index = self[form] = self._terms.get(self._stems[form.decode()])
+        index = self[form] = self._of.index_of(form.decode())
         return index
 
 
-def _in_any(block: str, start: int, terms: Mapping[str, int], stems: Stems) -> Iterable[Match]:
+def _in_any(block: str, start: int, forms: _Forms) -> Iterable[Match]:
     for word, first, last in spaced_tokens(block):
-        index = terms.get(stems[word])
+        index = forms.index_of(word)
         if index is not None:
             yield Match(start + first, start + last, index)
 
