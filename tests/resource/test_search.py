@@ -27,6 +27,8 @@ TEXTS = {
     "prefix": "Lanterns, lanternlight and a lamp.",
     "both": "The word harbour stands here",
     "order": "lights of the harbour, harbour lights",
+    "cyrillic": "Я вчера купил книги в домах",
+    "greek": "Χθες αγόρασα βιβλία στα σπίτια μας",
     "marks": "A text with <mark>its own</mark> marks about kelp.",
 }
 
@@ -78,6 +80,8 @@ def keys(client: httpx.Client, q: str, **params: Any) -> set[str]:
         ("harbour -lights", {"both"}),
         ("harbours OR herons", {"across", "both", "order"}),
         ("kelp", {"marks"}),
+        ("when did she write купил", {"cyrillic"}),
+        ("the one with βιβλίο", {"greek"}),
         ('never "again', {"quotes"}),
         ("never AND again", {"quotes"}),
         ("x'); DROP TABLE record; --", set()),

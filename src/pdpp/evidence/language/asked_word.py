@@ -1,7 +1,7 @@
 """Asked words: the terms by which each word of a question is looked for, and what they weigh.
 
 A word is stemmed by the language of the question. Where nothing tells that language, it is stemmed
-by all that it may be in.
+by all that it may be in, and a word of another script by those that are written in it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,13 @@ from pdpp.evidence.language.tables import (
     related_to,
     weight,
 )
-from pdpp.evidence.language.terms import distinct, is_spelled_as, language_of, pieces
+from pdpp.evidence.language.terms import (
+    distinct,
+    is_spelled_as,
+    language_of,
+    languages_of_script,
+    pieces,
+)
 from pdpp.evidence.language.variants import VARIANTS
 
 _RELATED_PART = 0.6
@@ -212,6 +218,9 @@ def _is_english(word: str) -> bool:
 
 
 def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:
+    written_in = languages_of_script(piece)
+    if written_in and languages[0] not in written_in:
+        languages, guessed = written_in, ()
     sure = ("en",) if guessed else languages
     certain = distinct(stems_of(language)[piece] for language in sure)
     guesses = distinct(stems_of(language)[piece] for language in guessed)

@@ -142,6 +142,11 @@ def language_of(words: Sequence[str], text: str) -> str:
     return min(language for language, count in votes.items() if count == best)
 
 
+def languages_of_script(word: str) -> tuple[str, ...]:
+    """Return the languages that are written in the script of a word, none for Latin letters."""
+    return next((names for script, names in _SCRIPTS if script.match(word)), ())
+
+
 def is_spelled_as(language: str, text: str) -> bool:
     """Tell whether a text has a letter that tells of a language."""
     letters = set(text[:_LETTER_CHARS].lower())
