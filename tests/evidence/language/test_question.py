@@ -64,6 +64,12 @@ def test_a_kind_of_thing_leads_to_its_members_and_not_back() -> None:
     assert "hobbi" not in dict(knitted.related)
 
 
+@pytest.mark.parametrize(("kind", "other"), [("sports", "box"), ("clothes", "jean")])
+def test_a_kind_of_thing_leads_to_nothing_that_is_another_thing(kind: str, other: str) -> None:
+    (asked,) = parse_question(f"which {kind}", TODAY).words
+    assert other not in dict(asked.related)
+
+
 def test_related_words_count_half_at_most() -> None:
     landlord, _ = parse_question("the landlord and the deposit", TODAY).words
     related = dict(landlord.related)

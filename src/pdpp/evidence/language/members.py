@@ -1,7 +1,8 @@
 """Members: common things of a kind, for questions that name the kind.
 
 Who asks "which sports does Nora do?" looks for "I joined a climbing gym". A text names the thing,
-seldom its kind, and the two are no synonyms: only the word for the kind leads to its members.
+seldom its kind, and the two are no synonyms: only the word for the kind leads to its members. What
+has the stem of another thing is left out: "boxing" is a box, "jeans" are Jean's.
 """
 
 from functools import lru_cache
@@ -9,7 +10,7 @@ from functools import lru_cache
 from pdpp.evidence.language.stems import stems_of
 
 _KINDS = """
-    sport exercise workout: badminton basketball boxing climb cricket cycle football golf gym hike
+    sport exercise workout: badminton basketball climb cricket cycle football golf gym hike
         jog judo karate marathon row run skate ski soccer surf swim tennis volleyball yoga
     hobby pastime: bake chess cook craft dance draw garden guitar hike knit paint photography
         piano pottery read sew sing yoga
@@ -31,7 +32,7 @@ _KINDS = """
     colour color: black blue brown green grey orange pink purple red white yellow
     art: draw paint pottery sculpture sketch watercolour
     furniture: armchair bed chair couch cupboard desk shelf sofa table wardrobe
-    clothes clothing: coat dress hat jacket jeans scarf shirt shoe skirt sweater
+    clothes clothing: coat dress hat jacket scarf shirt shoe skirt sweater
 """
 
 
