@@ -137,7 +137,7 @@ def test_a_picture_in_the_form_of_version_4_is_read(tmp_path: Path) -> None:
 def test_a_card_without_a_name_one_that_stands_twice_and_stray_lines_are_told(
     tmp_path: Path,
 ) -> None:
-    nobody = "BEGIN:VCARD\nVERSION:3.0\nNOTE:who?\nEND:VCARD\n"
+    nobody = "BEGIN:VCARD\nVERSION:3.0\nX-CLASS:private\nEND:VCARD\n"
     path = put(tmp_path, book(APPLE, nobody, APPLE, "stray\n"))
     assert [found.reason for found in told(SOURCE, path)] == [
         "a card without a name",
@@ -359,3 +359,77 @@ def test_a_card_with_an_id_in_two_files_is_one_contact(tmp_path: Path) -> None:
     for name, note in (("a", "at work"), ("b", "at home")):
         (tmp_path / f"{name}.vcf").write_text(card(note))
     assert len(read(ContactsVcard(), tmp_path)) == 1
+
+
+def old(*lines: str) -> str:
+    return "\n".join(["BEGIN:VCARD", "VERSION:2.1", *lines, "END:VCARD", ""])
+
+
+def test_a_card_whose_end_was_forgotten_costs_no_other_one(tmp_path: Path) -> None:
+    open_ended = plain("Ana", "TEL:1").removesuffix("END:VCARD\n")
+    found = read(SOURCE, put(tmp_path, book(open_ended, plain("Bo", "TEL:2")))).values()
+    assert [(data["name"], data["phones"]) for data in found] == [("Ana", ["1"]), ("Bo", ["2"])]
+
+
+def test_a_card_inside_a_card_is_that_of_another_person(tmp_path: Path) -> None:
+    boss = old("N:Reis;Eva", "AGENT:", *old("N:Cruz;Rui", "TEL:2").split(), "TEL:1")
+    path = put(tmp_path, book(boss, plain("Bo")))
+    found = {data["name"]: data.get("phones") for data in read(SOURCE, path).values()}
+    assert found == {"Eva Reis": ["1"], "Rui Cruz": ["2"], "Bo": None}
+    assert told(SOURCE, path) == []
+
+
+def test_fields_that_a_phone_leaves_empty_are_none(tmp_path: Path) -> None:
+    card = plain("Ana", "EMAIL:", "TEL;TYPE=CELL:", "URL:", "EMAIL:ana@x.example")
+    (data,) = read(SOURCE, put(tmp_path, book(card))).values()
+    assert data["emails"] == ["ana@x.example"]
+    assert data.keys() == {"id", "name", "emails"}
+
+
+@pytest.mark.parametrize(
+    ("line", "charset"),
+    [
+        ("FN;CHARSET=SHIFT_JIS:山田", "cp932"),
+        ("FN;CHARSET=windows-1251:Иван", "cp1251"),
+        ("FN:Jörg", "cp1252"),
+    ],
+)
+def test_letters_of_phones_are_read_in_the_charset_they_name(
+    tmp_path: Path, line: str, charset: str
+) -> None:
+    (data,) = read(SOURCE, put(tmp_path, old(line).encode(charset))).values()
+    assert data["name"] == line.partition(":")[2]
+
+
+def test_letters_written_as_codes_without_a_charset_may_be_those_of_windows(tmp_path: Path) -> None:
+    card = old("FN:Ana", "NOTE;ENCODING=QUOTED-PRINTABLE:Stra=DFe", "N;QUOTED-PRINTABLE:L=C3=AD")
+    (data,) = read(SOURCE, put(tmp_path, book(card))).values()
+    assert (data["notes"], data["family_name"]) == ("Straße", "Lí")
+
+
+def test_labels_that_somebody_chose_on_android_are_read(tmp_path: Path) -> None:
+    coded = "X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=42=C3=BC=72=6F)"
+    card = old("FN:Ana", f"TEL;{coded}:1", "TEL;X-CUSTOM(Boat):2")
+    (data,) = read(SOURCE, put(tmp_path, book(card))).values()
+    assert data["phones"] == ["1 (büro)", "2 (boat)"]
+
+
+def test_every_position_of_a_person_and_every_part_of_a_name_is_kept(tmp_path: Path) -> None:
+    lines = ("ORG:Mill;Oven", "TITLE:Baker", "ORG:Choir", "TITLE:Alto", "X-GTALK:ana@x.example")
+    (data,) = read(SOURCE, put(tmp_path, book(old("N:Reis;Ana;Maria;Dr.;MA", *lines)))).values()
+    assert data["name"] == "Dr. Ana Maria Reis MA"
+    assert (data["organization"], data["job_title"]) == ("Mill, Oven, Choir", "Baker, Alto")
+    assert data["chats"] == ["ana@x.example (Google Talk)"]
+
+
+def test_a_card_without_a_name_is_called_by_what_it_says(tmp_path: Path) -> None:
+    cards = [old("NICKNAME:Nono"), old("ADR:;;Rua 5;;;;"), old("NOTE:the plumber")]
+    found = read(SOURCE, put(tmp_path, book(*cards))).values()
+    assert [data["name"] for data in found] == ["Nono", "Rua 5", "the plumber"]
+
+
+def test_a_picture_whose_address_has_backslashes_is_read(tmp_path: Path) -> None:
+    png = base64.b64encode(b"\x89PNG small").decode()
+    card = plain("Ana", f"PHOTO;VALUE=URL:data:image/png\\;base64\\,{png}")
+    (item,) = [f for f in findings(SOURCE, put(tmp_path, book(card))) if isinstance(f, Item)]
+    assert [file.media_type for file in item.attachments] == ["image/png"]

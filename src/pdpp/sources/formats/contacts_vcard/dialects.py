@@ -10,6 +10,7 @@ HANDLES = {
     "X-SKYPE": "Skype",
     "X-SKYPE-USERNAME": "Skype",
     "X-GOOGLE-TALK": "Google Talk",
+    "X-GTALK": "Google Talk",
     "X-YAHOO": "Yahoo",
     "X-QQ": "QQ",
     "X-TWITTER": "Twitter",

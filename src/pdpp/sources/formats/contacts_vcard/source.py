@@ -15,7 +15,7 @@ from pdpp.sources.formats.contacts_vcard.dialects import (
     service_of,
     translated,
 )
-from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, vcard_lines
+from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, cards_in, vcard_lines
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
@@ -45,6 +45,7 @@ _LABEL = re.compile(r"_\$!<(.*)>!\$_\Z")
 _PHOTOS = ("PHOTO", "X-MS-CARDPICTURE")
 _MOST_LOOKED_AT = 50
 _BEGIN = "BEGIN:VCARD"
+_LONGEST_NAME = 80
 
 
 class ContactsVcard(Source):
@@ -106,7 +107,8 @@ def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
                 yield part._replace(example=f"{entry.name} {part.example}")
             elif isinstance(part, TextComponent):
                 where = f"{entry.name} card {part.number}"
-                yield from account(_read_vcard(part, named, nameless, where), where, "card")
+                for card in cards_in(part.text):
+                    yield from account(_read_vcard(card, named, nameless, where), where, "card")
             elif isinstance(part, LooseLine) and part.line.strip():
                 yield _stray(part.line.strip(), entry.name)
 
@@ -117,10 +119,8 @@ def _stray(line: str, name: str) -> Finding:
     return Unknown("a line outside of every card", name)
 
 
-def _read_vcard(
-    block: TextComponent, named: SeenKeys, nameless: SeenKeys, where: str
-) -> Iterator[Finding]:
-    lines = [translated(line) for line in vcard_lines(block.text)]
+def _read_vcard(text: str, named: SeenKeys, nameless: SeenKeys, where: str) -> Iterator[Finding]:
+    lines = [translated(line) for line in vcard_lines(text)]
     data = _contact(lines)
     if "name" not in data:
         yield Unknown("a card without a name", where)
@@ -145,7 +145,7 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
         kind = labels.get(line.group, "") or line.kind
         if line.name == "IMPP":
             kind = ", ".join(word for word in (service_of(line), kind) if word)
-        if line.name in _LISTS:
+        if line.name in _LISTS and line.text:
             data.setdefault(_LISTS[line.name], []).append(_labelled(line, kind))
         elif line.name in HANDLES and line.text:
             handle = _with_kind(line.text, HANDLES[line.name] or kind)
@@ -158,18 +158,17 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
         elif line.name == "X-ABDATE":
             data.setdefault("dates", []).append(_with_kind(_day(line.text) or "", kind))
         elif line.name in _SINGLE and line.text:
-            data.setdefault(_SINGLE[line.name], line.text)
+            data[_SINGLE[line.name]] = _also(data.get(_SINGLE[line.name]), line.text)
         elif line.name == "PHOTO" and line.text.startswith("http"):
             data.setdefault("links", []).append(_with_kind(line.text, "photo"))
         elif line.name in ("ADR", "LABEL"):
             _take_address(line, kind, data)
         else:
             _take(line, data)
-    name = data.pop("formatted", "") or " ".join(
-        part for part in (data.get("given_name"), data.get("family_name")) if part
-    )
-    reach = (data.get(several) or [""] for several in ("emails", "phones", "chats"))
-    name = name or data.get("organization") or next((first for first, *_ in reach if first), "")
+    own = [data.pop(name, "") for name in ("formatted", "whole_name")]
+    reach = (data.get(several) or [""] for several in ("emails", "phones", "chats", "addresses"))
+    others = [data.get("nickname"), data.get("organization"), *(first for first, *_ in reach)]
+    name = next(filter(None, [*own, *others, data.get("notes", "")[:_LONGEST_NAME]]), "")
     filled = present(data, "", [])
     return {"name": name, **filled} if name else filled
 
@@ -190,11 +189,15 @@ def _take(line: VcardLine, data: dict[str, Any]) -> None:
     if line.name == "FN":
         data.setdefault("formatted", line.text)
     elif line.name == "N":
-        family, given, *_ = [*line.parts, "", ""]
+        family, given, middle, before, after, *_ = [*line.parts, "", "", "", "", ""]
         data.setdefault("family_name", family)
         data.setdefault("given_name", given)
+        data.setdefault(
+            "whole_name", " ".join(f"{before} {given} {middle} {family} {after}".split())
+        )
     elif line.name == "ORG":
-        data.setdefault("organization", ", ".join(part for part in line.parts if part))
+        organization = ", ".join(part for part in line.parts if part)
+        data["organization"] = _also(data.get("organization"), organization)
     elif line.name == "CATEGORIES":
         data.setdefault("categories", []).extend(line.items)
     elif line.name == "NOTE" and line.text:
@@ -203,6 +206,11 @@ def _take(line: VcardLine, data: dict[str, Any]) -> None:
         data.setdefault("birthday", _day(line.text))
     elif line.name == "REV":
         data.setdefault("updated_at", _stamp(line.text))
+
+
+def _also(known: str | None, text: str) -> str:
+    """Return a text behind what is known, as of a person with two positions."""
+    return ", ".join(dict.fromkeys(part for part in (known, text) if part))
 
 
 def _label(text: str) -> str:

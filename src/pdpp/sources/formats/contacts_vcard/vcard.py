@@ -8,9 +8,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _FOLD = re.compile(r"\r\n[ \t]")
+_NESTED = re.compile(
+    r"^AGENT:[ \t]*\r\n(BEGIN:VCARD\r\n.*?^END:VCARD\r\n)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PARTS = re.compile(r"(?<!\\);")
 _ITEMS = re.compile(r"(?<!\\),")
+_CUSTOM = re.compile(
+    r"X-CUSTOM\((?:CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,)?(.*)\)", re.IGNORECASE
+)
+"""What Android writes for a label that somebody chose."""
 _ENCODINGS = {"QUOTED-PRINTABLE", "BASE64", "B", "8BIT", "7BIT"}
 
 
@@ -48,13 +56,18 @@ class VcardLine(NamedTuple):
         encoded = self.parameters.get("ENCODING", "").upper() in ("B", "BASE64")
         value = self.value
         if not encoded:
-            head, mark, value = value.partition(";base64,")
+            head, mark, value = value.replace("\\", "").partition(";base64,")
             if not mark or not head.lower().startswith("data:"):
                 return None
         try:
             return base64.b64decode("".join(value.split()), validate=True)
         except (binascii.Error, ValueError):
             return None
+
+
+def cards_in(text: str) -> list[str]:
+    """Return a card, and those of other people that vCard 2.1 writes inside it."""
+    return [_NESTED.sub("", text), *_NESTED.findall(text)]
 
 
 def vcard_lines(text: str) -> Iterator[VcardLine]:
@@ -66,7 +79,7 @@ def vcard_lines(text: str) -> Iterator[VcardLine]:
         name, *given = _split_head(head)
         parameters = _parameters(given)
         if parameters.get("ENCODING", "").upper() == "QUOTED-PRINTABLE":
-            value = _unquoted(value, parameters.get("CHARSET", "utf-8"))
+            value = _unquoted(value, parameters.get("CHARSET", ""))
         group, _, bare = name.rpartition(".")
         yield VcardLine(bare.upper(), parameters, value, group.upper())
 
@@ -110,7 +123,9 @@ def _parameters(given: list[str]) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for piece in given:
         name, equals, value = piece.partition("=")
-        if not equals:
+        if label := _CUSTOM.fullmatch(piece):
+            name, value = "TYPE", _unquoted(label[1], "").replace(",", " ")
+        elif not equals:
             name, value = ("ENCODING" if piece.upper() in _ENCODINGS else "TYPE"), piece
         key = name.strip().upper()
         parameters[key] = f"{parameters[key]},{value}" if key in parameters else value
@@ -118,11 +133,14 @@ def _parameters(given: list[str]) -> dict[str, str]:
 
 
 def _unquoted(value: str, charset: str) -> str:
+    """Return letters that are written as codes; where no charset is named, UTF-8 or Windows'."""
     content = quopri.decodestring(value.encode("utf-8", "replace")).replace(b"\r\n", b"\n")
-    try:
-        return content.decode(charset.strip('"'), "replace")
-    except LookupError:
-        return content.decode("utf-8", "replace")
+    for known in (charset.strip('"') or "utf-8", "utf-8"):
+        try:
+            return content.decode(known)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return content.decode("cp1252", "replace")
 
 
 def _plain(text: str) -> str:
