@@ -347,3 +347,52 @@ def test_a_calendar_without_a_name_is_the_same_when_a_browser_numbers_its_file(
         path.write_text(f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{event}END:VCALENDAR\n")
         report = home.bring(path)
     assert report["counts"]["unchanged"] == report["counts"]["read"] == 1
+
+
+def test_an_event_whose_end_was_forgotten_costs_no_other_one(tmp_path: Path) -> None:
+    first = event("a", "DTSTART:20260101T100000Z", "SUMMARY:one").removesuffix("END:VEVENT\n")
+    second = event("b", "DTSTART:20260102T100000Z", "SUMMARY:two")
+    found = read(SOURCE, put(tmp_path, calendar(first, second))).values()
+    assert [data["title"] for data in found] == ["one", "two"]
+
+
+def test_events_that_were_given_one_id_are_all_kept_unless_they_say_the_same(
+    tmp_path: Path,
+) -> None:
+    first = event("a", "DTSTART:20260101T100000Z", "SUMMARY:Tea")
+    later = event("a", "DTSTART:20260108T100000Z", "SUMMARY:Tea")
+    again = event("a", "DTSTART:20260108T100000Z", "SUMMARY:Tea", "LAST-MODIFIED:20260109T100000Z")
+    path = put(tmp_path, calendar(first, later, again))
+    found = read(SOURCE, path).values()
+    assert [data["starts_at"][:10] for data in found] == ["2026-01-01", "2026-01-08"]
+    assert [each.reason for each in told(SOURCE, path)][1:] == ["an entry that stands twice"]
+    check_twice(path, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tzone://Microsoft/Utc", '"tzone://Microsoft/Utc"'])
+def test_a_zone_that_outlook_calls_by_an_address_is_read(tmp_path: Path, name: str) -> None:
+    zone = fixed_zone("+0000").replace("Customized Time Zone", "tzone://Microsoft/Utc")
+    tea = event("a", f"DTSTART;TZID={name}:20260706T100000", "SUMMARY:Tea")
+    path = put(tmp_path, calendar(tea, zone=zone))
+    (data,) = read(SOURCE, path).values()
+    assert (data["starts_at"], data["floating"]) == ("2026-07-06T10:00:00Z", False)
+
+
+def test_notes_that_stand_in_several_places_and_the_link_of_a_meeting_are_kept(
+    tmp_path: Path,
+) -> None:
+    several = event("a", "SUMMARY:Tea", "DESCRIPTION:one", "DESCRIPTION:two", "COMMENT:three")
+    page = event("b", "X-ALT-DESC;FMTTYPE=text/html:<p>Bring <b>cake</b></p>")
+    held = event("c", "X-GOOGLE-CONFERENCE:https://meet.example/tea")
+    found = list(read(SOURCE, put(tmp_path, calendar(several, page, held))).values())
+    assert [data.get("notes") for data in found] == ["one\ntwo\nthree", "Bring cake", None]
+    assert found[2]["link"] == "https://meet.example/tea"
+
+
+def test_entries_in_files_of_their_own_are_of_the_calendar_their_folder_is(tmp_path: Path) -> None:
+    folder = tmp_path / "Choir"
+    folder.mkdir()
+    for uid in ("8F1C", "9A2D"):
+        put(folder, calendar(event(uid, "SUMMARY:Tea"), name=None), f"{uid}.ics")
+    for path in (tmp_path, folder):
+        assert {data["calendar"] for data in read(SOURCE, path).values()} == {"Choir"}

@@ -21,6 +21,8 @@ _QUOTED = re.compile(
     r"^([A-Z0-9-]+)((?:;[^:\r\n]*)?;(?:ENCODING=)?QUOTED-PRINTABLE[^:\r\n]*):((?:.*=\r\n)*.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+_BARE_ZONE = re.compile(r";TZID=(\w+://[^\";\r\n]+?)(?=;|:\d{8})", re.IGNORECASE)
+"""A zone that Outlook calls by an address, whose colon seems to end the name of the property."""
 _CHARSET = re.compile(r"CHARSET=\"?([A-Za-z0-9._-]+)", re.IGNORECASE)
 
 
@@ -56,7 +58,7 @@ def parse(text: str) -> "tuple[Component, list[str]]":
     from icalendar import Calendar
 
     left_out: list[str] = []
-    text = _QUOTED.sub(_unquoted, text)
+    text = _BARE_ZONE.sub(r';TZID="\1"', _QUOTED.sub(_unquoted, text))
     with warnings.catch_warnings():
         # Zones of Evolution and Thunderbird are found by the end of their names.
         warnings.simplefilter("ignore")

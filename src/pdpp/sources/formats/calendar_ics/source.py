@@ -12,6 +12,7 @@ from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
@@ -40,6 +41,8 @@ _START = re.compile(rb"\s*BEGIN:VCALENDAR\s*$", re.MULTILINE | re.IGNORECASE)
 _LINE = r"^%s[;:](?:[^:\r\n]*:)?([^\r\n]{1,200})"
 _ID = "X-WR-RELCALID"
 """The id that a program gives a calendar; it stays when the calendar gets another name."""
+_LINKS = ("URL", "CONFERENCE", "X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL")
+"""Where an entry leads, and where a meeting is held that has no other address."""
 _ENDED = "the file ends in the middle"
 _Holders = dict[str, str]
 """The calendars that gave entries their keys, by key."""
@@ -73,7 +76,8 @@ class CalendarIcs(Source):
         if not calendars:
             return None
         zone_named(choices.given.get("time_zone"))
-        names = [_calendar_name(entry) for entry in calendars]
+        folder = "" if tree.kind == "file" else tree.path.stem
+        names = [_calendar_name(entry, folder) for entry in calendars]
         maker = _property(calendars[0], "PRODID") or "an unknown program"
         many = f"{len(calendars)} calendars, " if len(calendars) > 1 else ""
         return Recognition(
@@ -84,15 +88,18 @@ class CalendarIcs(Source):
             owner_known=bool(identity),
             detail={
                 "entries": [entry.name for entry in calendars],
+                "folder": folder,
                 "time_zone": choices.given.get("time_zone"),
             },
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each calendar."""
-        several: _Holders | None = {} if len(recognition.detail["entries"]) > 1 else None
-        for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry, recognition.detail["time_zone"], several))
+        detail = recognition.detail
+        several: _Holders | None = {} if len(detail["entries"]) > 1 else None
+        for entry in tree.these(detail["entries"]):
+            name = _calendar_name(entry, detail["folder"])
+            yield ExportPart(entry, partial(_read, entry, name, detail["time_zone"], several))
 
 
 def _identity(calendars: Sequence[FileEntry]) -> str:
@@ -117,39 +124,53 @@ def _property(entry: FileEntry, name: str) -> str | None:
     return match.group(1).strip() if match else None
 
 
-def _calendar_name(entry: FileEntry) -> str:
+def _calendar_name(entry: FileEntry, top: str) -> str:
+    """Return the name of a calendar: its own, or that of its file, or of the folder around it.
+
+    Servers keep every entry in a file of its own, which is called by the id of the entry.
+    """
     named = _property(entry, "X-WR-CALNAME") or _property(entry, "NAME")
-    return named or without_copy(entry.base.rpartition(".")[0]) or entry.base
+    stem = entry.base.rpartition(".")[0]
+    if not named and stem and stem == _property(entry, "UID"):
+        named = entry.name.rpartition("/")[0].rpartition("/")[2] or top
+    return named or without_copy(stem) or entry.base
 
 
 class _Reader:
     """What is known of a calendar while its entries are read."""
 
-    def __init__(self, entry: FileEntry, zone: str | None, several: _Holders | None) -> None:
+    def __init__(
+        self, entry: FileEntry, name: str, zone: str | None, several: _Holders | None
+    ) -> None:
         self.entry = entry
-        self.calendar = _calendar_name(entry)
+        self.calendar = name
         self.zone = zone_named(zone)
         self._seen = SeenKeys()
         self._several = several
 
-    def key(self, stream: str, *parts: str) -> RecordKey | None:
+    def key(self, stream: str, said: str, *parts: str) -> RecordKey | None:
         """Return the key of an entry; None where it stands twice in its calendar.
 
-        An event may stand in several calendars of an export: the first gives it the key that it
-        has where a calendar comes alone, and in the others it is an entry of that calendar. Two
-        exports of one calendar, such as of two months, hold the same entries.
+        Some programs give several entries one id: the second that says something else has a key
+        of its own. An event may stand in several calendars of an export: the first gives it the
+        key that it has where a calendar comes alone, and in the others it is an entry of that
+        calendar. Two exports of one calendar, such as of two months, hold the same entries.
         """
+        if not self._seen.first(digest_key(stream, said, *parts)):
+            return None
+        if not self._seen.first(f"{stream} {safe_key(*parts)}"):
+            parts = (*parts, said)
         plain = safe_key(*parts)
         name, own = f"{stream} {plain}", plain_name(self.calendar)
-        if not self._seen.first(name):
-            return None
         if self._several is None or self._several.setdefault(name, own) == own:
             return plain
         return safe_key(digest_key(self.calendar)[:8], *parts)
 
 
-def _read(entry: FileEntry, zone: str | None, several: _Holders | None) -> Iterator[Finding]:
-    reader, ended = _Reader(entry, zone, several), False
+def _read(
+    entry: FileEntry, calendar: str, zone: str | None, several: _Holders | None
+) -> Iterator[Finding]:
+    reader, ended = _Reader(entry, calendar, zone, several), False
     learn_zones(entry)
     with open_narrow(reader.entry) as stream:
         for part in components(stream, _KINDS):
@@ -177,11 +198,13 @@ def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Fi
     component, malformed = parse(block.text)
     for name in malformed:
         yield Skipped("a property that is malformed", f"{where} {name}"[:120])
-    key = reader.key(stream, *_names(component, block))
+    data = _entry(reader, stream, component)
+    said = [f"{name}={value}" for name, value in data.items() if name != "updated_at"]
+    key = reader.key(stream, digest_key(*said), *_names(component, block))
     if key is None:
         yield Skipped("an entry that stands twice", where)
         return
-    yield _entry(reader, stream, key, component)
+    yield Item(stream, key, {"id": key, **data})
 
 
 def _names(component: "Component", block: TextComponent) -> tuple[str, ...]:
@@ -193,15 +216,15 @@ def _names(component: "Component", block: TextComponent) -> tuple[str, ...]:
     return (uid,) if occurrence is None else (uid, occurrence.to_ical().decode())
 
 
-def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> Item:
+def _entry(reader: _Reader, stream: str, component: "Component") -> dict[str, object]:
+    """Return what is kept of an entry."""
     begin = _when(component, "DTSTART") or _when(component, "DUE")
     data: dict[str, object] = {
-        "id": key,
         "calendar": reader.calendar,
         "title": _text(component, "SUMMARY") or "(no title)",
-        "notes": _text(component, "DESCRIPTION"),
+        "notes": _notes(component),
         "status": _text(component, "STATUS"),
-        "link": _text(component, "URL"),
+        "link": next(filter(None, (_text(component, name) for name in _LINKS)), None),
         "categories": _categories(component),
         "repeats": _rules(component),
         "updated_at": _moment(reader, _when(component, "LAST-MODIFIED")),
@@ -209,7 +232,7 @@ def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> It
     }
     if begin is not None:
         data |= _span(reader, begin)
-    return Item(stream, key, present(data, "", []))
+    return present(data, "", [])
 
 
 def _special(
@@ -288,6 +311,13 @@ def _text(component: "Component", name: str) -> str | None:
     if isinstance(value, list):
         value = value[0]
     return None if value is None else str(value)
+
+
+def _notes(component: "Component") -> str:
+    """Return what is written about an entry; some programs have it as a page alone."""
+    texts = [str(text) for name in ("DESCRIPTION", "COMMENT") for text in _several(component, name)]
+    page = "" if any(texts) else _text(component, "X-ALT-DESC")
+    return "\n".join([*texts, html_text(page)] if page else texts)
 
 
 def _rules(component: "Component") -> str:
