@@ -215,7 +215,7 @@ def test_two_exports_of_one_account_in_one_folder_are_one_account(tmp_path: Path
     assert ended.code == 0, ended
     listed = pdpp_here("connection", "list", "--json", data=home.data).document["connections"]
     assert sorted(account["display_name"] for account in listed) == [
-        "Contacts (contacts)",
+        "Contacts (a)",
         "WhatsApp",
     ]
 

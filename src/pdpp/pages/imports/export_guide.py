@@ -17,7 +17,7 @@ WHERE: Mapping[str, str] = MappingProxyType(
         "claude_ai": "In Claude: Settings, Privacy, Export data. Download every zip it links to.",
         "claude_code": "The folder .claude/projects in your home folder.",
         "codex": "The folder .codex in your home folder.",
-        "contacts_vcard": "In your address book: export as vCard. Google: takeout.google.com.",
+        "contacts_vcard": "In your address book: export as vCard. Google: contacts.google.com.",
         "mail": "Google: takeout.google.com, choose Mail. Other programs: export as mbox or .eml.",
         "markdown": "The folder of your notes; in Obsidian, the vault.",
         "slack": "In Slack: workspace settings, Import/export data; its owner gets a zip.",

@@ -29,6 +29,7 @@ from pdpp.sources.source import (
     OwnerChoices,
     Recognition,
     Source,
+    without_copy,
 )
 from pdpp.sources.table.form import read_time
 
@@ -106,7 +107,7 @@ class BankCsv(Source):
         return Recognition(
             Confidence.LIKELY,
             "a table of transactions" + (", mapped as before" if kept else ""),
-            account=f"Bank ({said or tree.path.stem})",
+            account=f"Bank ({said or without_copy(tree.path.stem)})",
             identity=said.casefold() if said else own.number,
             owner_known=said is not None or own.told,
             notes=(f"read as: {plan.words()}; say --set NAME=COLUMN where that is wrong",),

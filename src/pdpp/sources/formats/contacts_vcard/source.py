@@ -1,4 +1,4 @@
-"""Contacts as vCard files, many cards in one."""
+"""Contacts as vCard files, many cards in one, and as tables."""
 
 import io
 import re
@@ -15,10 +15,12 @@ from pdpp.sources.formats.contacts_vcard.dialects import (
     service_of,
     translated,
 )
+from pdpp.sources.formats.contacts_vcard.tables import PATTERNS, find_contact_table, row_lines
 from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, cards_in, vcard_lines
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
+from pdpp.sources.reading.csvtable import CsvTable, rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import moment_text
@@ -30,6 +32,7 @@ from pdpp.sources.source import (
     Recognition,
     Source,
     roots_of_namesakes,
+    without_copy,
 )
 
 _START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
@@ -55,7 +58,7 @@ class ContactsVcard(Source):
     lies_among_others = True
     parts_depend = True
     files_may_differ = True
-    label = "Contacts (vCard)"
+    label = "Contacts (vCard or CSV)"
 
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return address books of one name by themselves: each may be of another person."""
@@ -67,15 +70,14 @@ class ContactsVcard(Source):
         files = _files(tree)
         if not files:
             return None
-        versions = {
-            match.group(1).decode()
-            for entry in files[:_MOST_LOOKED_AT]
-            for match in _VERSION.finditer(plain_head(entry, HEAD_BYTES))
-        }
-        name = files[0].base.rpartition(".")[0] if len(files) == 1 else tree.path.stem
+        looked_at = files[:_MOST_LOOKED_AT]
+        makers = {f"a table of {found[1]}" for entry in looked_at if (found := _table(entry))}
+        versions = {version for entry in looked_at for version in _versions(entry)}
+        cards = [f"vCard {', '.join(sorted(versions))}"] if versions else []
+        name = _book_name(files[0], tree) if len(files) == 1 else tree.path.stem
         return Recognition(
             Confidence.CERTAIN,
-            f"vCard {', '.join(sorted(versions)) or 'of no version'}",
+            " and ".join([*cards, *sorted(makers)]) or "vCard of no version",
             account=f"Contacts ({name})" if name else "Contacts",
             owner_known=False,
             detail={"entries": [entry.name for entry in files]},
@@ -85,16 +87,40 @@ class ContactsVcard(Source):
         """Return one part for each file of cards."""
         nameless = SeenKeys()
         for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry, nameless))
+            read = _read if _is_cards(entry) else _read_table
+            yield ExportPart(entry, partial(read, entry, nameless))
+
+
+def _book_name(entry: FileEntry, tree: Tree) -> str:
+    """Return the name of a file; or of the folder, if that alone tells it from its namesakes."""
+    folder = entry.name.rpartition("/")[0].rpartition("/")[2]
+    alone = folder and folder == tree.path.name
+    return folder if alone else without_copy(entry.base.rpartition(".")[0])
 
 
 def _files(tree: Tree) -> list[FileEntry]:
-    entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
-    return [entry for entry in entries if _START.match(plain_head(entry))]
+    patterns = ("*.vcf", "*.VCF", "*.vcard", *PATTERNS)
+    entries = tree.entries if tree.kind == "file" else tree.named(*patterns)
+    return [entry for entry in entries if _is_cards(entry) or _table(entry)]
+
+
+def _is_cards(entry: FileEntry) -> bool:
+    return _START.match(plain_head(entry)) is not None
+
+
+def _versions(entry: FileEntry) -> Iterator[str]:
+    for match in _VERSION.finditer(plain_head(entry, HEAD_BYTES)):
+        yield match.group(1).decode()
+
+
+def _table(entry: FileEntry) -> tuple[CsvTable, str] | None:
+    return None if _is_cards(entry) else find_contact_table(entry)
 
 
 def _is_book(entry: FileEntry) -> bool:
     """Tell whether a file holds several cards; one of a single card is a part of some book."""
+    if not _is_cards(entry):
+        return True
     return len(list(islice(_BEGINS.finditer(plain_head(entry, HEAD_BYTES)), 2))) > 1
 
 
@@ -113,6 +139,21 @@ def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
                 yield _stray(part.line.strip(), entry.name)
 
 
+def _read_table(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
+    """Yield the contacts of a table, each as a card would tell it."""
+    found = find_contact_table(entry)
+    if found is None:
+        return
+    table = found[0]
+    for row in rows(entry, table):
+        if isinstance(row, Skipped):
+            yield row
+        else:
+            where = f"{entry.name} line {row.line:,}"
+            lines = row_lines(table.header, row.cells)
+            yield from account(_contact_of(lines, nameless, nameless, where), where, "row")
+
+
 def _stray(line: str, name: str) -> Finding:
     if _BEGIN.startswith(line.upper()):
         return Skipped("the file ends in the middle", name, cut=True)
@@ -121,6 +162,12 @@ def _stray(line: str, name: str) -> Finding:
 
 def _read_vcard(text: str, named: SeenKeys, nameless: SeenKeys, where: str) -> Iterator[Finding]:
     lines = [translated(line) for line in vcard_lines(text)]
+    yield from _contact_of(lines, named, nameless, where)
+
+
+def _contact_of(
+    lines: list[VcardLine], named: SeenKeys, nameless: SeenKeys, where: str
+) -> Iterator[Finding]:
     data = _contact(lines)
     if "name" not in data:
         yield Unknown("a card without a name", where)
