@@ -638,3 +638,42 @@ def test_a_statement_that_was_mapped_before_is_read_by_the_same_columns(tmp_path
     seen = SOURCE.recognise(open_tree(put(tmp_path, text)), choices)
     assert isinstance(seen, Recognition)
     assert set(seen.detail["plan"].columns) == {"date", "amount"}
+
+
+def test_cards_of_american_express_without_a_holder_are_turned(tmp_path: Path) -> None:
+    said = "Date,Description,Amount,Extended Details,Appears On Your Statement As"
+    told_as = "Datum,Beschreibung,Betrag,Weitere Details,Erscheint auf Ihrer Abrechnung als"
+    for header in (said, told_as):
+        path = put(
+            tmp_path, f"{header}\n15/01/2024,Bakery,12.50,,BAKERY\n16/01/2024,Thanks,-90.00,,T\n"
+        )
+        amounts = [data["amount"] for data in read(SOURCE, path).values()]
+        assert amounts == [-12.5, 90.0]
+
+
+def test_letters_of_a_zone_behind_a_time_do_not_hide_it(tmp_path: Path) -> None:
+    rows = "2024-01-15 23:30:00 EST,-$12.50,Pizza\n2024-07-10 10:00:00 EDT,$5.00,Rent\n"
+    found = read(SOURCE, put(tmp_path, f"Date,Amount,Notes\n{rows}")).values()
+    assert [data["booked_on"] for data in found] == ["2024-01-15", "2024-07-10"]
+
+
+def test_a_currency_beside_an_amount_is_kept(tmp_path: Path) -> None:
+    rows = "2024-01-15;Bread;-12,50 PLN\n2024-01-16;Pay;1 000,00 zł\n2024-01-17;Tea;-3,00 €\n"
+    found = read(SOURCE, put(tmp_path, f"Data;Opis operacji;Kwota\n{rows}")).values()
+    assert [data.get("currency") for data in found] == ["PLN", None, "EUR"]
+
+
+def test_where_no_column_is_called_as_texts_are_the_one_that_differs_most_is_the_text(
+    tmp_path: Path,
+) -> None:
+    rows = "15.01.2024;Debit;Bakery;-12,50\n16.01.2024;Debit;Tea house;-3,00\n"
+    path = put(tmp_path, f"Datum;Sorte;Womit;Betrag\n{rows}")
+    found = read(SOURCE, path).values()
+    assert [data["memo"] for data in found] == ["Bakery", "Tea house"]
+    assert [data["other"] for data in found] == [{"Sorte": "Debit"}] * 2
+
+
+def test_what_nordic_banks_only_reserve_is_not_booked(tmp_path: Path) -> None:
+    rows = "2024/01/15;-12,50;Bageri\n2024/01/16;-1,00;Kiosk\nReserverat;-3,00;Kaffe\n"
+    path = put(tmp_path, f"Bokföringsdag;Belopp;Rubrik\n{rows}")
+    assert [found.reason for found in told(SOURCE, path)] == ["a payment that is not booked"]

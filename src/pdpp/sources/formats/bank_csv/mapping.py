@@ -1,5 +1,6 @@
 """Mappings: which column of a bank's table is what, found by its names or told by the owner."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -41,7 +42,8 @@ from pdpp.sources.table.form import (
 TURNED, AS_WRITTEN = "turned", "as written"
 _SAMPLE_ROWS = 2_000
 _FIRST_DATES = 40
-_MONEY = ("amount", "money_in", "money_out")
+_ZONE = re.compile(r"(?<=\d) (?:[ECMP][SD]T|GMT|UTC|BST|CES?T)\Z")
+MONEY = ("amount", "money_in", "money_out")
 
 
 class ColumnMapping(NamedTuple):
@@ -96,15 +98,16 @@ def make_plan(
     """
     sample = [row for row in islice(rows(entry, table), _SAMPLE_ROWS) if isinstance(row, Row)]
     columns = _columns(table.header, settings, sample, read_before=read_before)
-    if "date" not in columns or not columns.keys() & set(_MONEY):
+    if "date" not in columns or not columns.keys() & set(MONEY):
         return None
-    form = settings.get("date_form") or _date_form([row.cells[columns["date"]] for row in sample])
+    days = [without_zone(row.cells[columns["date"]]) for row in sample]
+    form = settings.get("date_form") or _date_form(days)
     if form is None:
         return None
     if form not in (COMPACT, *TIME_FORMS):
         raise ImportRefused(f"date_form must be like %d.%m.%Y, not {form!r}")
     money = {
-        name: [row.cells[columns[name]] for row in sample] for name in _MONEY if name in columns
+        name: [row.cells[columns[name]] for row in sample] for name in MONEY if name in columns
     }
     decimal = settings.get("decimal") or decimal_of(
         text for texts in money.values() for text in texts
@@ -154,7 +157,7 @@ def _currency(header: tuple[str, ...], columns: Mapping[str, int]) -> str:
     """Return the currency that the name of the amount tells, where no column does."""
     if "currency" in columns:
         return ""
-    told = (currency_in(header[columns[name]]) for name in _MONEY if name in columns)
+    told = (currency_in(header[columns[name]]) for name in MONEY if name in columns)
     return next(filter(None, told), "")
 
 
@@ -173,7 +176,20 @@ def _columns(
             at = _found(name, header, sample, taken=set(columns.values()))
             if at is not None:
                 columns[name] = at
+    if not read_before and not columns.keys() & {"payee", "payer", "memo"}:
+        at = _wordiest(sample, taken=set(columns.values()))
+        columns |= {"memo": at} if at is not None else {}
     return columns
+
+
+def _wordiest(sample: Sequence[Row], taken: set[int]) -> int | None:
+    """Return the column with the most different texts: under whatever name, it says what for."""
+    texts: dict[int, set[str]] = {}
+    for row in sample:
+        for at, cell in enumerate(row.cells):
+            if at not in taken and any(letter.isalpha() for letter in cell):
+                texts.setdefault(at, set()).add(cell.strip())
+    return max(texts, key=lambda at: (len(texts[at]), sum(map(len, texts[at]))), default=None)
 
 
 def _chosen(header: tuple[str, ...], name: str) -> int:
@@ -207,7 +223,7 @@ def _holds(name: str, known: str, at: int, sample: Sequence[Row], header: Sequen
         return not any(letter.isdecimal() for cell in cells for letter in cell)
     if known == "value":  # Of measurements too; those of a bank lead to a balance.
         return "balance" in header
-    if name in _MONEY:
+    if name in MONEY:
         return not cells or any(bare_amount(cell) and not is_time_like(cell) for cell in cells)
     return True
 
@@ -216,6 +232,11 @@ def _tells_direction(cells: set[str]) -> bool:
     """Tell whether a column says of every row whether money came or went, and nothing else."""
     words = {cell.casefold() for cell in cells}
     return bool(words & (IN_WORDS | OUT_WORDS)) and words <= IN_WORDS | OUT_WORDS | NEITHER_WORDS
+
+
+def without_zone(text: str) -> str:
+    """Return a time without the letters of a zone behind it: the day is what is written."""
+    return _ZONE.sub("", text.strip())
 
 
 def _date_form(texts: Sequence[str]) -> str | None:

@@ -13,9 +13,15 @@ from pdpp.sources.formats.bank_csv.headerless import (
     name_columns,
     says_number,
 )
-from pdpp.sources.formats.bank_csv.mapping import TURNED, ColumnMapping, make_plan
+from pdpp.sources.formats.bank_csv.mapping import (
+    MONEY,
+    TURNED,
+    ColumnMapping,
+    make_plan,
+    without_zone,
+)
 from pdpp.sources.formats.bank_csv.own_account import number_of
-from pdpp.sources.formats.bank_csv.words import COLUMNS, OUT_WORDS
+from pdpp.sources.formats.bank_csv.words import COLUMNS, OUT_WORDS, currency_beside
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
@@ -155,7 +161,7 @@ def _transaction(
     if plan.is_balance(row):
         yield Skipped("a balance, which is no payment", where)
         return
-    day = read_time(cell("date"), plan.date_form, None)
+    day = read_time(without_zone(cell("date")), plan.date_form, None)
     amount = _amount(cell, plan)
     if day is None or amount is None:
         yield Unknown("a row without a date or an amount", where)
@@ -171,7 +177,7 @@ def _transaction(
         "booked_on": day,
         "payee": payee,
         "memo": memo,
-        "currency": cell("currency") or plan.currency,
+        "currency": cell("currency") or plan.currency or _currency(cell),
         "other": others or None,
         **members("amount", amount),
         **(members("balance", balance) if balance is not None else {}),
@@ -192,6 +198,11 @@ def _amount(cell: Callable[[str], str], plan: ColumnMapping) -> Decimal | None:
     if came is None and went is None:
         return None
     return (came or Decimal(0)) - (went or Decimal(0))
+
+
+def _currency(cell: Callable[[str], str]) -> str:
+    """Return the currency that stands in the cell of an amount."""
+    return next(filter(None, (currency_beside(cell(name)) for name in MONEY)), "")
 
 
 def _moved(name: str, cell: Callable[[str], str], plan: ColumnMapping) -> Decimal | None:

@@ -77,13 +77,23 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("forklaring", "rubrik", "meddelande", "selitys", "otsikko", "opis operacji"),
             *("opis transakcji", "tytuł", "popis", "zpráva", "zpráva pro příjemce", "poznámka"),
             *("közlemény", "opis plaćanja", "açıklama", "описание", "商品", "商品说明"),
-            *("お取り扱い内容", "入出金先内容", "摘要", "note", "label", "reference"),
+            *(
+                "お取り扱い内容",
+                "入出金先内容",
+                "摘要",
+                "note",
+                "notes",
+                "label",
+                "reference",
+                "lançamento",
+            ),
         ),
         "balance": (
             *("balance", "running balance", "runningbalance", "running bal.", "saldo", "solde"),
             *("kontostand", "guthaben", "saldo nach buchung", "saldo na mutatie"),
             *("saldo na trn", "closing balance", "cash balance", "accountbalance"),
             *("saldo contabilístico", "disponible", "bokfört saldo", "saldo po transakcji"),
+            "saldo po operacji",
             *("zůstatek", "stanje", "bakiye", "残高"),
         ),
         "currency": (
@@ -111,6 +121,7 @@ STATES = ("state", "status", "info", "stato", "статус", "当前状态", "�
 NOT_BOOKED = frozenset(
     {"pending", "reverted", "declined", "failed", "denied", "cancelled", "canceled"}
     | {"vorgemerkt", "umsatz vorgemerkt", "ausstehend", "offen", "autorizzato", "交易关闭"}
+    | {"reserverat", "reservert", "reserveret", "varattu"}
 )
 """What banks write beside a payment that was never booked, or is not yet: it may come again."""
 
@@ -123,7 +134,9 @@ BALANCES = re.compile(
 
 CARDS = (
     frozenset({"card member", "amount"}),
+    frozenset({"appears on your statement as", "amount"}),
     frozenset({"karteninhaber", "konto", "betrag"}),
+    frozenset({"erscheint auf ihrer abrechnung als", "betrag"}),
     frozenset({"trans. date", "post date", "amount"}),
     frozenset({"clearing date", "merchant", "purchased by", "amount"}),
 )
@@ -136,6 +149,7 @@ _SIGNS = MappingProxyType({"€": "EUR", "£": "GBP", "元": "CNY", "円": "JPY"
 _CURRENCY = re.compile(
     rf"\s*\(\s*({_CODES}|[€£元円$]|euros)\s*\)\Z|(?: in)? ({_CODES}|euros|euroa)\Z"
 )
+_BESIDE = re.compile(rf"[€£元円]|(?<![^\W\d_])(?:{_CODES})(?![^\W\d_])", re.IGNORECASE)
 
 
 def plain_name(name: str) -> str:
@@ -150,6 +164,12 @@ def currency_in(name: str) -> str:
         return ""
     word = match[1] or match[2]
     return "EUR" if word.startswith("euro") else _SIGNS.get(word, word.upper().strip("$"))
+
+
+def currency_beside(amount: str) -> str:
+    """Return the currency that stands beside an amount, or nothing; a dollar may be of any."""
+    match = _BESIDE.search(amount)
+    return _SIGNS.get(match[0], match[0].upper()) if match else ""
 
 
 def _folded(name: str) -> str:
