@@ -79,7 +79,7 @@ def test_every_folder_of_thunderbird_is_read(tmp_path: Path) -> None:
     )
     assert folders(profile) == {
         "Number 1": "INBOX",
-        "Number 2": "2025",
+        "Number 2": "Archives/2025",
         "Number 3": "boats.example",
         "Number 4": "Entwürfe",
     }
@@ -304,3 +304,30 @@ def test_mail_that_was_sent_to_one_person_alone_is_not_of_that_person(tmp_path: 
     seen = look(SOURCE, path)
     assert isinstance(seen, Recognition)
     assert (seen.identity, seen.owner_known) == ("ben@example.org", True)
+
+
+def test_tags_and_stars_of_thunderbird_are_labels(tmp_path: Path) -> None:
+    letters = [
+        letter(1, "X-Mozilla-Status: 0005", "X-Mozilla-Keys: $label4 choir NonJunk        "),
+        letter(2, "X-Mozilla-Status: 0001", "X-Mozilla-Keys:                              "),
+        letter(3, "X-Keywords: choir, $Forwarded", "X-Mozilla-Keys: choir"),
+        letter(4, "X-Mozilla-Status: what?"),
+    ]
+    path = tmp_path / "Inbox"
+    path.write_text(box(*letters))
+    found = [data.get("labels") for data in read(SOURCE, path).values()]
+    assert found == [["Starred", "To Do", "choir"], None, ["choir"], None]
+
+
+def test_a_folder_of_thunderbird_inside_another_is_called_by_both(tmp_path: Path) -> None:
+    files = {
+        "Work": box(letter(1)),
+        "Work.sbd/2019": box(letter(2)),
+        "Work.sbd/2019.sbd/Bills": box(letter(3)),
+    }
+    indexes = {f"{name}.msf": INDEX for name in files}
+    assert folders(put(tmp_path, files | indexes)) == {
+        "Number 1": "Work",
+        "Number 2": "Work/2019",
+        "Number 3": "Work/2019/Bills",
+    }

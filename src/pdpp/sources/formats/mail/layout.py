@@ -10,6 +10,8 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 BOX_SUFFIXES = (".mbox", ".mbx", ".mboxrd")
 _SINGLE_SUFFIXES = (".eml", ".emlx")
 _MAILDIR = ("cur", "new")
+_INSIDE = ".sbd"
+"""What Thunderbird calls the folder of the mailboxes inside a mailbox."""
 _HEADERS = re.compile(
     rb"^(?:From|To|Date|Subject|Message-ID|Received|MIME-Version|Return-Path|Delivered-To):",
     re.MULTILINE | re.IGNORECASE,
@@ -100,6 +102,16 @@ def box_name(entry: FileEntry) -> str:
     name = folder.rpartition("/")[2]
     suffix = PurePosixPath(name).suffix.lower()
     return _letters(name.removesuffix(suffix) if suffix in BOX_SUFFIXES else name) or "mail"
+
+
+def box_path(entry: FileEntry) -> str:
+    """Return the name of a mailbox behind those of the folders that Thunderbird has it in."""
+    around = [_letters(part[: -len(_INSIDE)]) for part in entry.name.split("/") if _is_inside(part)]
+    return "/".join([*around, box_name(entry)])
+
+
+def _is_inside(folder: str) -> bool:
+    return folder.endswith(_INSIDE) and folder != _INSIDE
 
 
 def folder_name(entry: FileEntry) -> str:

@@ -21,6 +21,7 @@ from pdpp.sources.formats.mail.layout import (
     FEW_WHERE_NAMED,
     box_candidates,
     box_name,
+    box_path,
     boxes_of,
     folder_name,
     is_mbox,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
-_DELETED = 0x8
 _LABEL = re.compile(r'"([^"]*+)"(?=\s*(?:,|\Z))|([^,]++)')
 _UNREADABLE = {
     ".pst": "Outlook keeps mail in it that only Outlook reads",
@@ -140,7 +140,7 @@ class Mail(Source):
         for entry in tree.these(recognition.detail["boxes"]):
             # A file alone is called as its owner likes: its name says nothing of the messages.
             several = recognition.detail["several"]
-            folder = _Folder(entry, box_name(entry) if several else "", several, seen)
+            folder = _Folder(entry, box_path(entry) if several else "", several, seen)
             yield ExportPart(entry, partial(_read_box, folder))
         labels, apart = ProtonLabels(tree), files_apart(tree)
         for entry in singles_of(tree):
@@ -230,9 +230,10 @@ class StoredMessage(NamedTuple):
 def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
     from pdpp.sources.formats.mail.message import header, parse
+    from pdpp.sources.formats.mail.tags import is_deleted
 
     message = parse(stored.content)
-    if _is_deleted(message):
+    if is_deleted(message):
         yield Skipped("a message that its owner deleted", stored.where)
         return
     if folder.several and header(message, "X-Gmail-Labels"):
@@ -273,14 +274,6 @@ def _lacking_text(said: "MessageBody", where: str) -> str:
     return ""
 
 
-def _is_deleted(message: "MailMessage") -> bool:
-    """Tell whether Thunderbird marks a message that was deleted or moved, and is still there."""
-    try:
-        return bool(int(str(message.get("X-Mozilla-Status", "0")), 16) & _DELETED)
-    except ValueError:
-        return False
-
-
 def _text_of(content: bytes) -> bytes:
     """Return a message without its headers, which programs add to, and the same line ends."""
     return content.replace(b"\r\n", b"\n").partition(b"\n\n")[2].strip()
@@ -300,6 +293,7 @@ def _data(
     folder: _Folder, message: "MailMessage", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
     from pdpp.sources.formats.mail.message import header, people, references, sent
+    from pdpp.sources.formats.mail.tags import tags
 
     before = references(message)
     moment = sent(message, stored.envelope)
@@ -316,7 +310,7 @@ def _data(
         "cc": people(message, "Cc"),
         "bcc": people(message, "Bcc"),
         "body": text,
-        "labels": [*of_gmail, *stored.labels],
+        "labels": [*of_gmail, *stored.labels, *tags(message)],
         "folder": folder.name,
         "in_reply_to": before[-1] if before else None,
         "sent_at": when,
