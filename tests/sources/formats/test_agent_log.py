@@ -27,21 +27,21 @@ def test_only_logs_that_hold_something_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "e" / "note.txt").write_text("new")
     seen = tree(tmp_path / "e", a="new", b="")
     assert [entry.name for entry in logs_of(seen)] == ["a.jsonl"]
-    assert look_at(seen, layouts) == LogSample(Confidence.CERTAIN, "1 session", ["new"])
+    assert look_at(logs_of(seen), layouts) == LogSample(Confidence.CERTAIN, "1 session", ["new"])
 
 
 def test_a_log_of_another_kind_among_them_makes_it_likely_and_none_at_all_nothing(
     tmp_path: Path,
 ) -> None:
     mixed = tree(tmp_path / "mixed", a="new", b="old")
-    assert look_at(mixed, layouts) == LogSample(Confidence.LIKELY, "2 sessions", ["new"])
-    assert look_at(tree(tmp_path / "others", a="old"), layouts) is None
+    assert look_at(logs_of(mixed), layouts) == LogSample(Confidence.LIKELY, "2 sessions", ["new"])
+    assert look_at(logs_of(tree(tmp_path / "others", a="old")), layouts) is None
 
 
 class Words(AgentLog):
     """Reads a log of words."""
 
-    def _event(self, event: JsonLine, talk: AgentSession) -> Iterator[Finding]:
+    def event(self, event: JsonLine, talk: AgentSession) -> Iterator[Finding]:
         talk.hear("user", event.value["word"], event.value["at"])
         yield self._item("messages", str(talk.lines), event.value["at"], {"text": "x"})
 

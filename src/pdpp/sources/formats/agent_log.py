@@ -63,9 +63,8 @@ class LogSample(NamedTuple):
     home: str = ""
 
 
-def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
+def look_at(logs: list[FileEntry], layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
     """Look at some logs; ``layouts`` is empty where one is not of the kind that is meant."""
-    logs = logs_of(tree)
     sample = spread(logs, _LOOKED_AT)
     recognised = [seen for entry in sample if (seen := layouts(entry))]
     if not recognised:
@@ -134,9 +133,9 @@ def _folders(entry: FileEntry) -> Iterator[object]:
 class AgentLog(ABC):
     """Reads one log. Keys begin with the log's own name: a resumed session repeats old lines."""
 
-    def __init__(self, entry: FileEntry) -> None:
+    def __init__(self, entry: FileEntry, session: str = "") -> None:
         self._entry = entry
-        self._id = safe_key(entry.base.removesuffix(".zst").removesuffix(".jsonl"))
+        self._id = safe_key(session or entry.base.removesuffix(".zst").removesuffix(".jsonl"))
 
     def read(self, start: ResumePoint) -> Iterator[Finding]:
         """Yield what the lines hold, and the session itself at the end."""
@@ -144,16 +143,20 @@ class AgentLog(ABC):
         for finding in events(self._entry, start.offset):
             session.lines += 1
             if isinstance(finding, JsonLine):
-                yield from account(self._event(finding, session), finding.where, "line")
+                yield from account(self.event(finding, session), finding.where, "line")
             else:
                 yield finding.skipped
             if finding.closed:
                 yield ResumePoint(finding.end, session.state())
+        yield from self.record(session)
+
+    def record(self, session: AgentSession) -> Iterator[Item]:
+        """Yield the record of the session, if anything was said in it."""
         if session.messages:
             yield Item("sessions", self._id, session.record(self._id))
 
     @abstractmethod
-    def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
+    def event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         """Yield what one line holds."""
 
     def _image(self, encoded: str, media_type: str, at: str, name: str) -> Iterator[Finding]:

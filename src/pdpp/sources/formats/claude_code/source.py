@@ -78,7 +78,7 @@ class ClaudeCode(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""
-        seen = look_at(tree, _versions)
+        seen = look_at(logs_of(tree), _versions)
         if seen is None:
             return None
         versions = sorted(filter(None, seen.layouts), key=_order)
@@ -147,14 +147,14 @@ class _ClaudeCodeLog(AgentLog):
             self._id = safe_key(str(next(filter(None, sessions), "")), self._id)
         yield from super().read(start)
 
-    def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
+    def event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value, kind = event.value, event.value.get("type")
         if (title := _TITLES.get(str(kind))) is not None:
             session.name(value.get(title), anew=kind == _CHOSEN_TITLE)
             yield Skipped(ABOUT_SESSION, event.where)
         elif kind == "attachment" and (prompt := _queued_prompt(value)):
             queued = {**value, "type": "user", "message": {"content": prompt}}
-            yield from self._event(event._replace(value=queued), session)
+            yield from self.event(event._replace(value=queued), session)
         elif kind in _ASIDE:
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
         elif kind not in _SPOKEN:

@@ -1,10 +1,12 @@
 """Codex: the logs that the coding agent keeps, one file of JSON lines for each session.
 
 Since version 0.30 or so a line is ``{timestamp, type, payload}``; before that it was the payload
-alone, without a time, after a first line about the session.
+alone, without a time, after a first line about the session. In spring 2025 a session was one
+document, written anew at each message, which is read in ``document``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,13 +21,27 @@ from pdpp.sources.formats.agent_log import (
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
+from pdpp.sources.formats.codex.document import (
+    earlier_state,
+    latest,
+    session_documents,
+    session_of,
+)
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
+from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    AnyPart,
+    ExportPart,
+    GrowingPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _INDEX = "session_index.jsonl"
 _ASIDE = frozenset(
@@ -35,7 +51,10 @@ _ASIDE = frozenset(
 _CALLS = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
 )
-_RESULTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+_RESULTS = frozenset(
+    {"function_call_output", "custom_tool_call_output", "tool_search_output"}
+    | {"local_shell_call_output"}
+)
 _MARKS = frozenset(
     {"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger"}
     | {"context_compaction", "additional_tools"}
@@ -60,27 +79,42 @@ class Codex(Source):
     )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
-        """Look at the first lines of the first logs."""
-        seen = look_at(tree, _layouts)
+        """Look at the first lines of the first logs, and for documents of sessions."""
+        documents = session_documents(tree)
+        seen = look_at([*logs_of(tree), *documents], _layouts)
         if seen is None:
             return None
-        version = f"{seen.sessions}, {', '.join(seen.layouts)}"
         return Recognition(
-            seen.confidence, version, account="Codex", identity=seen.home, owner_known=False
+            seen.confidence,
+            f"{seen.sessions}, {', '.join(seen.layouts)}",
+            account="Codex",
+            identity=seen.home,
+            owner_known=False,
+            detail={"documents": [entry.name for entry in documents]},
         )
 
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return the folders with the logs of a machine each."""
         return roots_of_homes(tree, "sessions", "archived_sessions")
 
-    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
-        """Return one part for each log."""
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:
+        """Return one part for each log, and for each document of a session."""
         names = dict(_named_sessions(tree))
-        return [GrowingPart(entry, _CodexLog(entry, names).read) for entry in logs_of(tree)]
+        documents = list(tree.these(recognition.detail.get("documents", ())))
+        last = latest(documents)
+        for entry in documents:
+            if entry.name in last:
+                yield ExportPart(entry, partial(_read_document, entry, names))
+            else:
+                yield ExportPart(entry, partial(earlier_state, entry))
+        for entry in logs_of(tree):
+            yield GrowingPart(entry, _CodexLog(entry, names).read)
 
 
 def _layouts(entry: FileEntry) -> set[str]:
-    """Return which of the two layouts a log has, none where it is not one of these logs."""
+    """Return which of the layouts a log has, none where it is not one of these logs."""
+    if entry.suffix == ".json":
+        return {"documents"}
     for value in first_objects(entry):
         payload = value.get("payload")
         if isinstance(payload, dict) and {"timestamp", "type"} <= value.keys():
@@ -102,18 +136,18 @@ def _named_sessions(tree: Tree) -> Iterator[tuple[str, str]]:
 class _CodexLog(AgentLog):
     """Reads one log: messages, tool calls and images. Lines have no ids: they are counted."""
 
-    def __init__(self, entry: FileEntry, names: Mapping[str, str]) -> None:
-        super().__init__(entry)
+    def __init__(self, entry: FileEntry, names: Mapping[str, str], session: str = "") -> None:
+        super().__init__(entry, session)
         self._names = names
 
-    def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
+    def event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value = event.value
         kind = value.get("type", value.get("record_type"))
         if kind == "session_meta":
-            self._meet(value["payload"], session)
+            self.meet(value["payload"], session)
             yield Skipped(ABOUT_SESSION, event.where)
         elif kind is None and "instructions" in value:
-            self._meet(value, session)
+            self.meet(value, session)
             yield Skipped(ABOUT_SESSION, event.where)
         elif kind in _ASIDE:
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
@@ -126,7 +160,7 @@ class _CodexLog(AgentLog):
         else:
             yield Unknown("a line of a type that is not known", f"{event.where}: {str(kind)[:40]}")
 
-    def _meet(self, about: Mapping[str, Any], session: AgentSession) -> None:
+    def meet(self, about: Mapping[str, Any], session: AgentSession) -> None:
         """Take in the first line of a session."""
         at = moment_text(about.get("timestamp"))
         if at is not None and not session.first:
@@ -192,6 +226,21 @@ class _CodexLog(AgentLog):
                 yield from self._image(encoded, head.removeprefix("data:"), at, name)
             else:
                 yield Skipped(ONLY_LINK, f"{self._entry.name} {name}")
+
+
+def _read_document(entry: FileEntry, names: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield the messages of a session that is one document, and the session at the end."""
+    about = session_of(entry)
+    log = _CodexLog(entry, names, str(about["id"]))
+    session = AgentSession()
+    log.meet(about, session)
+
+    def read(value: dict[str, Any], where: str) -> Iterator[Finding]:
+        session.lines += 1
+        return log.event(JsonLine(value, where, 0, closed=True), session)
+
+    yield from read_each(entry, read, "items.item", noun="message")
+    yield from log.record(session)
 
 
 def _texts(pieces: Any) -> str:
