@@ -18,7 +18,8 @@ from pdpp.sources.formats.browser_history.source import BrowserHistory
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
 from pdpp.sources.importing.watching import watch
-from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition
+from pdpp.sources.reading.mozlz4 import MARK
+from pdpp.sources.source import OwnerChoices
 
 SAMPLES = every_sample()
 
@@ -281,15 +282,37 @@ def test_a_bookmark_in_a_backup_and_in_the_database_is_one(tmp_path: Path) -> No
     assert key in read(BrowserHistory(), path)
 
 
-def test_a_backup_that_firefox_packed_says_how_to_get_one_that_can_be_read(tmp_path: Path) -> None:
+def packed(content: bytes) -> bytes:
+    """Return content as Firefox packs it, in one run without any copy."""
+    more = len(content) - 15
+    run = b"\xf0" + b"\xff" * (more // 255) + bytes([more % 255]) + content
+    return MARK + len(content).to_bytes(4, "little") + run
+
+
+def test_a_backup_that_firefox_packed_is_read(tmp_path: Path) -> None:
     path = tmp_path / "bookmarks-2026-01-31_7_x.jsonlz4"
-    path.write_bytes(b"mozLz40\0" + bytes(20))
-    seen = look(BrowserHistory(), path)
-    assert isinstance(seen, ExportRefusal)
-    assert "Import and Backup" in seen.message
-    assert isinstance(look(BrowserHistory(), tmp_path), ExportRefusal)
-    (tmp_path / "bookmarks.json").write_bytes(backup(container("menu", place("https://a.example"))))
-    assert isinstance(look(BrowserHistory(), tmp_path), Recognition)
+    path.write_bytes(packed(backup(container("menu", place("https://a.example")))))
+    [bookmark] = of(read(BrowserHistory(), path), "bookmarks")
+    assert (bookmark["link"], bookmark["folder"]) == ("https://a.example", "menu")
+    path.write_bytes(path.read_bytes()[:-30])
+    assert [skip.reason for skip in told(BrowserHistory(), path)] == ["damaged"]
+
+
+def test_of_packed_backups_the_newest_counts_and_none_beside_the_database(tmp_path: Path) -> None:
+    backups = tmp_path / "profile" / "bookmarkbackups"
+    backups.mkdir(parents=True)
+    for day in (30, 31):
+        content = backup(container("menu", place(f"https://a.example/{day}")))
+        (backups / f"bookmarks-2026-01-{day}_1_x==.jsonlz4").write_bytes(packed(content))
+    session = packed(b'{"version": ["sessionrestore", 1], "windows": []}')
+    (tmp_path / "profile" / "sessionstore.jsonlz4").write_bytes(session)
+    [bookmark] = of(read(BrowserHistory(), tmp_path), "bookmarks")
+    assert bookmark["link"] == "https://a.example/31"
+    assert look(BrowserHistory(), tmp_path / "profile" / "sessionstore.jsonlz4") is None
+    [database] = SAMPLES["browser_history: Firefox"].folder(tmp_path / "other").rglob("*.sqlite")
+    database.rename(tmp_path / "profile" / "places.sqlite")
+    links = [data["link"] for data in of(read(BrowserHistory(), tmp_path), "bookmarks")]
+    assert "https://a.example/31" not in links
 
 
 def test_a_backup_that_is_cut_off_is_told(tmp_path: Path) -> None:

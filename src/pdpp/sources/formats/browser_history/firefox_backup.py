@@ -1,6 +1,6 @@
 """Backups of Firefox: bookmarks as one JSON document, which is a folder with others inside."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
@@ -8,15 +8,12 @@ from pdpp.sources.formats.browser_history.bookmarks import bookmark_item
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.mozlz4 import is_packed, unpacked
 from pdpp.sources.reading.structure import candidates
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 PACKED = ".jsonlz4"
-HOW_TO_UNPACK = (
-    "Firefox packs the backups that it makes by itself; in Firefox choose Bookmarks, Manage "
-    "Bookmarks, Import and Backup, Backup, and import the .json file that it saves"
-)
 _LARGEST = 256 << 20
 _DEEPEST = 100
 _CONTAINER = "text/x-moz-place-container"
@@ -32,14 +29,40 @@ def backups_of(tree: Tree) -> list[FileEntry]:
     return [entry for entry in documents if _CONTAINER.encode() in entry.head(4_096)]
 
 
-def packed_backup(tree: Tree) -> FileEntry | None:
-    """Return a backup that cannot be read here, if a tree has one."""
-    return next((entry for entry in tree.entries if entry.suffix == PACKED), None)
+def packed_backups(tree: Tree, newer: Iterable[str]) -> list[FileEntry]:
+    """Return the backups that Firefox made by itself, the newest of each folder.
+
+    It makes one on each of some days. Where files that are ``newer`` lie in the same profile, all
+    are how the bookmarks were earlier.
+    """
+    known = {_folder_of(name) for name in newer}
+    newest: dict[str, FileEntry] = {}
+    packed = (entry for entry in candidates(tree, f"bookmarks*{PACKED}") if entry.suffix == PACKED)
+    for entry in sorted(packed, key=lambda entry: entry.base):
+        newest[_folder_of(entry.name)] = entry
+    return [
+        entry
+        for folder, entry in newest.items()
+        if folder not in known and _folder_of(folder) not in known and _is_backup(entry)
+    ]
+
+
+def _folder_of(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _is_backup(entry: FileEntry) -> bool:
+    """Tell whether a packed file holds bookmarks, or cannot be read; others hold open pages."""
+    try:
+        return is_packed(entry) and _CONTAINER.encode() in unpacked(entry).head(4_096)
+    except DamagedFile:
+        return True
 
 
 def read_backup(entry: FileEntry) -> Iterator[Finding]:
     """Yield the bookmarks of a document, folder by folder."""
-    with entry.open() as stream:
+    plain = unpacked(entry) if entry.suffix == PACKED else entry
+    with plain.open() as stream:
         content = stream.read(_LARGEST)
     try:
         root = read_json(content)

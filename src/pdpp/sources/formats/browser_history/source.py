@@ -14,10 +14,9 @@ from pdpp.sources.formats.browser_history.bookmarks import (
     read_page,
 )
 from pdpp.sources.formats.browser_history.firefox_backup import (
-    HOW_TO_UNPACK,
     PACKED,
     backups_of,
-    packed_backup,
+    packed_backups,
     read_backup,
 )
 from pdpp.sources.formats.takeout import TAKEOUT_FILES, json_files, looks_like
@@ -31,7 +30,6 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     Confidence,
     ExportPart,
-    ExportRefusal,
     OwnerChoices,
     Recognition,
     Source,
@@ -176,7 +174,8 @@ class BrowserHistory(Source):
             "Passwords*.csv": "passwords, which are never read",
             "PaymentCards*.json": "payment cards, which are never read",
             "Extensions*.json": "the list of extensions",
-            f"*{PACKED}": f"a packed backup: {HOW_TO_UNPACK}",
+            f"bookmarks*{PACKED}": "an older backup of the bookmarks",
+            f"*{PACKED}": "what was open in Firefox",
         }
     )
 
@@ -184,7 +183,7 @@ class BrowserHistory(Source):
         self,
         tree: Tree,
         choices: OwnerChoices,  # noqa: ARG002 - nothing can be said
-    ) -> Recognition | ExportRefusal | None:
+    ) -> Recognition | None:
         """Look for databases of visits, Takeout's list, and files of bookmarks."""
         browser_of = {
             entry.name: layout.browser
@@ -195,11 +194,10 @@ class BrowserHistory(Source):
         marks = [entry.name for entry in tree.entries if is_chrome_bookmarks(entry)]
         pages = [entry.name for entry in tree.entries if is_bookmark_page(entry)]
         backups = [entry.name for entry in backups_of(tree)]
+        newer = [name for name, browser in browser_of.items() if browser == "Firefox"] + backups
+        backups += [entry.name for entry in packed_backups(tree, newer)]
         if not (browser_of or lists or marks or pages or backups):
-            packed = packed_backup(tree)
-            return (
-                ExportRefusal(f"{packed.name} cannot be read: {HOW_TO_UNPACK}") if packed else None
-            )
+            return None
         browsers = {
             *browser_of.values(),
             *lists.values(),
