@@ -1,8 +1,10 @@
 """Browser history: what only browsers have."""
 
+import plistlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -319,3 +321,39 @@ def test_a_backup_that_is_cut_off_is_told(tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.json"
     path.write_bytes(backup(container("menu", place("https://a.example")))[:-3])
     assert [skip.reason for skip in told(BrowserHistory(), path)] == ["damaged"]
+
+
+def leaf(address: str, title: str, **more: Any) -> dict[str, Any]:
+    return {
+        "WebBookmarkType": "WebBookmarkTypeLeaf",
+        "URLString": address,
+        "URIDictionary": {"title": title},
+        **more,
+    }
+
+
+def shelf(title: str, *children: dict[str, Any]) -> dict[str, Any]:
+    kind = "WebBookmarkTypeList"
+    return {"WebBookmarkType": kind, "Title": title, "Children": list(children)}
+
+
+def test_safaris_own_list_brings_in_bookmarks_and_the_reading_list(tmp_path: Path) -> None:
+    added = datetime(2026, 1, 31, 8, 0)  # noqa: DTZ001 - property lists hold UTC and no zone
+    later = {"DateAdded": added, "PreviewText": "Nets and knots"}
+    root = shelf(
+        "",
+        {"WebBookmarkType": "WebBookmarkTypeProxy", "Title": "History"},
+        shelf("BookmarksBar", shelf("Birds", leaf("https://gulls.example/", "Gulls"))),
+        shelf("com.apple.ReadingList", leaf("https://nets.example/", "Nets", ReadingList=later)),
+        {"WebBookmarkType": "WebBookmarkTypeNovel"},
+    )
+    path = tmp_path / "Bookmarks.plist"
+    path.write_bytes(plistlib.dumps(root, fmt=plistlib.FMT_BINARY))
+    gulls, nets = of(read(BrowserHistory(), tmp_path), "bookmarks")
+    assert (gulls["title"], gulls["folder"]) == ("Gulls", "Favorites/Birds")
+    assert (nets["folder"], nets["note"]) == ("Reading List", "Nets and knots")
+    assert nets["added_at"] == "2026-01-31T08:00:00Z"
+    [unknown] = told(BrowserHistory(), path)
+    assert unknown.reason == "a bookmark of a shape that is not known"
+    path.write_bytes(path.read_bytes()[:-9])
+    assert look(BrowserHistory(), path) is None

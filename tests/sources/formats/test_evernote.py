@@ -64,6 +64,17 @@ def test_what_is_encrypted_or_no_file_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_note_that_is_encrypted_as_a_whole_comes_in_without_text(tmp_path: Path) -> None:
+    page = '<content encoding="base64:aes">RU5DMFNBTFQ=</content>'
+    path = put(
+        tmp_path, f"<note><title>Safe</title><created>20240101T000000Z</created>{page}</note>"
+    )
+    note = only(path, "notes")
+    assert (note["title"], note["body"]) == ("Safe", "")
+    [skipped] = told(SOURCE, path)
+    assert skipped.reason == "the text of a note that is encrypted"
+
+
 def test_notes_of_one_second_and_one_title_are_all_kept(tmp_path: Path) -> None:
     records = read(SOURCE, put(tmp_path, evernote.BREAD, evernote.BREAD, evernote.UNTITLED))
     assert len(records) == 3

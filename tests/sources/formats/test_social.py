@@ -144,6 +144,23 @@ def test_messages_of_x_keep_pictures_reactions_and_true_addresses(tmp_path: Path
     assert files["9002-fog.jpg"] == kept["id"]
 
 
+def test_talks_of_several_people_come_in_under_their_name_of_2019(tmp_path: Path) -> None:
+    message = {
+        "id": "9003",
+        "senderId": "77",
+        "text": "All",
+        "createdAt": "2019-03-06T10:00:00.000Z",
+    }
+    talk = {"dmConversation": {"conversationId": "500", "messages": [{"messageCreate": message}]}}
+    for name, content in {
+        "account.js": social.X_FILES["data/account.js"],
+        "direct-message-group.js": social.script("direct_message_group", [talk]),
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    [kept] = of(read(XTwitter(), tmp_path), "messages")
+    assert (kept["text"], kept["sender"]) == ("All", "77")
+
+
 def test_articles_and_recommendations_of_linkedin_come_in(tmp_path: Path) -> None:
     SAMPLES["linkedin: tables"].folder(tmp_path)
     pages = tmp_path / "Articles" / "Articles"

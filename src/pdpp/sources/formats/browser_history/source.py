@@ -19,6 +19,10 @@ from pdpp.sources.formats.browser_history.firefox_backup import (
     packed_backups,
     read_backup,
 )
+from pdpp.sources.formats.browser_history.safari_bookmarks import (
+    read_safari_bookmarks,
+    safari_bookmarks_of,
+)
 from pdpp.sources.formats.takeout import TAKEOUT_FILES, json_files, looks_like
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
@@ -194,15 +198,17 @@ class BrowserHistory(Source):
         marks = [entry.name for entry in tree.entries if is_chrome_bookmarks(entry)]
         pages = [entry.name for entry in tree.entries if is_bookmark_page(entry)]
         backups = [entry.name for entry in backups_of(tree)]
+        safari = [entry.name for entry in safari_bookmarks_of(tree)]
         newer = [name for name, browser in browser_of.items() if browser == "Firefox"] + backups
         backups += [entry.name for entry in packed_backups(tree, newer)]
-        if not (browser_of or lists or marks or pages or backups):
+        if not (browser_of or lists or marks or pages or backups or safari):
             return None
         browsers = {
             *browser_of.values(),
             *lists.values(),
             *(["Chrome"] if marks else []),
             *(["Firefox"] if backups else []),
+            *(["Safari"] if safari else []),
         }
         return Recognition(
             Confidence.CERTAIN,
@@ -215,6 +221,7 @@ class BrowserHistory(Source):
                 "marks": marks,
                 "pages": pages,
                 "backups": backups,
+                "safari": safari,
             },
         )
 
@@ -231,6 +238,8 @@ class BrowserHistory(Source):
             yield ExportPart(entry, partial(read_page, entry))
         for entry in tree.these(detail["backups"]):
             yield ExportPart(entry, partial(read_backup, entry))
+        for entry in tree.these(detail["safari"]):
+            yield ExportPart(entry, partial(read_safari_bookmarks, entry))
 
 
 def _lists(tree: Tree) -> Iterator[tuple[FileEntry, str]]:

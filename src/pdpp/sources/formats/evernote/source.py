@@ -160,7 +160,10 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
     created = element.text_at("created")
     # The export gives notes no id; when a note was made and its title are what stays.
     key = keys.key("note", created, title)
-    content = _with_tasks(element.text_at("content"), element.each("task"))
+    page = element.at("content") or XmlElement("content", {})
+    # Yinxiang, Evernote in China, encrypts whole pages; there is nothing to read in them.
+    locked = "encoding" in page.attributes
+    content = _with_tasks("" if locked else page.text.strip(), element.each("task"))
     more = element.at("note-attributes") or XmlElement("note-attributes", {})
     data: dict[str, object] = {
         "id": key,
@@ -177,6 +180,8 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
         "reminder_at": _moment(more.text_at("reminder-time")),
     }
     yield Item("notes", key, {"body": _text(content), **present(data, "", [])})
+    if locked:
+        yield Skipped("the text of a note that is encrypted", where)
     if _SECRET.search(content):
         yield Skipped("a passage that is encrypted", where)
     for number, resource in enumerate(element.each("resource"), 1):

@@ -29,6 +29,7 @@ _KINDS = MappingProxyType(
         "direct_messages": "conversation",
         "direct_messages_group": "conversation",
         "direct_message": "conversation",
+        "direct_message_group": "conversation",
         "like": "like",
         "likes": "like",
         "grok_chat_item": "turn of a talk",
