@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.sources.kit import Home, read, told
 from tests.sources.samples import every_sample
-from tests.sources.samples.agents import STORAGE, open_folder
+from tests.sources.samples.agents import SESSION, STORAGE, gemini, open_folder
 
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
@@ -106,6 +106,15 @@ def test_every_workspace_of_cursor_is_read_however_many_there_are(tmp_path: Path
             row = (key, json.dumps({"tabs": [tab]}))
             database.execute("INSERT INTO ItemTable VALUES (?, ?)", row)
     assert len(of(read(Cursor(), tmp_path), "messages")) == 210
+
+
+def test_a_picture_in_a_message_of_gemini_is_told(tmp_path: Path) -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": "AA=="}}
+    messages = [gemini(1, "user", [{"text": "Look"}, picture]), gemini(2, "user", [picture])]
+    (tmp_path / "session-1.json").write_text(json.dumps({**SESSION, "messages": messages}))
+    assert [skip.reason for skip in told(GeminiCli(), tmp_path)] == [
+        "a file that was given to the agent"
+    ] * 2
 
 
 def test_secrets_beside_the_sessions_are_never_read(tmp_path: Path) -> None:

@@ -4,22 +4,37 @@ Qwen Code wrote as Gemini CLI does until the end of 2025; its own logs are read 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from pdpp.evidence.amount import counted
+from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk, text_of
 from pdpp.sources.formats.gemini_cli import qwen
+from pdpp.sources.formats.gemini_cli.checkpoint import (
+    PATTERN,
+    checkpoints_of,
+    files_in,
+    read_checkpoint,
+)
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
-from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.jsonstream import JsonElement, elements, entry_elements
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    EXPECTED,
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _PATHS = frozenset({"sessionId", "projectHash", "messages"})
 _ANSWERS = frozenset({"gemini", "qwen", "assistant", "model"})
@@ -37,7 +52,8 @@ class GeminiCli(Source):
         {
             "logs.json": "what was typed, which the sessions hold as long as they are kept",
             "shell_history": "what was typed in the shell",
-            "checkpoint*.json": "states that were saved by hand",
+            PATTERN: EXPECTED,
+            "*/checkpoints/*": "the state before a change of files",
             "*.md": "instructions for the agent",
             "settings.json": "settings",
             "oauth_creds.json": "secrets, which are never read",
@@ -49,11 +65,14 @@ class GeminiCli(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents and logs with the members of a session."""
-        sessions = _sessions(tree)
-        if not sessions:
+        sessions, checkpoints = _sessions(tree), checkpoints_of(tree)
+        if not sessions and not checkpoints:
             return None
-        version = counted(len(sessions), "session")
-        detail = {"sessions": [entry.name for entry in sessions]}
+        version = counted(len(sessions) + len(checkpoints), "session")
+        detail = {
+            "sessions": [entry.name for entry in sessions],
+            "checkpoints": [entry.name for entry in checkpoints],
+        }
         return Recognition(
             Confidence.CERTAIN, version, account=self.label, owner_known=False, detail=detail
         )
@@ -63,6 +82,18 @@ class GeminiCli(Source):
         for entry in tree.these(recognition.detail["sessions"]):
             read = _read_log if entry.suffix == ".jsonl" else _read_document
             yield ExportPart(entry, partial(read, entry))
+        kept = set(map(_session_id, tree.these(recognition.detail["sessions"])))
+        for entry in tree.these(recognition.detail["checkpoints"]):
+            yield ExportPart(entry, partial(read_checkpoint, tree, entry, kept))
+
+
+def _session_id(entry: FileEntry) -> str:
+    if entry.suffix == ".jsonl":
+        return str(next(first_objects(entry, 1), {}).get("sessionId"))
+    with suppress(DamagedFile):
+        for element in entry_elements(entry, "sessionId"):
+            return str(element.value) if isinstance(element, JsonElement) else ""
+    return ""
 
 
 def _sessions(tree: Tree) -> list[FileEntry]:
@@ -176,7 +207,9 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
             result,
             moment,
         )
-    if not said:
+    files = list(files_in(value.get("content"), where))
+    yield from files
+    if not said and not files:
         yield Skipped(EMPTY, where)
 
 
