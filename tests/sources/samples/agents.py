@@ -221,7 +221,59 @@ COPILOT_LOG = [
     {"kind": 1, "k": ["customTitle"], "v": "Mending a foghorn"},
 ]
 
+
+def copilot_event(number: int, kind: str, **data: Any) -> dict[str, Any]:
+    about = {"type": kind, "id": f"e{number}", "timestamp": stamp(number), "parentId": None}
+    return {**about, "data": data}
+
+
+COPILOT_EVENTS = [
+    copilot_event(
+        0,
+        "session.start",
+        sessionId="c-1",
+        copilotVersion="0.0.370",
+        selectedModel="gpt-5",
+        context={"cwd": "/home/nora/weir", "branch": "main"},
+    ),
+    copilot_event(1, "user.message", content="Who opened the weir?", attachments=[{"path": "w"}]),
+    copilot_event(2, "assistant.turn_start", turnId="0"),
+    copilot_event(3, "assistant.reasoning", reasoningId="r", content="Read the book."),
+    copilot_event(
+        4,
+        "assistant.message",
+        messageId="m",
+        content="",
+        reasoningText="Read the book.",
+        toolRequests=[{"toolCallId": "t", "name": "view", "arguments": {"path": "book.md"}}],
+    ),
+    copilot_event(5, "tool.execution_start", toolCallId="t", toolName="view", arguments={}),
+    copilot_event(
+        6, "tool.execution_complete", toolCallId="t", success=True, result={"content": "Ivo, 6 am"}
+    ),
+    copilot_event(7, "tool.execution_start", toolCallId="u", toolName="bash", arguments={"c": 1}),
+    copilot_event(
+        8, "tool.execution_complete", toolCallId="u", success=False, error={"message": "denied"}
+    ),
+    copilot_event(9, "assistant.message", messageId="n", content="Ivo opened the weir at six."),
+    copilot_event(10, "session.shutdown", shutdownType="routine"),
+]
+COPILOT_CLI = ".copilot/session-state/c-1/events.jsonl"
+
 SAMPLES = (
+    FormatSample(
+        "copilot",
+        "events of the command line",
+        {
+            COPILOT_CLI: json_lines(COPILOT_EVENTS),
+            ".copilot/session-state/c-1/workspace.yaml": b"id: c-1\nsummary: The open weir\n",
+        },
+        words="Ivo opened weir six",
+        sentence="Ivo opened the weir at six.",
+        units={"line": ["lines with text"]},
+        earlier={COPILOT_CLI: json_lines(COPILOT_EVENTS[:5])},
+        cut=COPILOT_CLI,
+    ),
     FormatSample(
         "copilot",
         "a document for each session",

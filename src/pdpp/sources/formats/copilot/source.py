@@ -1,7 +1,10 @@
-"""GitHub Copilot: the chats that VS Code keeps, as documents and since 2026 as logs of changes."""
+"""GitHub Copilot: the chats that VS Code keeps, as documents and since 2026 as logs of changes.
+
+The logs of Copilot's command line are read in ``command_line``.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -13,6 +16,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_log import EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.formats.copilot.command_line import is_event_log, read_event_log
 from pdpp.sources.formats.copilot.session_log import WHOLE, SessionLog
 from pdpp.sources.item import Finding, Skipped, Unknown, present
 from pdpp.sources.reading.guard import account
@@ -39,7 +43,7 @@ _QUIET = frozenset(
 
 
 class Copilot(Source):
-    """``chatSessions`` of a workspace, those of windows without one, or one session."""
+    """``chatSessions`` of a workspace, ``~/.copilot/session-state``, or one session."""
 
     connector_key = "copilot"
     lies_among_others = True
@@ -50,12 +54,20 @@ class Copilot(Source):
             "workspace.json": "the folder of a workspace",
             "state.vscdb*": "the state of the editor",
             "*/chatEditingSessions/*": "states of files while they were edited",
+            "workspace.yaml": "facts about a session, kept in its record",
+            "*/checkpoints/*": "summaries that the program made of a session",
+            "command-history-state.json": "what was typed, which the sessions hold",
+            "session-store.db*": "an index of the sessions",
         }
     )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents and logs with the members of a session."""
-        sessions = [entry for entry in tree.entries if _is_document(entry) or _is_log(entry)]
+        sessions = [
+            entry
+            for entry in tree.entries
+            if _is_document(entry) or _is_log(entry) or is_event_log(entry)
+        ]
         if not sessions:
             return None
         return Recognition(
@@ -70,8 +82,13 @@ class Copilot(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each session."""
         for entry in tree.these(recognition.detail["sessions"]):
-            read = _read_log if entry.suffix == ".jsonl" else _read_document
-            yield ExportPart(entry, partial(read, tree, entry))
+            yield ExportPart(entry, partial(_reader(entry), tree, entry))
+
+
+def _reader(entry: FileEntry) -> Callable[[Tree, FileEntry], Iterator[Finding]]:
+    if is_event_log(entry):
+        return read_event_log
+    return _read_log if entry.suffix == ".jsonl" else _read_document
 
 
 def _is_document(entry: FileEntry) -> bool:
