@@ -144,6 +144,18 @@ def test_messages_of_x_keep_pictures_reactions_and_true_addresses(tmp_path: Path
     assert files["9002-fog.jpg"] == kept["id"]
 
 
+def test_an_archive_of_before_2018_goes_into_the_account_of_a_newer_one(tmp_path: Path) -> None:
+    old = SAMPLES["x_twitter: before 2018"].folder(tmp_path / "old")
+    new = SAMPLES["x_twitter: since 2022"].folder(tmp_path / "new")
+    [post] = of(read(XTwitter(), old), "posts")
+    assert post["posted_at"] == "2013-05-14T20:01:00Z"
+    assert post["text"] == "Cork & floats for the nets: https://cork.example/"
+    before, now = look(XTwitter(), old), look(XTwitter(), new)
+    assert isinstance(before, Recognition)
+    assert isinstance(now, Recognition)
+    assert (before.identity, before.owner_known) == (now.identity, True)
+
+
 def test_talks_of_several_people_come_in_under_their_name_of_2019(tmp_path: Path) -> None:
     message = {
         "id": "9003",

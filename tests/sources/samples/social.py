@@ -79,6 +79,26 @@ X_FILES = {
     ),
     "Your archive.html": b"<html></html>",
 }
+OLD_POST = {
+    "source": "web",
+    "entities": {
+        "urls": [{"url": "http://t.co/a", "expanded_url": "https://cork.example/"}],
+        "media": [],
+    },
+    "geo": {},
+    "id_str": "334455667788990011",
+    "id": 334455667788990011,
+    "text": "Cork &amp; floats for the nets: http://t.co/a",
+    "created_at": "2013-05-14 20:01:00 +0000",
+    "user": {"screen_name": "nora_sails", "id_str": "42"},
+}
+X_BEFORE_2018 = {
+    "data/js/tweets/2013_05.js": b"Grailbird.data.tweets_2013_05 = \n" + json_bytes([OLD_POST]),
+    "data/js/user_details.js": b'var user_details =  {"screen_name": "nora_sails", "id": "42"}',
+    "data/js/tweet_index.js": b"var tweet_index =  [ ]",
+    "tweets.csv": b'"tweet_id","text"\n"334455667788990011","Cork"\n',
+    "index.html": b"<html></html>",
+}
 MESSAGES = [
     {
         "ID": 1_299_999_999_999_999_999,
@@ -212,6 +232,15 @@ SAMPLES = (
         },
         earlier={**X_FILES, "data/tweets.js": script("tweets", TWEETS[:1])},
         cut="data/tweets.js",
+    ),
+    FormatSample(
+        "x_twitter",
+        "before 2018",
+        X_BEFORE_2018,
+        words="cork floats nets",
+        sentence="Cork & floats for the nets: https://cork.example/",
+        units={"post": ["JSON objects at item"]},
+        cut="data/js/tweets/2013_05.js",
     ),
     FormatSample(
         "x_twitter",

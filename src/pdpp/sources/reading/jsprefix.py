@@ -6,7 +6,10 @@ from typing import BinaryIO, cast
 
 from pdpp.sources.reading.tree import FileEntry
 
-_PREFIX = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*window\.([\w.]+)\s*=\s*")
+_PREFIX = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:window\.|var\s+(?=user_details\b)|(?=Grailbird\.))([\w.]+)\s*=\s*"
+)
+"""The last two are how Twitter wrote until 2018."""
 
 
 def assigned_name(entry: FileEntry) -> str | None:

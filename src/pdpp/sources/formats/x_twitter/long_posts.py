@@ -116,8 +116,9 @@ def _values(entries: Iterable[FileEntry], member: str) -> Iterator[Mapping[str, 
 
 
 def created(text: object) -> datetime | None:
-    """Return a time as X writes it: ``Wed Oct 10 20:19:24 +0000 2018``."""
-    with suppress(ValueError):
-        return datetime.strptime(str(text), "%a %b %d %H:%M:%S %z %Y")
+    """Return a time as X writes it, ``Wed Oct 10 20:19:24 +0000 2018``, or wrote it until 2018."""
+    for form in ("%a %b %d %H:%M:%S %z %Y", "%Y-%m-%d %H:%M:%S %z"):
+        with suppress(ValueError):
+            return datetime.strptime(str(text), form)  # noqa: DTZ007 - both forms have the zone
     moment = moment_text(text)
     return datetime.fromisoformat(moment) if moment else None

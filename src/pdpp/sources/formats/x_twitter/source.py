@@ -14,12 +14,14 @@ from pdpp.sources.formats.x_twitter.long_posts import LongPosts, created, whole_
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.jsonstream import objects, read_each
+from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
-_PART = re.compile(r"YTD\.(\w+)\.part\d+\Z")
+_PART = re.compile(r"YTD\.(\w+)\.part\d+\Z|Grailbird\.data\.(tweets)_\d{4}_\d\d\Z")
+"""What files assign to; until 2018 there was one for the posts of each month."""
 _KINDS = MappingProxyType(
     {
         "tweets": "post",
@@ -35,6 +37,7 @@ _KINDS = MappingProxyType(
         "grok_chat_item": "turn of a talk",
     }
 )
+_OLD_OWNER = "user_details.js"
 Files = Mapping[str, list[FileEntry]]
 
 
@@ -47,12 +50,14 @@ class XTwitter(Source):
         "assets",
         "*_media",
     )
-    owner_files = ("account.js",)
+    owner_files = ("account.js", _OLD_OWNER)
     label = "X (Twitter)"
     passed_over = MappingProxyType(
         {
             "manifest.js": "the list of contents",
             "account.js": "whose archive it is",
+            _OLD_OWNER: "whose archive it is",
+            "tweets.csv": "the posts once more, as a table",
             "ad-*.js": "advertisements",
             "*.html": "a page that shows the archive",
             "assets/*": "a program that shows the archive",
@@ -116,7 +121,7 @@ def _read(
 
 def _kind(entry: FileEntry) -> str | None:
     match = _PART.match(assigned_name(entry) or "")
-    return _KINDS.get(match[1]) if match else None
+    return _KINDS.get(match[1] or match[2]) if match else None
 
 
 def _owner(tree: Tree) -> Mapping[str, object]:
@@ -125,6 +130,11 @@ def _owner(tree: Tree) -> Mapping[str, object]:
             for value in objects(without_prefix(entry)):
                 account = value.get("account")
                 return account if isinstance(account, dict) else {}
+    for entry in tree.named(_OLD_OWNER):
+        with suppress(NotJson):
+            about = read_json(without_prefix(entry).head())
+            if isinstance(about, dict):
+                return {"accountId": about.get("id"), "username": about.get("screen_name")}
     return {}
 
 
