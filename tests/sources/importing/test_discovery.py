@@ -91,6 +91,9 @@ def test_what_is_not_known_as_a_whole_says_which_source_would_read_a_part_of_it(
     (tmp_path / "lease.pdf").unlink()
     (tmp_path / "drawing.png").unlink()
     [unknown] = look(tmp_path).unknown
+    assert "comes in with --as documents (1 document)." in unknown
+    (tmp_path / "to do.txt").rename(tmp_path / "to do.dat")
+    [unknown] = look(tmp_path).unknown
     assert "--as" not in unknown
 
 

@@ -109,7 +109,8 @@ def test_documents_and_photos_of_a_mixed_folder_are_an_export_each(tmp_path: Pat
         "takeout-20260101T000000Z-001.zip/Takeout/Google Photos/Trip/IMG_1.jpg",
     ]
     assert discovery.unknown == [
-        "notes.zip also holds 1 file that no source reads: notes.zip/read me.txt",
+        "notes.zip also holds 1 file that no source reads: notes.zip/read me.txt. "
+        "A part of it comes in with --as documents (1 document)",
         f"{tmp_path.name} also holds 1 picture without a camera's time: logo.png. "
         f"Import with: pdpp import {tmp_path / 'logo.png'} --as photos",
     ]

@@ -1,4 +1,4 @@
-"""Documents in a folder: the text of PDF, Office, OpenDocument, EPUB and RTF files."""
+"""Documents in a folder: the text of PDF, Office, OpenDocument, EPUB, RTF and plain text files."""
 
 import hashlib
 import io
@@ -12,6 +12,7 @@ from pdpp.sources.formats.documents.epub import read_epub
 from pdpp.sources.formats.documents.opendocument import read_opendocument
 from pdpp.sources.formats.documents.openxml import read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
+from pdpp.sources.formats.documents.plain import is_plain, read_plain
 from pdpp.sources.formats.documents.rtf import read_rtf
 from pdpp.sources.formats.documents.text import NotReadable, PagedText
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
@@ -38,9 +39,13 @@ _MEDIA_TYPES = MappingProxyType(
         "odp": "application/vnd.oasis.opendocument.presentation",
         "epub": "application/epub+zip",
         "rtf": "application/rtf",
+        "txt": "text/plain",
     }
 )
-_BY_THEMSELVES = MappingProxyType({"pdf": read_pdf, "epub": read_epub, "rtf": read_rtf})
+_BY_THEMSELVES = MappingProxyType(
+    {"pdf": read_pdf, "epub": read_epub, "rtf": read_rtf, "txt": read_plain}
+)
+_PLAIN = ".txt"
 _OPEN_DOCUMENTS = frozenset({"odt", "ods", "odp"})
 _MARKS = (b"%PDF", b"PK\x03\x04", b"{\\rtf")
 _LARGEST = 64 << 20
@@ -56,7 +61,7 @@ class Documents(FileSource):
     connector_key = "documents"
     parts_depend = True
     collects = True
-    endings = frozenset(f".{kind}" for kind in _MEDIA_TYPES)
+    endings = frozenset(f".{kind}" for kind in _MEDIA_TYPES) - {_PLAIN}
     label = "Documents (PDF, Word, Excel, PowerPoint)"
     passed_over = MappingProxyType(
         {
@@ -73,7 +78,7 @@ class Documents(FileSource):
             return ExportRefusal(
                 f"{tree.path.name} is a document: import the folder that it lies in"
             )
-        documents = _documents(tree)
+        documents = _documents(tree, plain=choices.chosen)
         if not documents or not (choices.chosen or _is_all(tree, documents)):
             return None
         if not any(map(_is_document, documents[:50])):
@@ -85,12 +90,14 @@ class Documents(FileSource):
             identity="Documents",
             owner_known=False,
             records=len(documents),
+            detail={"plain": choices.chosen},
         )
 
-    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each document."""
         reader = _DocumentReader(tree)
-        return [ExportPart(entry, partial(reader.read, entry)) for entry in _documents(tree)]
+        documents = _documents(tree, plain=recognition.detail.get("plain", False))
+        return [ExportPart(entry, partial(reader.read, entry)) for entry in documents]
 
     def pick(self, tree: Tree) -> list[FileEntry]:
         """Return the files that are documents by their first bytes too."""
@@ -101,11 +108,18 @@ def _kind(entry: FileEntry) -> str:
     return entry.suffix.removeprefix(".")
 
 
-def _documents(tree: Tree) -> list[FileEntry]:
+def _documents(tree: Tree, *, plain: bool = False) -> list[FileEntry]:
+    """Return the documents of a tree.
+
+    Plain texts are among them only where the owner calls them so: programs write many that nobody
+    wants to read, and chats and tables may be plain texts too.
+    """
     return [
         entry
         for entry in tree.entries
-        if _kind(entry) in _MEDIA_TYPES and not entry.base.startswith(("~$", "."))
+        if _kind(entry) in _MEDIA_TYPES
+        and (plain or entry.suffix != _PLAIN)
+        and not entry.base.startswith(("~$", "."))
     ]
 
 
@@ -118,6 +132,8 @@ def _is_all(tree: Tree, documents: list[FileEntry]) -> bool:
 
 def _is_document(entry: FileEntry) -> bool:
     try:
+        if entry.suffix == _PLAIN:
+            return is_plain(entry.head())
         return entry.head(8).startswith(_MARKS)
     except DamagedFile:
         return False
