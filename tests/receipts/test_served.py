@@ -141,6 +141,18 @@ def test_a_window_leaves_its_field_and_the_length_of_its_text(tmp_path: Path) ->
     assert (receipt.fields, receipt.characters) == (("text",), 33)
 
 
+def test_words_that_a_field_does_not_hold_leave_a_receipt(tmp_path: Path) -> None:
+    path = "/v1/streams/books/records/b1/field-window"
+    params = {"connection_id": "home", "field": "text", "q": "4711"}
+
+    def guess(world: World) -> None:
+        assert world.client().get(path, params=params).status_code == 404
+
+    (receipt,) = receipts_after(tmp_path, guess)
+    assert handles(receipt) == ("readFieldWindow", *HOME, ("b1",))
+    assert (receipt.fields, receipt.asked, receipt.characters) == (("text",), ("text",), 0)
+
+
 def test_a_text_blob_read_in_windows_counts_its_characters(tmp_path: Path) -> None:
     path = "/v1/streams/books/records/b2/field-window"
     (receipt,) = receipts_after(tmp_path, Reader(path, connection_id="home", field="cover"))

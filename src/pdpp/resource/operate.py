@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.handle import path_part
-from pdpp.model.errors import InsufficientScope
+from pdpp.model.errors import InsufficientScope, NotFound
 from pdpp.model.instant_json import write_answer
 from pdpp.receipts.recorder import AnsweredRead
 from pdpp.resource.blob import BlobRange
@@ -76,21 +76,27 @@ async def run_call(
     """
     if route.writes:
         return await service.runner.write(lambda: route.operation(call))
-    kind = _kind(route, call)
-    answer = await service.runner.read(
-        kind,
-        lambda: _read(route, call),
-        heavy=route.heavy,
-        lag=call.lag,
-        assumed=call.assumed,
-    )
-    stream = call.path.get("stream")
-    service.recorder.take(
-        AnsweredRead(
-            call.now, reader or call.principal, route.name, stream, call.served, _asked(call)
+    try:
+        answer = await service.runner.read(
+            _kind(route, call),
+            lambda: _read(route, call),
+            heavy=route.heavy,
+            lag=call.lag,
+            assumed=call.assumed,
         )
-    )
+    except NotFound:
+        if call.served:  # That a text does not hold some words tells of the text.
+            _record(service, route, call, reader)
+        raise
+    _record(service, route, call, reader)
     return answer
+
+
+def _record(service: Service, route: Route, call: Call, reader: Principal | None) -> None:
+    """Take the receipt of a read that is answered."""
+    who, stream = reader or call.principal, call.path.get("stream")
+    read = AnsweredRead(call.now, who, route.name, stream, call.served, _asked(call))
+    service.recorder.take(read)
 
 
 def _asked(call: Call) -> tuple[str, ...]:

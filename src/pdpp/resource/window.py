@@ -40,8 +40,15 @@ def read_window(call: Call) -> FieldWindowJson:
     facts: WindowedField = {"path": declared.name, "type": declared.kind.value}
     if media_type is not None:
         facts["media_type"] = media_type
-    window = _window(call, text)
-    call.served.append(partial(of_window, reach, key, declared.name, window.text))
+    window = chosen_window(text, call.query.values, check_time) or _stem_window(call, text)
+    shown = "" if window is None else window.text
+    call.served.append(partial(of_window, reach, key, declared.name, shown))
+    if window is None:
+        raise NotFound(
+            f"{declared.name!r} of this record does not hold the words of q; "
+            "read it by offset_chars.",
+            param="q",
+        )
     return {
         "object": "field_window",
         "stream": reach.stream.name,
@@ -63,17 +70,6 @@ def _check_mode(call: Call) -> None:
         )
     if "q" not in values and ("before_chars" in values or "after_chars" in values):
         raise InvalidWindow("before_chars and after_chars need q.", param="q")
-
-
-def _window(call: Call, text: str) -> TextWindow:
-    window = chosen_window(text, call.query.values, check_time) or _stem_window(call, text)
-    if window is None:
-        raise NotFound(
-            f"{call.query.text('field')!r} of this record does not hold the words of q; "
-            "read it by offset_chars.",
-            param="q",
-        )
-    return window
 
 
 def _stem_window(call: Call, text: str) -> TextWindow | None:
