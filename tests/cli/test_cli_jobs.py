@@ -50,6 +50,8 @@ def test_a_job_whose_worker_was_killed_is_not_called_running(tmp_path: Path) -> 
     [of_kept] = [line for line in lines if kept.id in line]
     assert "begun, nobody works on it now" in of_left
     assert "running" in of_kept
+    documents = pdpp_here("jobs", "list", "--json", data=tmp_path).document["jobs"]
+    assert {job["id"]: job["left"] for job in documents} == {left.id: True, kept.id: False}
     shown = pdpp_here("jobs", "show", left.id, data=tmp_path).out
     assert f"pdpp serve goes on with it, and pdpp jobs cancel {left.id} ends it" in shown
     assert "nobody" not in pdpp_here("jobs", "show", kept.id, data=tmp_path).out

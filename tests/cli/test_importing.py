@@ -7,13 +7,22 @@ import random
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.shell import DEADLINE_SECONDS, command, environment, pdpp, started, wait_for
+from tests.cli.shell import (
+    DEADLINE_SECONDS,
+    command,
+    environment,
+    pdpp,
+    pdpp_here,
+    started,
+    wait_for,
+)
 from tests.engine import open_store
 from tests.sources.kit import Home, zipped
 
@@ -110,6 +119,19 @@ def test_without_a_yes_nothing_is_imported(
     ended = pdpp("import", logs, data=home.data, stdin=answer)
     assert ended.code == code
     assert told in ended.err
+    assert home.records() == {}
+
+
+def test_a_pipe_that_stays_silent_is_no_answer(
+    home: Home, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.cli.import_task._PATIENCE_SECONDS", 0.05)
+    reading, writing = os.pipe()
+    with open(reading) as silent, open(writing, "w"):
+        monkeypatch.setattr(sys, "stdin", silent)
+        ended = pdpp_here("import", logs, data=home.data)
+    assert ended.code == 64
+    assert "say --yes to import without being asked" in ended.err
     assert home.records() == {}
 
 

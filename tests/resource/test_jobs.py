@@ -15,6 +15,7 @@ def test_the_owner_sees_the_newest_jobs_and_one_of_them(shelf: World) -> None:
     assert answer.status_code == 200
     job = answer.json()
     assert (job["object"], job["kind"], job["status"]) == ("job", "import", "queued")
+    assert job["left"] is False
     assert job["parameters"] == {"path": "/exports/mail.mbox"}
     assert job["progress"] == {"done": 0, "total": 0, "note": ""}
     assert "state" not in job

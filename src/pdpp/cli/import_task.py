@@ -1,5 +1,6 @@
 """Import tasks: show what was recognised, ask, import it and report."""
 
+import select
 import shlex
 import sys
 import time
@@ -42,6 +43,8 @@ from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
 from pdpp.sources.reading.tree import common_folder
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
+
+_PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +297,18 @@ def _ask(question: str) -> None:
 def _agrees(question: str) -> bool:
     """Ask once; without an answer, say how a script answers."""
     click.echo(f"{question} [y/N] ", nl=False, err=True)
-    answer = sys.stdin.readline()
+    answer = sys.stdin.readline() if _may_answer() else ""
     if not answer:
         note("")
         raise click.UsageError("There was no answer; say --yes to import without being asked.")
     return answer.strip().lower() in ("y", "yes")
+
+
+def _may_answer() -> bool:
+    """Tell whether an answer can come: a pipe that stays silent for long will never give one."""
+    if sys.stdin.isatty() or sys.platform == "win32":
+        return True
+    try:
+        return bool(select.select([sys.stdin], [], [], _PATIENCE_SECONDS)[0])
+    except (OSError, ValueError):  # Nothing that can be waited for, such as a text in memory.
+        return True

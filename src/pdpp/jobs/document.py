@@ -17,12 +17,13 @@ class ProgressJson(TypedDict):
 
 
 class JobJson(TypedDict):
-    """A job as its owner sees it."""
+    """A job as its owner sees it; one that is ``left`` is begun, and nobody works on it."""
 
     object: Literal["job"]
     id: str
     kind: str
     status: Annotated[str, JobStatus]
+    left: bool
     created_at: Moment
     not_before: Moment | None
     started_at: Moment | None
@@ -42,6 +43,7 @@ def job_document(job: Job) -> JobJson:
         "id": job.id,
         "kind": job.kind,
         "status": job.status.value,
+        "left": job.is_left(instant.now()),
         "created_at": instant.to_text(job.created_at),
         "not_before": _time(job.not_before or None),
         "started_at": _time(job.started_at),
