@@ -331,3 +331,21 @@ def test_a_folder_of_thunderbird_inside_another_is_called_by_both(tmp_path: Path
         "Number 2": "Work/2019",
         "Number 3": "Work/2019/Bills",
     }
+
+
+def test_messages_with_nothing_but_a_word_between_them_are_messages(tmp_path: Path) -> None:
+    letters = [
+        letter(1, "Delivered-To: ida@x.example"),
+        letter(2, text=">From the sea\n\nFrom \nall of us"),
+        letter(3, "Delivered-To: ida@x.example"),
+    ]
+    text = "".join(f"From \nX-Mozilla-Status: 0001\n{each}\n" for each in letters)
+    for ends in ("\n", "\r\n"):
+        path = tmp_path / "Inbox"
+        path.write_bytes(text.replace("\n", ends).encode())
+        found = [(data["subject"], data["body"]) for data in read(SOURCE, path).values()]
+        assert [subject for subject, _ in found] == ["Number 1", "Number 2", "Number 3"]
+        assert found[1][1] == "From the sea\n\nFrom \nall of us"
+        seen = look(SOURCE, path)
+        assert isinstance(seen, Recognition)
+        assert seen.account == "Mail (ida@x.example)"

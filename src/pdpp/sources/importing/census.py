@@ -36,7 +36,7 @@ _TEXT_SUFFIXES = frozenset(
 )
 _XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx", ".kml"})
 _BEGINNINGS = (
-    (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
+    (re.compile(rb"From (?:\S+.*\d{4}|\s*\Z)"), "messages of a mailbox"),
     (re.compile(rb"\s*<STMTTRN>", re.IGNORECASE), "transactions of a statement"),
     (re.compile(rb"\s*<POS(?:DEBT|MF|OPT|OTHER|STOCK)>", re.IGNORECASE), "holdings of a statement"),
     (

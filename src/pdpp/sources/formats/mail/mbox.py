@@ -14,6 +14,8 @@ _DATED = re.compile(
     rb" +(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d\d? +\d\d?:\d\d.{0,30}\b\d{4}\b"
     rb"|From -\s*\Z"
 )
+_BARE = re.compile(rb"From \s*\Z")
+"""All that Thunderbird writes between messages since 2024; lines like it are quoted in texts."""
 _LIKE = re.compile(rb"From \S.*(?:\d{4}|\d\d:\d\d)\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
 _HEADER = re.compile(rb"[!-9;-~]{1,100}[ \t]*:|>From ")
 _KNOWN_HEADER = re.compile(
@@ -82,8 +84,11 @@ def _begins(text: bytes, following: bytes, *, after_blank: bool) -> bool:
 
     Many programs do not quote lines "From …" inside texts, and some leave no empty line between
     messages. A line with a day and a time needs an empty line before it or a header behind it;
-    any other, such as "From May to June 2025", needs both, and a header that is known.
+    any other, such as "From May to June 2025", needs both, and a header that is known. One with
+    nothing behind the word needs both, and any header.
     """
+    if _BARE.match(text):
+        return after_blank and _HEADER.match(following) is not None
     if _DATED.match(text):
         return after_blank or _HEADER.match(following) is not None
     alike = after_blank and _LIKE.match(text) is not None
