@@ -433,3 +433,16 @@ def test_a_picture_whose_address_has_backslashes_is_read(tmp_path: Path) -> None
     card = plain("Ana", f"PHOTO;VALUE=URL:data:image/png\\;base64\\,{png}")
     (item,) = [f for f in findings(SOURCE, put(tmp_path, book(card))) if isinstance(f, Item)]
     assert [file.media_type for file in item.attachments] == ["image/png"]
+
+
+def test_the_members_of_a_group_are_named(tmp_path: Path) -> None:
+    member = "X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:"
+    choir = plain("Choir", "X-ADDRESSBOOKSERVER-KIND:group", f"{member}7A1F-NORA", f"{member}lost")
+    modern = MODERN.replace("FN:", "KIND:group\nMEMBER:mailto:eva@x.example\nFN:")
+    found = read(SOURCE, put(tmp_path, book(choir, APPLE, modern))).values()
+    relations = [data.get("relations") for data in found]
+    assert relations == [
+        ["Dr. Nora Lind (member)", "urn:uuid:lost (member)"],
+        None,
+        ["mailto:eva@x.example (member)"],
+    ]

@@ -39,6 +39,8 @@ RELATIVES = {
         f"X-KADDRESSBOOK-X-{plural}NAME",
     )
 }
+MEMBERS = frozenset({"MEMBER", "X-ADDRESSBOOKSERVER-MEMBER"})
+"""Who is in a group, by the ids of their cards; the second name is Apple's."""
 ANNIVERSARIES = frozenset(
     {"ANNIVERSARY", "X-ANNIVERSARY", "X-EVOLUTION-ANNIVERSARY", "X-MS-ANNIVERSARY"}
     | {"X-KADDRESSBOOK-X-ANNIVERSARY"}

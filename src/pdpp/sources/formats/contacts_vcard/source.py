@@ -3,13 +3,14 @@
 import io
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
 from pdpp.sources.formats.contacts_vcard.dialects import (
     ANNIVERSARIES,
     HANDLES,
+    MEMBERS,
     RELATED,
     RELATIVES,
     service_of,
@@ -126,7 +127,7 @@ def _is_book(entry: FileEntry) -> bool:
 
 def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
     """Yield the cards of a file; ``nameless`` are those without an id in all files together."""
-    named = SeenKeys()
+    named, names = SeenKeys(), _Names(entry)
     with open_narrow(entry) as stream:
         for part in components(stream, ("VCARD",)):
             if isinstance(part, Skipped):
@@ -134,9 +135,38 @@ def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
             elif isinstance(part, TextComponent):
                 where = f"{entry.name} card {part.number}"
                 for card in cards_in(part.text):
-                    yield from account(_read_vcard(card, named, nameless, where), where, "card")
+                    lines = [names.member(translated(line)) for line in vcard_lines(card)]
+                    yield from account(_contact_of(lines, named, nameless, where), where, "card")
             elif isinstance(part, LooseLine) and part.line.strip():
                 yield _stray(part.line.strip(), entry.name)
+
+
+class _Names:
+    """The names of the cards of a file by their ids, which groups name their members by."""
+
+    def __init__(self, entry: FileEntry) -> None:
+        self._entry = entry
+
+    @cached_property
+    def _by_id(self) -> dict[str, str]:
+        known: dict[str, str] = {}
+        with open_narrow(self._entry) as stream:
+            for part in components(stream, ("VCARD",)):
+                if isinstance(part, TextComponent):
+                    said = {line.name: line.text for line in vcard_lines(part.text)}
+                    known[_bare_id(said.get("UID", ""))] = said.get("FN", "")
+        return known
+
+    def member(self, line: VcardLine) -> VcardLine:
+        """Return the line of a member of a group with the name of who it is, if that is there."""
+        if line.name not in MEMBERS:
+            return line
+        name = self._by_id.get(_bare_id(line.text)) or line.text
+        return VcardLine("RELATED", {"TYPE": "member"}, name.replace("\\", "\\\\"))
+
+
+def _bare_id(text: str) -> str:
+    return text.casefold().removeprefix("urn:uuid:")
 
 
 def _read_table(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
@@ -158,11 +188,6 @@ def _stray(line: str, name: str) -> Finding:
     if _BEGIN.startswith(line.upper()):
         return Skipped("the file ends in the middle", name, cut=True)
     return Unknown("a line outside of every card", name)
-
-
-def _read_vcard(text: str, named: SeenKeys, nameless: SeenKeys, where: str) -> Iterator[Finding]:
-    lines = [translated(line) for line in vcard_lines(text)]
-    yield from _contact_of(lines, named, nameless, where)
 
 
 def _contact_of(
