@@ -349,3 +349,12 @@ def test_messages_with_nothing_but_a_word_between_them_are_messages(tmp_path: Pa
         seen = look(SOURCE, path)
         assert isinstance(seen, Recognition)
         assert seen.account == "Mail (ida@x.example)"
+
+
+@pytest.mark.parametrize(
+    "day", ["2026-01-31T10:15:32Z", "31 Jan 2026 10:15:32 GMT", "Sa Jan 31 10:15:32 2026", ""]
+)
+def test_a_line_between_messages_may_write_its_day_in_any_way(tmp_path: Path, day: str) -> None:
+    path = tmp_path / "Saved.mbox"
+    path.write_text("".join(f"From nora@x.example {day}\n{letter(n)}\n" for n in (1, 2, 3)))
+    assert len(read(SOURCE, path)) == 3

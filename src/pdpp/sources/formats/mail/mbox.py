@@ -16,7 +16,9 @@ _DATED = re.compile(
 )
 _BARE = re.compile(rb"From \s*\Z")
 """All that Thunderbird writes between messages since 2024; lines like it are quoted in texts."""
-_LIKE = re.compile(rb"From \S.*(?:\d{4}|\d\d:\d\d)\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
+_LIKE = re.compile(
+    rb"From \S.*(?:\d{4}|\d\d:\d\d)\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z|From \S+@\S+ .*\d"
+)
 _HEADER = re.compile(rb"[!-9;-~]{1,100}[ \t]*:|>From ")
 _KNOWN_HEADER = re.compile(
     rb"(?:From|To|Cc|Date|Subject|Sender|Reply-To|Return-Path|Received|Delivered-To|Message-ID"
