@@ -115,12 +115,11 @@ def _fill(store: Store, records: Iterable[Mapping[str, Any]]) -> None:
         store.connect(group, "set", group)
     for group, members in groups.items():
         batch = store.batch(store.catalogue().feeds[group, "messages"])
-        for number, record in enumerate(members):
-            at = record.get("time") or (_FIRST + timedelta(minutes=number)).isoformat()
+        for record, moment in zip(members, _moments(members), strict=True):
             key = _key(record["id"])
             data = {
                 "id": key,
-                "at": at if "T" in at else f"{at}T00:00:00Z",
+                "at": moment.isoformat(),
                 "actor": record.get("actor") or None,
                 "title": record.get("title") or None,
                 "text": record["text"],
@@ -130,6 +129,25 @@ def _fill(store: Store, records: Iterable[Mapping[str, Any]]) -> None:
         batch.write()
     while store.tend():
         pass
+
+
+def _moments(records: Iterable[Mapping[str, Any]]) -> Iterator[datetime]:
+    """Yield when the records of a group were said: of one time they are a second apart.
+
+    A set names them in the order in which they were said, and often tells only the day.
+    """
+    before, moment = None, _FIRST
+    for record in records:
+        given = record.get("time")
+        if given is not None and given != before:
+            moment = _moment(given)
+        yield moment
+        before, moment = given, moment + timedelta(seconds=1 if given else 60)
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _key(id: str) -> str:

@@ -293,6 +293,18 @@ def test_a_reply_gets_more_of_the_words_of_its_question_than_of_a_remark(world: 
     assert "reply" not in scores(world, hidden, "keep drums")
 
 
+def test_messages_of_one_minute_are_in_the_order_of_the_numbers_of_their_keys(world: World) -> None:
+    lines = {f"D1:{n}": message(1, "Rui", f"A quiet day number {n} on the hill") for n in range(30)}
+    lines["D1:9"] = message(1, "Nora", "Where do you keep the drums?")
+    lines["D1:10"] = message(1, "Rui", "Behind the stairs, below the coats of the children")
+    chat(world).put(lines)
+    found = scores(world, world.reach(), "keep drums")
+    assert sorted(found, key=lambda key: -found[key])[:2] == ["D1:9", "D1:10"]
+    untold = world.reach(fields=["body", "at", "chat"])
+    (asked, *_) = world.store.search(SearchQuery((untold,), ask("keep drums"), 50)).hits
+    assert b"the drums" in asked.record.data
+
+
 def test_a_message_that_says_little_comes_after_one_that_tells_more(world: World) -> None:
     told = "The tiles with the blue birds hang in the old station, and people stop to look at them."
     chat(world).put(

@@ -482,17 +482,24 @@ def _neighbours(at: int, rows: Sequence[Candidate]) -> set[tuple[int, int, int]]
     if name is None or one.feed.timed_by is None or one.feed.listed:
         return set()
     line = [
-        (other.time, other.row.order, there)
+        (other.time, _ordinal(other), other.row.order, there)
         for there, other in enumerate(rows)
         if other.feed is one.feed
         and other.row.data.get(thread) == name
         and (other.time is not None or there == at)
     ]
-    line.sort(key=lambda item: (item[0] is not None, item[0] or 0, item[1]))
-    here = next(n for n, item in enumerate(line) if item[2] == at)
+    line.sort(key=lambda item: (item[0] is not None, item[0] or 0, *item[1:3]))
+    here = next(n for n, item in enumerate(line) if item[3] == at)
     return {
-        (at, line[here + step][2], step) for step in (-2, -1, 1, 2) if 0 <= here + step < len(line)
+        (at, line[here + step][3], step) for step in (-2, -1, 1, 2) if 0 <= here + step < len(line)
     }
+
+
+def _ordinal(one: Candidate) -> int:
+    """Return the number that the key of a row ends in, if the caller sees keys."""
+    key = one.row.id if one.feed.keyed else ""
+    digits = key[len(key.rstrip("0123456789")) :]
+    return int(digits[-18:] or 0)
 
 
 def _begins(prefix: str, one: Candidate, held: Iterable[str]) -> bool:

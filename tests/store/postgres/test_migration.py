@@ -84,8 +84,13 @@ def test_a_database_of_the_first_version_becomes_what_a_new_one_is(url: str) -> 
         raw.execute(f"DROP FUNCTION {schema.SCHEMA}.count_grown(text[], bigint)".encode())
         for name in ("long_posting", "dated_cell"):
             raw.execute(f"DROP TABLE {schema.SCHEMA}.{name}".encode())
+        raw.execute(f"ALTER TABLE {schema.SCHEMA}.thread_place DROP COLUMN ordinal".encode())
+        spoken = f"INSERT INTO {schema.SCHEMA}.thread_place (owner, feed, thread, time, surrogate,"
+        raw.execute(f"{spoken} record) VALUES (1, 2, 3, 4, 5, 6)".encode())
         raw.execute(f"UPDATE {schema.SCHEMA}.about SET version = 1".encode())
         migrate(url)
+        spoken = f"SELECT feed, thread, time, ordinal, surrogate, record FROM {schema.SCHEMA}"
+        assert raw.execute(f"{spoken}.thread_place".encode()).fetchall() == [(2, 3, 4, 0, 5, 6)]
         assert raw.execute(_ESTIMATES.encode()).fetchall() == new
         raw.execute(f"SELECT id, data, owner FROM {schema.SCHEMA}.long_posting".encode())
         raw.execute(f"SELECT {schema.SCHEMA}.count_grown(ARRAY['record'], 1)".encode())

@@ -18,7 +18,7 @@ def block_of(texts: list[dict[int, str]]) -> blocks.Block:
     """Return a block of records with some text at each place."""
     return blocks.build(
         [
-            Indexed(number, number, Entry(7 * number, None, tuple(map(record.get, PLACES))))
+            Indexed(number, number, Entry(7 * number, None, 0, tuple(map(record.get, PLACES))))
             for number, record in enumerate(texts)
         ],
         PLACES,
@@ -100,7 +100,7 @@ TIMES = st.lists(st.sampled_from([NO_TIME, 0, 5, 5, 9]), min_size=1, max_size=20
 def test_listed_records_are_found_in_a_block_by_their_time_and_number(
     times: list[int], chosen: set[int]
 ) -> None:
-    entries = [Indexed(n, n, Entry(time, None, ())) for n, time in enumerate(times)]
+    entries = [Indexed(n, n, Entry(time, None, 0, ())) for n, time in enumerate(times)]
     block = blocks.build(entries, ())
     numbers = sorted(chosen)
     told = [times[number] if number < len(times) else 5 for number in numbers]

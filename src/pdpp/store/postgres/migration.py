@@ -32,8 +32,9 @@ MIGRATIONS: Sequence[Migration] = (
         5, (*schema.ESTIMATES, *(f'ANALYZE "{table.name}"' for table in schema.EARLIER_TABLES))
     ),
     # The fifth one had long pieces of postings among the others, where they are found as well, and
-    # no dated cells, without which records are found until their declaration changes.
-    Migration(6, schema.ADDED),
+    # no dated cells, without which records are found until their declaration changes; and records
+    # of one time were in no order in their conversations.
+    Migration(6, (*schema.ADDED, *schema.ORDINALS)),
 )
 """All steps in order, from the version of the first release to ``schema.VERSION``."""
 

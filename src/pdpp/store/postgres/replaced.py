@@ -28,19 +28,40 @@ _OWN: dict[str, str] = {
           AND w.value < ? ORDER BY w.value DESC LIMIT 1
         ) AS value FROM json_array_elements(?::json) AS f(v)
     """,
-    conversations.AROUND: """
+    conversations.BY_ORDINAL: """
+        SELECT
+          (SELECT coalesce(
+            json_agg(t.record ORDER BY t.time DESC, t.ordinal DESC, t.surrogate DESC), '[]')::text
+           FROM (
+            SELECT record, time, ordinal, surrogate FROM thread_place
+            WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
+            AND (time, ordinal, surrogate)
+                < ((w.v ->> 1)::bigint, (w.v ->> 2)::bigint, (w.v ->> 3)::bigint)
+            AND time >= :since
+            ORDER BY time DESC, ordinal DESC, surrogate DESC LIMIT 2) AS t),
+          (SELECT coalesce(json_agg(t.record ORDER BY t.time, t.ordinal, t.surrogate), '[]')::text
+           FROM (
+            SELECT record, time, ordinal, surrogate FROM thread_place
+            WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
+            AND (time, ordinal, surrogate)
+                > ((w.v ->> 1)::bigint, (w.v ->> 2)::bigint, (w.v ->> 3)::bigint)
+            AND time < :until
+            ORDER BY time, ordinal, surrogate LIMIT 2) AS t)
+        FROM json_array_elements(:wanted::json) WITH ORDINALITY AS w(v, n) ORDER BY w.n
+    """,
+    conversations.AT_RANDOM: """
         SELECT
           (SELECT coalesce(json_agg(t.record ORDER BY t.time DESC, t.surrogate DESC), '[]')::text
            FROM (
             SELECT record, time, surrogate FROM thread_place
             WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
-            AND (time, surrogate) < ((w.v ->> 1)::bigint, (w.v ->> 2)::bigint) AND time >= :since
+            AND (time, surrogate) < ((w.v ->> 1)::bigint, (w.v ->> 3)::bigint) AND time >= :since
             ORDER BY time DESC, surrogate DESC LIMIT 2) AS t),
           (SELECT coalesce(json_agg(t.record ORDER BY t.time, t.surrogate), '[]')::text
            FROM (
             SELECT record, time, surrogate FROM thread_place
             WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
-            AND (time, surrogate) > ((w.v ->> 1)::bigint, (w.v ->> 2)::bigint) AND time < :until
+            AND (time, surrogate) > ((w.v ->> 1)::bigint, (w.v ->> 3)::bigint) AND time < :until
             ORDER BY time, surrogate LIMIT 2) AS t)
         FROM json_array_elements(:wanted::json) WITH ORDINALITY AS w(v, n) ORDER BY w.n
     """,

@@ -237,6 +237,21 @@ _ADDED_TABLES = ("long_posting", "dated_cell")
 ADDED = tuple(text for name in _ADDED_TABLES for text in _create(tables()[name], PARTITIONS))
 """What makes the tables that the sixth version has and those before it had not."""
 
+_OPEN, _CLOSED = (
+    f"ALTER TABLE thread_place {way} ROW LEVEL SECURITY" for way in ("NO FORCE", "FORCE")
+)
+ORDINALS = (
+    _OPEN,
+    "CREATE TEMPORARY TABLE without_ordinal ON COMMIT DROP AS SELECT * FROM thread_place",
+    "DROP TABLE thread_place",
+    *_create(tables()["thread_place"], PARTITIONS),
+    _OPEN,
+    "INSERT INTO thread_place (owner, feed, thread, time, ordinal, surrogate, record)"
+    " SELECT owner, feed, thread, time, 0, surrogate, record FROM without_ordinal",
+    _CLOSED,
+)
+"""What gives records an ordinal in their conversations, 0 until they are written again."""
+
 EARLIER_TABLES = tuple(table for table in tables().values() if table.name not in _ADDED_TABLES)
 
 ESTIMATES = tuple(text for table in EARLIER_TABLES for text in _estimates(table, PARTITIONS))

@@ -24,8 +24,8 @@ from pdpp.store.tables.write.prepared import blobs_of, exact_cells
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
-_Row = tuple[int, int, bytes]
-"""A record's number, its surrogate and its data."""
+_Row = tuple[int, int, str, bytes]
+"""A record's number, its surrogate, its key and its data."""
 _CHUNK = 1_000
 _MOST_RAISED = 1 << 31
 _NO_PLACES: _Places = {
@@ -361,7 +361,7 @@ def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) 
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     index.forget_feed(db, feed.id)
     done = 0
-    for rows in _chunks(db, feed.id, "surrogate, data"):
+    for rows in _chunks(db, feed.id, "surrogate, key, data"):
         index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))
         done += len(rows)
         if progress is not None:
@@ -370,7 +370,7 @@ def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) 
 
 def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
-    data = [read_data(whole_data(db, feed.id, surrogate, text)) for _, surrogate, text in rows]
+    data = [read_data(whole_data(db, feed.id, surrogate, text)) for _, surrogate, _, text in rows]
     consent = feed.stream.consent_time_field
     every = cells_of(feed.cells)(data)
     times = [values[feed.cells[consent][0]] if consent is not None else None for values in every]
@@ -378,7 +378,7 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
     numbers = [number for number, *_ in rows]
     dated = all_dated_rows(feed.dated, every, moments, numbers)
     records, cells, exact, blobs = [], [], [], []
-    for (number, surrogate, _), record, values, time in zip(rows, data, every, times, strict=True):
+    for (number, surrogate, *_), record, values, time in zip(rows, data, every, times, strict=True):
         records.append((orjson.dumps(values).decode(), time, number))
         for place, _ in feed.cells.values():
             value = ABSENT if values[place] is None else values[place]
@@ -394,10 +394,10 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
     if not feed.lexical:
         return []
-    entries = entries_of(feed)(data, moments)
+    entries = entries_of(feed)(data, moments, [key for _, _, key, _ in rows])
     return [
         Indexed(number, surrogate, entry)
-        for (number, surrogate, _), entry in zip(rows, entries, strict=True)
+        for (number, surrogate, *_), entry in zip(rows, entries, strict=True)
     ]
 
 

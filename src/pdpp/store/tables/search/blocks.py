@@ -52,7 +52,7 @@ class Block:
 def build(entries: Sequence[Indexed], places: Sequence[int]) -> Block:
     """Return the block of some records, the texts of which stand at some places."""
     record_numbers, _, words = zip(*entries, strict=True)
-    moments, _, texts = zip(*words, strict=True)
+    moments, _, _, texts = zip(*words, strict=True)
     times, numbers = np.array(moments, dtype=np.int64), np.array(record_numbers, dtype=np.int64)
     order = np.lexsort((numbers, times))
     if len(order) > 1 and (np.diff(order) < 0).any():

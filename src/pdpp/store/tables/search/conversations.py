@@ -11,23 +11,38 @@ from pdpp.store.ranking.refine import Neighbour
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.conditions import rows_by_reach
-from pdpp.store.tables.search.entry import NO_TIME, hashed
-from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.entry import NO_TIME, hashed, ordinal_of
+from pdpp.store.tables.search.record_data import RecordData, RecordsRead
 from pdpp.store.tables.search.visible import Visible
 
-AROUND = """
+BY_ORDINAL = """
     SELECT
       (SELECT json_group_array(record) FROM (
         SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
-        AND (time, surrogate) < (w.value ->> 1, w.value ->> 2) AND time >= :since
-        ORDER BY time DESC, surrogate DESC LIMIT 2)),
+        AND (time, ordinal, surrogate) < (w.value ->> 1, w.value ->> 2, w.value ->> 3)
+        AND time >= :since
+        ORDER BY time DESC, ordinal DESC, surrogate DESC LIMIT 2)),
       (SELECT json_group_array(record) FROM (
         SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
-        AND (time, surrogate) > (w.value ->> 1, w.value ->> 2) AND time < :until
-        ORDER BY time, surrogate LIMIT 2))
+        AND (time, ordinal, surrogate) > (w.value ->> 1, w.value ->> 2, w.value ->> 3)
+        AND time < :until
+        ORDER BY time, ordinal, surrogate LIMIT 2))
     FROM json_each(:wanted) AS w
 """
 """The two records before and the two after each of some, in the same conversation."""
+AT_RANDOM = """
+    SELECT
+      (SELECT json_group_array(record) FROM (
+        SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
+        AND (time, surrogate) < (w.value ->> 1, w.value ->> 3) AND time >= :since
+        ORDER BY time DESC, surrogate DESC LIMIT 2)),
+      (SELECT json_group_array(record) FROM (
+        SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
+        AND (time, surrogate) > (w.value ->> 1, w.value ->> 3) AND time < :until
+        ORDER BY time, surrogate LIMIT 2))
+    FROM json_each(:wanted) AS w
+"""
+"""The same where keys are hidden, so that nothing may follow from their numbers."""
 _LATEST = (1 << 63) - 1
 
 
@@ -37,6 +52,7 @@ class _Place(NamedTuple):
     number: int
     thread: int
     time: int
+    ordinal: int
     surrogate: int
 
 
@@ -69,16 +85,18 @@ def _places(
 ) -> list[_Place]:
     time_of = dict(zip(numbers, times, strict=True))
     return [
-        _Place(
-            number,
-            hashed(str(name)),
-            time_of[number],
-            # Others without a time are in no order with it, and all stand before those with one.
-            record.surrogate if time_of[number] != NO_TIME else _LATEST,
-        )
+        _Place(number, hashed(str(name)), time_of[number], *_order(record, time_of[number]))
         for number, record in read.of(numbers).items()
         if (name := record.get(reach.stream.thread_field or "")) is not None
     ]
+
+
+def _order(record: RecordData, time: int) -> tuple[int, int]:
+    """Return what a record is in order by with others of its time."""
+    if time == NO_TIME:
+        # Others without a time are in no order with it, and all stand before those with one.
+        return _LATEST, _LATEST
+    return ordinal_of(record.key), record.surrogate
 
 
 def _around(
@@ -92,7 +110,8 @@ def _around(
         "until": _LATEST if time.until is None else time.until,
         "wanted": orjson.dumps([place[1:] for place in places]).decode(),
     }
-    rows: list[Any] = db.execute(AROUND, bounds).fetchall()
+    around = BY_ORDINAL if reach.shows_key else AT_RANDOM
+    rows: list[Any] = db.execute(around, bounds).fetchall()
     for place, sides in zip(places, rows, strict=True):
         for side, step in zip(sides, (-1, 1), strict=True):
             for distance, other in enumerate(orjson.loads(side), start=1):

@@ -1,6 +1,7 @@
 """Entries: what the word index takes of one record."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -9,16 +10,18 @@ from pdpp.store.tables.positions import IndexedFeed
 
 NO_TIME = -(1 << 63)
 """The time of a record that has none: before all others."""
+_LAST_NUMBER = re.compile(r"[0-9]{1,18}\Z")
 
 
 class Entry(NamedTuple):
-    """When one record happened, the conversation it belongs to, and the values that are searched.
+    """When one record happened, where in which conversation, and the values that are searched.
 
     ``texts`` are those of the feed's searched fields in their order; what is no text has no words.
     """
 
     time: int
     thread: int | None
+    ordinal: int
     texts: tuple[Any, ...]
 
 
@@ -30,8 +33,10 @@ class Indexed(NamedTuple):
     entry: Entry
 
 
-EntriesOf = Callable[[Sequence[Mapping[str, Any]], Iterable[int | None]], list[Entry]]
-"""Returns what the word index takes of some records, each with its event time."""
+EntriesOf = Callable[
+    [Sequence[Mapping[str, Any]], Iterable[int | None], Iterable[str]], list[Entry]
+]
+"""Returns what the word index takes of some records, each with its event time and its key."""
 
 
 def entries_of(feed: IndexedFeed) -> EntriesOf:
@@ -51,11 +56,15 @@ def entries_of(feed: IndexedFeed) -> EntriesOf:
             for name in values
         ]
 
-    def entries(records: Sequence[Mapping[str, Any]], times: Iterable[int | None]) -> list[Entry]:
+    def entries(
+        records: Sequence[Mapping[str, Any]], times: Iterable[int | None], keys: Iterable[str]
+    ) -> list[Entry]:
         texts = zip(*[[data.get(name) for data in records] for name in names], strict=True)
         moments = [NO_TIME if time is None else time for time in times]
+        ordinals = repeat(0) if conversation is None else map(ordinal_of, keys)
         # Half the time of a call of the class: there is one for each record.
-        return [new(Entry, row) for row in zip(moments, threads(records), texts, strict=False)]
+        rows = zip(moments, threads(records), ordinals, texts, strict=False)
+        return [new(Entry, row) for row in rows]
 
     return entries
 
@@ -64,7 +73,7 @@ def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) 
     """Return what a record is found by in the word index, without its words."""
     name = feed.stream.thread_field
     thread = _thread_of(data.get(name), {}) if name else None
-    return Entry(NO_TIME if time is None else time, thread, ())
+    return Entry(NO_TIME if time is None else time, thread, 0, ())
 
 
 def _thread_of(value: Any, known: dict[str, int]) -> int | None:
@@ -75,6 +84,16 @@ def _thread_of(value: Any, known: dict[str, int]) -> int | None:
     if number is None:
         number = known[name] = hashed(name)
     return number
+
+
+def ordinal_of(key: str) -> int:
+    """Return the number that a key ends in, 0 where it ends in none.
+
+    Programs number what was said: "D3:7", "chat-0012". Times are often those of whole minutes, and
+    by the number a reply still stands behind its question.
+    """
+    number = _LAST_NUMBER.search(key)
+    return 0 if number is None else int(number[0])
 
 
 def hashed(name: str) -> int:

@@ -47,6 +47,7 @@ Posting = tuple[str, int, bytes]
 WordList = tuple[int, bytes, bytes]
 """A place, the least impact of each record there, and the terms, compressed."""
 
+_ThreadRow = tuple[int, int, int, int, int, int]
 PostingKey = tuple[str, int, int]
 """A term, the number of its list, and that of its block."""
 
@@ -70,15 +71,15 @@ def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence
         insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
     rows = sorted(_thread_rows(feed, entries))
     if rows:
-        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", rows)
+        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?, ?)", rows)
     _merge_small(db, feed)
 
 
-def _thread_rows(feed: int, entries: Sequence[Indexed]) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield where records stand in their conversations; those of equal times at random."""
-    for number, surrogate, (time, thread, _) in entries:
+def _thread_rows(feed: int, entries: Sequence[Indexed]) -> Iterator[_ThreadRow]:
+    """Yield where records stand in their conversations; those of equal times by their ordinals."""
+    for number, surrogate, (time, thread, ordinal, _) in entries:
         if thread is not None:
-            yield feed, thread, time, surrogate, number
+            yield feed, thread, time, ordinal, surrogate, number
 
 
 def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
@@ -87,7 +88,7 @@ def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
         return
     db.executemany(
         "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
-        [row[:-1] for row in _thread_rows(feed, entries)],
+        [(*place, surrogate) for *place, _, surrogate, _ in _thread_rows(feed, entries)],
     )
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]

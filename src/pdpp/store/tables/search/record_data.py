@@ -23,6 +23,7 @@ class RecordData(NamedTuple):
     """What is stored of one record; long members are read when they are asked for."""
 
     surrogate: int
+    key: str
     row: Mapping[str, Any]
     read_long: Callable[[str], Any] | None
 
@@ -54,15 +55,15 @@ class RecordsRead:
         unread = [number for number in numbers if number not in known]
         if unread:
             rows = self._db.execute(
-                "SELECT r.id, r.feed, r.surrogate, r.data FROM carray(?) AS c"
+                "SELECT r.id, r.feed, r.surrogate, r.key, r.data FROM carray(?) AS c"
                 " CROSS JOIN record r ON r.id = c.value",
                 (self._db.array(np.array(unread, dtype=np.int64)),),
             )
-            for number, feed, surrogate, data in rows:
+            for number, feed, surrogate, key, data in rows:
                 if len(data) > LARGE_BYTES:
                     self._count(len(data))
                 read = partial(self._read, feed, surrogate) if has_long_values(data) else None
-                known[number] = RecordData(surrogate, read_data(data), read)
+                known[number] = RecordData(surrogate, key, read_data(data), read)
         return {number: known[number] for number in numbers if number in known}
 
     def _read(self, feed: int, surrogate: int, name: str) -> Any:

@@ -50,17 +50,19 @@ def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
 
 def _entries(db: TableReader, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
     rows: list[Any] = db.execute(
-        "SELECT r.id, r.surrogate, r.time, r.data FROM carray(?) AS c"
+        "SELECT r.id, r.surrogate, r.key, r.time, r.data FROM carray(?) AS c"
         " CROSS JOIN record r ON r.id = c.value",
         (db.array(np.ascontiguousarray(numbers)),),
     ).fetchall()
     records = [
-        read_data(whole_data(db, feed.id, surrogate, data)) for _, surrogate, _, data in rows
+        read_data(whole_data(db, feed.id, surrogate, data)) for _, surrogate, _, _, data in rows
     ]
-    entries = entries_of(feed)(records, [time for _, _, time, _ in rows])
+    entries = entries_of(feed)(
+        records, [time for *_, time, _ in rows], [key for _, _, key, *_ in rows]
+    )
     return [
         Indexed(number, surrogate, entry)
-        for (number, surrogate, _, _), entry in zip(rows, entries, strict=True)
+        for (number, surrogate, *_), entry in zip(rows, entries, strict=True)
     ]
 
 

@@ -56,14 +56,16 @@ CREATE TABLE word_list (
   PRIMARY KEY (block, place)
 );
 
--- Records of one conversation in the order of time; `thread` is a hash of its name.
+-- Records of one conversation in the order of time; `thread` is a hash of its name. `ordinal` is
+-- the number that the record's key ends in, by which those of one time are in order.
 CREATE TABLE thread_place (
   feed INTEGER NOT NULL,
   thread INTEGER NOT NULL,
   time INTEGER NOT NULL,
+  ordinal INTEGER NOT NULL,
   surrogate INTEGER NOT NULL,
   record INTEGER NOT NULL,
-  PRIMARY KEY (feed, thread, time, surrogate)
+  PRIMARY KEY (feed, thread, time, ordinal, surrogate)
 ) WITHOUT ROWID;
 
 -- The vector of each searched text of a record; `place` -1 says that the record was looked at.

@@ -52,7 +52,7 @@ def _built(
             # A record that is gone since has no words; its row is hidden.
             record = records.get(number)
             texts = [None] * len(names) if record is None else [record.get(name) for name in names]
-            entries.append(Indexed(number, 0, Entry(time, None, tuple(texts))))
+            entries.append(Indexed(number, 0, Entry(time, None, 0, tuple(texts))))
         yield blocks.build(entries, places)
         read.forget()
 

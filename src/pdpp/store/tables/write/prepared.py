@@ -125,7 +125,7 @@ class PreparedBatch:
             cells = self._short_cells(data)
         times = self._times(cells)
         if self.feed.lexical:
-            self.entries += self._entries(data, times)
+            self.entries += self._entries(data, times, keys)
         self._take_keys(keys)
         self.emitted += emitted
         self.times += times
