@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.questions import ask
-from tests.store.world import World, declare, stream
+from tests.promises.reference.ranking import ranked
+from tests.promises.reference.world import Feed, Row
+from tests.store.questions import TODAY, ask
+from tests.store.world import Engine, World, declare, fresh, stream
 
 from pdpp.model import instant
 from pdpp.model.grant import Interval
@@ -303,6 +305,116 @@ def test_messages_of_one_minute_are_in_the_order_of_the_numbers_of_their_keys(wo
     untold = world.reach(fields=["body", "at", "chat"])
     (asked, *_) = world.store.search(SearchQuery((untold,), ask("keep drums"), 50)).hits
     assert b"the drums" in asked.record.data
+
+
+LONG = "I thought of it all the way home, and I still wonder what it is like when it rains. "
+"""Long enough that a message with it says more than a little."""
+CALLED = {
+    "told": message(1, "Maya", "We drove to the lake with the old tent and stayed for two nights."),
+    "called": message(2, "Theo", f"Thanks, Maya! I have never slept in a tent. {LONG}"),
+}
+
+
+def test_a_name_by_which_somebody_is_spoken_to_tells_nothing_of_them(world: World) -> None:
+    spoken_of = message(22, "Theo", f"Maya's brother has never slept in a tent. {LONG}")
+    apart = {"alone": {**CALLED["called"], "chat": "work"}, "of": {**spoken_of, "chat": "sport"}}
+    chat(world).put({**CALLED, **apart, "near": message(23, "Maya", "Oh yes, it was.", "sport")})
+    found = scores(world, world.reach(), "where did Maya sleep in the tent")
+    assert found["told"] > found["called"]
+    assert found["alone"] > found["called"]
+    assert found["of"] > found["called"]
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("{} is it cold in the tent", False),
+        ("{}, is it cold in the tent", True),
+        ("the tent was cold, thanks {}", True),
+        ("hi {}\nwas the tent cold", True),
+        ("hi {} 😊 was the tent cold", True),
+        ("the tent of {} & Theo was cold", False),
+    ],
+)
+def test_who_is_spoken_to_is_set_off_from_the_sentence(
+    world: World, text: str, called: bool
+) -> None:
+    body = LONG + text.format("Zoë")
+    chat(world).put(
+        {
+            "told": message(1, "Zoë", "We drove to the lake.", "home"),
+            "here": message(2, "Theo", body, "home"),
+            "there": message(3, "Theo", body, "work"),
+        }
+    )
+    found = scores(world, world.reach(), "tent zoe")
+    assert (found["here"] < found["there"]) == called
+
+
+def test_the_beginning_of_a_name_is_a_name_too(world: World) -> None:
+    chat(world).put({**CALLED, "alone": {**CALLED["called"], "chat": "work"}})
+    found = scores(world, world.reach(), "may* tent")
+    assert found["called"] < found["alone"]
+
+
+def test_who_is_spoken_to_counts_where_two_people_are_asked_for(world: World) -> None:
+    chat(world).put({**CALLED, "alone": {**CALLED["called"], "chat": "work"}})
+    found = scores(world, world.reach(), "what did Theo tell Maya about the tent")
+    assert found["called"] >= found["alone"]
+    one = scores(world, world.reach(), "what was the tent that Maya had")
+    assert one["called"] < one["alone"]
+
+
+def modelled_scores(messages: dict[str, dict[str, Any]], q: str) -> dict[str, int]:
+    """Return what the independent model of the ranking gives to each message of chats."""
+    declared = {
+        "properties": PROPERTIES, "lexical": ["body"], "semantic": [], "thread": "chat",
+        "label": "messages",
+    }  # fmt: skip
+    rows = tuple(Row(key, data, "", "", 0, at) for at, (key, data) in enumerate(messages.items()))
+    feed = Feed(
+        "c1", "mail", "C1", {}, "", "messages", declared, dict.fromkeys(PROPERTIES, "text"),
+        True, None, None, False, True, "at", "", rows, (),
+    )  # fmt: skip
+    meeting = {id(feed): set(messages)}
+    hits = ranked([feed], q, {}, meeting, TODAY.isoformat())["hits"]
+    return {hit["id"]: round(-1_000_000 * hit["place"][0]) for hit in hits}
+
+
+_SPEAKERS = ("Maya", "Maya Lind", "Theo", "Zoë")
+_NAMES = ("Maya", "Theo", "Zoe", "Lind")
+_SAID = ("{}, is it cold?", "Hi {}! The tent!", "{}'s tent is cold", "thanks {}", "the tent {} has")
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.tuples(*map(st.sampled_from, (_SPEAKERS, _SAID, _NAMES, "ab"))),
+        min_size=3,
+        max_size=12,
+    ),
+    st.sampled_from(("Maya tent", "Maya Lind cold", "did Theo tell Maya", "Zoë cold", "ma* te*")),
+)
+def test_names_count_in_conversations_as_the_model_says(
+    engine: Engine, said: list[tuple[str, str, str, str]], q: str
+) -> None:
+    messages = {
+        f"m{at}": message(at, sender, text.format(name), place)
+        for at, (sender, text, name, place) in enumerate(said)
+    }
+    with fresh(engine) as world:
+        chat(world).put(messages)
+        found, modelled = scores(world, world.reach(), q), modelled_scores(messages, q)
+    assert found.keys() == modelled.keys()
+    assert all(abs(found[key] - modelled[key]) <= 1 for key in found)
+
+
+def test_a_hidden_speaker_does_not_take_from_their_name(world: World) -> None:
+    q = "where did Maya sleep in the tent"
+    chat(world).put({**CALLED, "other": message(40, "Maya", "Good night.", "work")})
+    limit = Interval(since=instant.parse("2026-02-01T10:02:00Z"))
+    limited = scores(world, world.reach(time=limit), q)["called"]
+    assert limited > scores(world, world.reach(), q)["called"]
 
 
 def test_a_message_that_says_little_comes_after_one_that_tells_more(world: World) -> None:

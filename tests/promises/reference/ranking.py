@@ -15,7 +15,7 @@ from typing import Any
 from tests.promises.reference.embedder import nearness
 from tests.promises.reference.world import TEXT, Feed, Row
 
-from pdpp.evidence.analyse import Phrase, find
+from pdpp.evidence.analyse import Phrase, find, phrase_of
 from pdpp.evidence.language.asked_word import Word, word_in_any_language
 from pdpp.evidence.language.question import Question, parse_question
 from pdpp.evidence.language.stems import stems_of
@@ -120,7 +120,7 @@ def ranked(
     by_time = params.get("sort") == "time"
     by_words = {id(one): one.value for one in rows}
     if not by_time and (len(units) > 1 or question.answer is not None):
-        allowed = _refined(rows, allowed, question, norm, meeting, demanding)
+        allowed = _refined(rows, allowed, question, units, norm, meeting, demanding)
     if not by_time and mode != "search":
         meant = _without_actors(question.untimed or question.text, units, rows)
         allowed = _by_meaning(rows, allowed, by_words, meant, mode, meeting, demanding)
@@ -379,6 +379,7 @@ def _refined(
     rows: Sequence[Candidate],
     hits: list[Candidate],
     question: Question,
+    units: Sequence[Sequence[Word]],
     norm: float,
     meeting: Mapping[int, set[str]],
     demanding: bool,
@@ -390,7 +391,9 @@ def _refined(
         for one in hits:
             pairs |= _neighbours(at_of[id(one)], rows)
     own = [list(one.units) for one in rows]
-    raised = [list(one.units) for one in rows]
+    for at, name in _called_by_name(rows, pairs, units):
+        own[at][name] = 0.0
+    raised = [list(held) for held in own]
     for here, there, step in pairs:
         first, last = (here, there) if step > 0 else (there, here)
         back = on = _NEAR[abs(step) - 1]
@@ -402,7 +405,7 @@ def _refined(
     talking = {id(rows[at]) for here, there, _ in pairs for at in (here, there)}
     found = list(hits)
     for at, one in enumerate(rows):
-        more = sum((a - b) / norm for a, b in zip(raised[at], own[at], strict=True))
+        more = sum((a - b) / norm for a, b in zip(raised[at], one.units, strict=True))
         one.value += more
         allowed = one.row.id in meeting[id(one.feed)]
         if more > 0 and one not in hits and not demanding and allowed:
@@ -416,6 +419,31 @@ def _refined(
             one.value -= 0.07 * max(0.0, 1 - size / 80)
         one.value -= 0.03 * _asks(one)
     return found
+
+
+def _called_by_name(
+    rows: Sequence[Candidate], pairs: set[tuple[int, int, int]], units: Sequence[Sequence[Word]]
+) -> set[tuple[int, int]]:
+    """Return the rows that speak to the one person asked for, who speaks near, and the names."""
+    names = [at for at, unit in enumerate(units) if any(_bears(one, unit) for one in rows)]
+    if not any(all(_bears(one, units[at]) for at in names) for one in rows):
+        return set()
+    theirs = {at for at, one in enumerate(rows) if any(_bears(one, units[n]) for n in names)}
+    near = {here for here, there, _ in pairs if there in theirs}
+    near |= {there for here, there, _ in pairs if here in theirs}
+    every = [phrase_of(word.text, "") for name in names for word in units[name]]
+    written = [phrase for phrase in every if phrase is not None]
+    return {(at, name) for at in near if _sets_off(rows[at], written) for name in names}
+
+
+def _sets_off(one: Candidate, names: Sequence[Phrase]) -> bool:
+    """Tell whether a name ends a line, or a mark follows it that joins it with nothing."""
+    for text in (text[:4_000] for text in one.texts.values()):
+        for place in find(text, names):
+            after = text[place.end :].split("\n", 1)[0].strip()
+            if not after or not (after[0].isalnum() or after[0] in "_'’&/@+(-"):
+                return True
+    return False
 
 
 def _asks(one: Candidate) -> bool:

@@ -1,15 +1,17 @@
 """Refining: the best rows once more, with what stands around them and what kind of answer it is.
 
 A row of a conversation also answers by what its neighbours say, most by a question right before it;
-a row that holds a time answers a question that asks when. Only the best rows and their visible
-neighbours are looked at.
+a row that holds a time answers a question that asks when; a name by which somebody is spoken to
+tells nothing of what they said. Only the best rows and their visible neighbours are looked at.
 """
 
-from collections.abc import Container, Iterable, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from pdpp.evidence.analyse import Phrase, find
 from pdpp.evidence.language.question import Question
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.ranking.score import Scores
@@ -31,6 +33,9 @@ _SHORT = 80
 """Below how many bytes a message says little: "Take care!" Bytes, because a letter of Chinese says
 as much as several of English. Measured."""
 _LOOKED_AT = 4_000
+_SET_OFF = re.compile(r"[^\S\n]*(?:$|[^\w\s'’&/@+(-])", re.MULTILINE)
+"""What follows a name by which somebody is spoken to: the end of a line, or a mark or a smile that
+joins it with nothing. "Hi Maya!" speaks to Maya, "Maya's car" does not."""
 
 
 class Neighbour(NamedTuple):
@@ -47,11 +52,15 @@ class Neighbour(NamedTuple):
 
 
 def spread(
-    scores: Scores, best: Longs, neighbours: Sequence[Neighbour], asking: Container[int]
+    scores: Scores,
+    best: Longs,
+    neighbours: Sequence[Neighbour],
+    asking: Container[int],
+    addressing: Collection[int],
 ) -> tuple[Longs, Floats]:
     """Return the best rows with their neighbours, and the score of each by all their words.
 
-    ``asking`` are the rows that are questions.
+    ``asking`` are the rows that are questions, ``addressing`` those in which names count nothing.
     """
     around = [row for pair in neighbours for row in (pair.row, pair.other)]
     rows = np.unique(np.concatenate([best, np.array(around, dtype=np.int64)]))
@@ -61,13 +70,37 @@ def spread(
     back = np.array([NEAR[abs(pair.distance) - 1] for pair in neighbours])
     replies = [abs(pair.distance) == 1 and pair.first in asking for pair in neighbours]
     on = np.where(replies, REPLY, back)
+    addressed = np.isin(rows, list(addressing))
     for unit in scores.units:
-        own = unit.at(rows)
+        held = unit.at(rows)
+        own = np.where(addressed, 0.0, held) if unit in scores.names else held
         raised = own.copy()
         np.maximum.at(raised, firsts, back * own[lasts])
         np.maximum.at(raised, lasts, on * own[firsts])
-        values += (raised - own) / scores.norm
+        values += (raised - held) / scores.norm
     return rows, values
+
+
+def rows_near_named(scores: Scores, neighbours: Sequence[Neighbour]) -> Longs:
+    """Return the rows that hold the name of the one person asked for, who speaks near them.
+
+    Where several are asked for, a name tells to whom something was said.
+    """
+    if not neighbours or not scores.bonus.of_one_person(len(scores.names)):
+        return np.zeros(0, dtype=np.int64)
+    pairs = np.array([(pair.row, pair.other) for pair in neighbours])
+    theirs = scores.bonus.named(pairs)
+    rows = np.unique(pairs[theirs[:, ::-1]])
+    held: Floats = sum((unit.at(rows) for unit in scores.names), np.zeros(len(rows)))
+    return rows[held > 0]
+
+
+def addresses(names: Sequence[Phrase], texts: Iterable[str]) -> bool:
+    """Tell whether the texts of a row set a name off from their sentences: "Thanks, Maya!"."""
+    beginnings = [text[:_LOOKED_AT] for text in texts]
+    return any(
+        _SET_OFF.match(text, place.end) for text in beginnings for place in find(text, names)
+    )
 
 
 def fit(question: Question, value: float, texts: Sequence[str], *, talking: bool) -> float:

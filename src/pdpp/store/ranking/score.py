@@ -62,10 +62,15 @@ class Scores:
     bonus: "Bonus"
     check: Callable[[], None]
     repaired: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    actor_names: frozenset[str] = frozenset()
-    """The words of the question that name the actor of a visible row."""
+    names: tuple[UnitScore, ...] = ()
+    """The units that name the actor of a visible row."""
     days: Floats | None = None
     """What each row gets for having happened when the question says."""
+
+    @property
+    def actor_names(self) -> frozenset[str]:
+        """Return the words of the question that name the actor of a visible row."""
+        return frozenset(word.text for unit in self.names for word in unit.words)
 
     def candidates(self) -> Bools:
         """Return the rows that answer in any way."""
@@ -138,15 +143,14 @@ class Ranking:
         postings = index.postings(sorted(groups))
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
-        norm, of_names, units = 0.0, 0.0, []
-        actor_names: set[str] = set()
+        norm, of_names, units, names = 0.0, 0.0, [], []
         for words in asked:
             self._check()
             actor = bonus.add_actors(words, postings)
-            if actor:
-                actor_names.update(word.text for word in words)
             name = bonus.add_kinds(words, index) or actor
             units.append(UnitScore(words, postings, NAME_PART if name else 1.0))
+            if actor:
+                names.append(units[-1])
             if name:
                 of_names += max(word.weight for word in words)
             elif not words[0].moment:
@@ -156,8 +160,7 @@ class Ranking:
         for unit in units:
             if unit.words[0].moment:
                 unit.most = min(unit.most, DATE_WORD * norm)
-        names = frozenset(actor_names)
-        return Scores(index.size, units, norm, bonus, self._check, self._repaired, names)
+        return Scores(index.size, units, norm, bonus, self._check, self._repaired, tuple(names))
 
     def _meant(self, unit: tuple[Word, ...]) -> tuple[Word, ...]:
         """Return a unit whose prefixes are spelled out."""
@@ -259,6 +262,14 @@ class Bonus:
     def names_any(self) -> bool:
         """Tell whether a name was counted for some row."""
         return self._names is not None
+
+    def named(self, rows: Longs) -> Bools:
+        """Tell of each of some rows whether some name was counted for it."""
+        return np.zeros(rows.shape, dtype=bool) if self._names is None else self._names[rows] > 0
+
+    def of_one_person(self, names: int) -> bool:
+        """Tell whether so many names were counted, and all of them for one row."""
+        return self._names is not None and int(self._names.max()) == names
 
     def actors(self) -> Bools:
         """Return the rows that some name was counted for."""

@@ -4,12 +4,13 @@ The ranking sees visible rows only. What this module adds is what an engine know
 rows, their conversations, the conditions of a request, and the one order of hits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
 import numpy as np
 
+from pdpp.evidence.analyse import phrase_of
 from pdpp.evidence.language.asked_word import Word, word_in_any_language
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.terms import without_words
@@ -22,10 +23,12 @@ from pdpp.store.ranking.refine import (
     BEST,
     QUESTION_MALUS,
     Neighbour,
+    addresses,
     asks,
     fit,
     most_gained,
     needs_refining,
+    rows_near_named,
     spread,
 )
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
@@ -234,18 +237,21 @@ class Searcher:
         places = np.searchsorted(candidates, chosen)
         places = places[np.argsort(-values[places], kind="stable")]
         # The texts of rows that cannot come up to the page any more are not read.
+        talking = {row for pair in near for row in (pair.row, pair.other)}
         for start in range(0, len(places), wanted):
             best_left = float(values[places[start]]) + most_gained(question)
             if start and best_left < least(values[places[:start]], wanted):
                 break
-            self._fit(visible, question, candidates, values, places[start : start + wanted])
+            some = places[start : start + wanted]
+            self._fit(visible, question, candidates, values, some, talking)
         matches.put(candidates, values)
 
     def _spread(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
     ) -> tuple[Longs, Floats]:
         """Return the best rows and those near them that match, each with what stands around it."""
-        around, values = spread(scores, best, self._neighbours, self._asking(visible, scores))
+        asking, addressing = self._asking(visible, scores), self._addressing(visible, scores)
+        around, values = spread(scores, best, self._neighbours, asking, addressing)
         known = matches.holds(around)
         if not demands(question):
             raised = around[~known & (values > scores.at(around))]
@@ -259,6 +265,12 @@ class Searcher:
         texts_of = self._texts_of(visible, rows[scores.at(rows) > 0].tolist())
         return {row for row, texts in texts_of.items() if asks(texts)}
 
+    def _addressing(self, visible: Visible, scores: Scores) -> set[int]:
+        """Return the rows that speak to the one person whom the question names."""
+        texts_of = self._texts_of(visible, rows_near_named(scores, self._neighbours).tolist())
+        names = [phrase for name in scores.actor_names if (phrase := phrase_of(name, ""))]
+        return {row for row, texts in texts_of.items() if addresses(names, texts)}
+
     def _fit(
         self,
         visible: Visible,
@@ -266,9 +278,9 @@ class Searcher:
         rows: Longs,
         values: Floats,
         places: Longs,
+        talking: Container[int],
     ) -> None:
         """Give the rows at some places what the kinds of their texts add or take."""
-        talking = {row for pair in self._neighbours for row in (pair.row, pair.other)}
         found = rows[places].tolist()
         texts_of = self._texts_of(visible, found)
         for place, row in zip(places.tolist(), found, strict=True):
