@@ -53,6 +53,8 @@ from pdpp.store.tables.search.visible import Visible
 FACTOR, MORE = (1.3, 400) if ENGINE == "sqlite" else (3.0, 80)
 GROWN = 1.05 if ENGINE == "sqlite" else 1.35
 """How much more a read may cost among several times as many hidden records."""
+DEEPER = 0 if ENGINE == "sqlite" else MORE
+"""How many pages more a read of few may look at, because trees have become deeper."""
 
 
 @contextmanager
@@ -268,7 +270,7 @@ def filtered_steps(folder: Path, hidden: int) -> dict[str, int]:
 def test_hidden_records_that_meet_a_condition_cost_nothing(tmp_path: Path) -> None:
     without, among = (filtered_steps(tmp_path / str(hidden), hidden) for hidden in (0, 2_000))
     for what, steps in without.items():
-        assert among[what] <= GROWN * steps, (what, steps, among[what])
+        assert among[what] <= GROWN * steps + DEEPER, (what, steps, among[what])
 
 
 def test_hidden_records_that_meet_a_condition_cost_nothing_where_many_are_visible(
@@ -279,7 +281,8 @@ def test_hidden_records_that_meet_a_condition_cost_nothing_where_many_are_visibl
     without, among = (filtered_steps(tmp_path / str(hidden), hidden) for hidden in (0, 2_000))
     measured = {f"{name} by {what}" for name in FILTERED for what in MEASURED}
     for what in without.keys() - measured:
-        assert among[what] <= GROWN * without[what], (what, without[what], among[what])
+        most = GROWN * without[what] + DEEPER
+        assert among[what] <= most, (what, without[what], among[what])
     # A page that is sorted by another field than the time is walked past hidden records.
     for what in {what for what in measured if "sorted" not in what}:
         assert among[what] <= MOST_MEASURED * without[what], (what, without[what], among[what])
