@@ -23,6 +23,7 @@ from pdpp.store import cell
 from pdpp.store.port import Store
 from pdpp.store.sqlite import bulk, schema
 from pdpp.store.tables import feeds, numbering
+from pdpp.store.tables.records import dated
 from pdpp.store.tables.search import (
     analysis,
     blocks,
@@ -57,6 +58,7 @@ _SHAPING = (
     vocabulary,
     feeds,
     prepared,
+    dated,
     bulk,
     writer,
     rows,

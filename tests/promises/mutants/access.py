@@ -152,6 +152,17 @@ def _without_spans(_: Any) -> Any:
     return span_where
 
 
+def _without_seconds(_: Any) -> Any:
+    """Let a filter lead to all records that meet it, whenever they were."""
+
+    def seconds_where(reach: Any, time: Any) -> Any:
+        from pdpp.store.tables.records.predicate import Sql
+
+        return Sql("")
+
+    return seconds_where
+
+
 def _capped(real: Any) -> Any:
     """Let only records be found that were written last, hidden ones among them."""
 
@@ -333,6 +344,12 @@ MUTANTS = (
         OUTSIDE,
         "looks at every hidden record",
         (("pdpp.store.tables.records.predicate:span_where", _without_spans),),
+        ("tests/promises/test_work.py",),
+    ),
+    Mutant(
+        OUTSIDE,
+        "follows a filter through hidden records",
+        (("pdpp.store.tables.records.predicate:_seconds_where", _without_seconds),),
         ("tests/promises/test_work.py",),
     ),
     Mutant(

@@ -53,8 +53,8 @@ def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
     if new.places:
         span = (min(new.ids), max(new.ids))
         statements.append((_CELLS, (OWNER, new.feed, *span, list(new.places))))
-    if rows := new.dated_rows():
-        dated = [array_of(column, INT8) for column in zip(*rows, strict=True)]
+    if new.dated:
+        dated = [array_of(column, INT8) for column in new.dated_columns()]
         statements.append((_DATED, (OWNER, new.feed, *dated)))
     db.run_meanwhile(statements)
 

@@ -109,7 +109,9 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
     if new.places:
         _insert_cells(db, new)
     if new.dated:
-        _insert(db, _DATED, [*chain.from_iterable(new.dated_rows())], (OWNER, new.feed))
+        columns = new.dated_columns()
+        values = _interleaved(range(len(columns.marks)), *columns)
+        _insert(db, _DATED, values, (OWNER, new.feed))
 
 
 def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:

@@ -15,7 +15,7 @@ from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.dated import ADD as ADD_DATED
-from pdpp.store.tables.records.dated import all_dated_rows, is_dated
+from pdpp.store.tables.records.dated import dated_columns, is_dated
 from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.records.stamps import MOVED, Stamps
@@ -376,7 +376,7 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
     times = [values[feed.cells[consent][0]] if consent is not None else None for values in every]
     moments = [time if isinstance(time, int) else None for time in times]
     numbers = [number for number, *_ in rows]
-    dated = all_dated_rows(feed.dated, every, moments, numbers)
+    dated = dated_columns(feed.dated, every, moments, numbers)
     records, cells, exact, blobs = [], [], [], []
     for (number, surrogate, *_), record, values, time in zip(rows, data, every, times, strict=True):
         records.append((orjson.dumps(values).decode(), time, number))
@@ -389,7 +389,7 @@ def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> li
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
     db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
-    db.executemany(ADD_DATED, [(OWNER, feed.id, *row) for row in dated])
+    db.executemany(ADD_DATED, [(OWNER, feed.id, *row) for row in dated.rows()])
     db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", exact)
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
     if not feed.lexical:

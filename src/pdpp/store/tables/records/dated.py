@@ -10,13 +10,14 @@ is in seconds. So a row may lead to a record that does not meet the filter, thou
 outside the seconds that a grant begins and ends in, and each record is asked once more.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from pdpp.model.declaration import Field, Kind
 from pdpp.store.cell import CellValue
-from pdpp.store.tables.numbering import sequence_of
+from pdpp.store.tables.numbering import LAST_SEQUENCE
 from pdpp.store.tables.positions import IndexedFeed
 
 ADD = "INSERT INTO dated_cell VALUES (?, ?, ?, ?, ?)"
@@ -29,6 +30,18 @@ _HALF = 1 << 31
 
 DatedRow = tuple[int, int, int]
 """A mark, a second and the sequence of a record."""
+
+
+class DatedColumns(NamedTuple):
+    """Rows by columns: tuples for each of millions would cost as much as to make them."""
+
+    marks: Sequence[int]
+    seconds: Sequence[int]
+    sequences: Sequence[int]
+
+    def rows(self) -> Iterable[DatedRow]:
+        """Return the rows one by one."""
+        return zip(*self, strict=True)
 
 
 def is_dated(field: Field) -> bool:
@@ -48,26 +61,42 @@ def dated_rows(
     feed: IndexedFeed, cells: Sequence[CellValue], time: int | None, number: int
 ) -> set[DatedRow]:
     """Return the rows of one record."""
-    return {*all_dated_rows(feed.dated, [cells], [time], [number])}
+    return {*dated_columns(feed.dated, [cells], [time], [number]).rows()}
 
 
-def all_dated_rows(
-    places: Iterable[int],
+def dated_columns(
+    places: Sequence[int],
     cells: Sequence[Sequence[CellValue]],
     times: Sequence[int | None],
     numbers: Sequence[int],
-) -> list[DatedRow]:
-    """Return the rows of many records in the order of the table."""
-    seconds = [None if time is None else time // SECOND for time in times]
-    sequences = [*map(sequence_of, numbers)]
-    rows: set[DatedRow] = set()
+) -> DatedColumns:
+    """Return the rows of many records, those of one mark together, as the table has them."""
+    dated = [at for at, time in enumerate(times) if time is not None]
+    held: dict[int, Collection[int]] = {}
     for place in places:
-        column = [values[place] for values in cells]
-        marks = {value: mark_of(place, value) for value in {*column} if value is not None}
-        rows.update(
-            (marks[value], second, sequence)
-            for value, second, sequence in zip(column, seconds, sequences, strict=True)
-            if value is not None and second is not None
-        )
-    # A set: two values of one record may have one mark, by chance or because somebody wanted it.
-    return sorted(rows)
+        for value, some in _by_value(dated, cells, place).items():
+            mark = mark_of(place, value)
+            # Two values of one record may have one mark, by chance or because somebody wanted it.
+            held[mark] = {*held[mark], *some} if mark in held else some
+    marks: list[int] = []
+    order: list[int] = []
+    for mark in sorted(held):
+        marks += [mark] * len(held[mark])
+        order += held[mark]
+    seconds = [0 if time is None else time // SECOND for time in times]
+    sequences = [number & LAST_SEQUENCE for number in numbers]
+    return DatedColumns(marks, [seconds[at] for at in order], [sequences[at] for at in order])
+
+
+def _by_value(
+    dated: Iterable[int], cells: Sequence[Sequence[CellValue]], place: int
+) -> dict[str | int | float | Decimal, list[int]]:
+    """Return which of the records that have a time hold each value of a field."""
+    found: dict[Any, list[int]] = {}
+    for at in dated:
+        value = cells[at][place]
+        if value in found:
+            found[value].append(at)
+        elif value is not None:
+            found[value] = [at]
+    return found

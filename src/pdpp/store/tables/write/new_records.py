@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pdpp.store.cell import CellValue
-from pdpp.store.tables.records.dated import DatedRow, all_dated_rows
+from pdpp.store.tables.records.dated import DatedColumns, dated_columns
 
 
 class NewRecords(NamedTuple):
@@ -28,9 +28,9 @@ class NewRecords(NamedTuple):
     cells: Sequence[Sequence[CellValue]]
     data: Sequence[bytes]
 
-    def dated_rows(self) -> list[DatedRow]:
+    def dated_columns(self) -> DatedColumns:
         """Return where their values are and when, in the order of the table."""
-        return all_dated_rows(self.dated, self.cells, self.times, self.ids)
+        return dated_columns(self.dated, self.cells, self.times, self.ids)
 
     def columns(self, cells: Sequence[str]) -> tuple[Sequence[Any], ...]:
         """Return what each record has of its own, with its cells as the engine writes them."""

@@ -32,8 +32,8 @@ class BatchRows:
     changed: list[tuple[Any, ...]] = field(default_factory=list)
     cells: list[tuple[Any, ...]] = field(default_factory=list)
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
-    dated: list[tuple[Any, ...]] = field(default_factory=list)
-    dated_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    dated_cells: list[tuple[Any, ...]] = field(default_factory=list)
+    dated_cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
     words: list[Indexed] = field(default_factory=list)
     words_gone: list[Indexed] = field(default_factory=list)
     texts_changed: list[tuple[int, frozenset[str]]] = field(default_factory=list)
@@ -76,7 +76,7 @@ class BatchRows:
             (_CHANGE_RECORD, self.changed),
             ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
-            (dated.ADD, self.dated),
+            (dated.ADD, self.dated_cells),
             ("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", self.exact),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
@@ -114,7 +114,7 @@ class BatchRows:
                 " AND surrogate = ?",
                 self.cells_gone,
             ),
-            (dated.REMOVE, self.dated_gone),
+            (dated.REMOVE, self.dated_cells_gone),
             (
                 "DELETE FROM exact_number WHERE owner = ? AND feed = ? AND field = ?"
                 " AND surrogate = ?",

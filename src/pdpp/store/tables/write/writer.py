@@ -195,9 +195,9 @@ class BatchWriter:
         """Let a record be found by its values where its time is now."""
         feed = (OWNER, self._feed.id)
         before = dated_rows(self._feed, orjson.loads(old.cells), old.time, old.number)
-        after = dated_rows(self._feed, cells, time, old.number) if cells else set()
-        self._work.dated_gone += [(*feed, *row) for row in before - after]
-        self._work.dated += [(*feed, *row) for row in after - before]
+        after = dated_rows(self._feed, cells, time, old.number)
+        self._work.dated_cells_gone += [(*feed, *row) for row in before - after]
+        self._work.dated_cells += [(*feed, *row) for row in after - before]
 
     def _swap_exact(
         self, old: "_Stored", before: Mapping[str, Any], after: Mapping[str, Any]
