@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from tests.counting.plugin import line_counter
 from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
-from tests.scheduling import FileScheduling, import_share, order_of
+from tests.scheduling import FileScheduling, import_share, order_of, send_what_tells
 from tests.soak import SOAK
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
@@ -53,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _keep_state_apart()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    send_what_tells(config)
     if LINE_COUNTER is not None:
         config.pluginmanager.register(LINE_COUNTER)
     if is_whole(config):
@@ -72,7 +73,11 @@ def pytest_collection(session: pytest.Session) -> None:
 
     The first import of a file rewrites its assertions and compiles it, and keeps what it compiled.
     Workers that all begin with the same file do so at the same time, each for itself.
+
+    Nearly all that is made until the tests begin stays, so that the garbage collector waits.
     """
+    if not session.config.getoption("numprocesses", None):  # else others collect, and begin
+        gc.disable()
     if share := getattr(session.config, "workerinput", None):
         import_share(session.config, int(share["workerid"][2:]), share["workercount"])
 
@@ -85,6 +90,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def _keep_files_in_memory() -> None:

@@ -6,12 +6,13 @@ and each of them filled the same stores and started the same servers.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import pytest
@@ -48,6 +49,10 @@ FIRST = (
 """Long files begin first, so that no worker is left alone with one at the end."""
 
 
+_LONG_SECONDS = 0.5
+"""What takes as long is told, for the list of the slowest."""
+
+
 def file_of(nodeid: str) -> str:
     """Return the file of a test."""
     return nodeid.partition("::")[0]
@@ -79,6 +84,36 @@ def _files_below(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules"]
         yield from (Path(place, name) for name in names if fnmatch(name, "test_*.py"))
+
+
+def send_what_tells(config: pytest.Config) -> None:
+    """Let a worker tell how a test was prepared and cleared away only where that says anything.
+
+    Every test has two such reports beside its own, and nearly all of them say that nothing
+    happened: to pack, send and read them is a fifth of what a run adds to each test.
+    """
+    plugins: set[Any] = config.pluginmanager.get_plugins()
+    for plugin in plugins:
+        # The runner sends a worker the text of its module, so that the class is no other's.
+        if type(plugin).__name__ == "WorkerInteractor":
+            plugin.sendevent = _without_silent(plugin.sendevent)
+
+
+def _without_silent(send: Callable[..., None]) -> Callable[..., None]:
+    def sendevent(name: str, **told: Any) -> None:
+        if name != "testreport" or not _is_silent(told["data"]):
+            send(name, **told)
+
+    return sendevent
+
+
+def _is_silent(report: Mapping[str, Any]) -> bool:
+    """Tell whether a report is of a part beside a test that went well and took no time."""
+    return (
+        report["when"] != "call"
+        and report["outcome"] == "passed"
+        and report["duration"] < _LONG_SECONDS
+    )
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc] # the base has no types
