@@ -8,9 +8,13 @@ from dataclasses import dataclass, field, replace
 from pdpp.sources.formats.documents.text import LONGEST_TEXT, NotReadable, PagedText
 
 _TOKEN = re.compile(
-    rb"\\([A-Za-z]{1,32})(-?\d{1,10})? ?|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z])"
-    rb"|([{}])|[\r\n]+|([^\\{}\r\n]+)"
+    rb"\\([A-Za-z]{1,32})(-?\d{1,10})? ?|((?:\\'[0-9A-Fa-f]{2}){1,500})|\\([^A-Za-z])"
+    rb"|([{}])|([^\\{}]+)"
 )
+"""A mark, some letters as codes, a sign, a brace, or words, over all their lines at once.
+
+There is an end to letters as codes, because the matcher remembers each of them.
+"""
 _SIGNS = dict.fromkeys(("par", "line", "row", "sect", "\n", "\r"), "\n")
 _SIGNS |= dict.fromkeys(("tab", "cell"), "\t")
 _SIGNS |= {"emdash": "—", "endash": "–", "bullet": "•", "page": "\f", "~": " ", "_": "-"}
@@ -81,9 +85,14 @@ def read_rtf(content: bytes) -> PagedText:
 
 def _read(content: bytes) -> str:
     groups, text, skip = [_Group()], _Text(), 0
-    for word, number, code, sign, brace, words in _tokens(content):
+    for word, number, codes, sign, brace, words in _tokens(content):
         group = groups[-1]
-        if brace == b"{":
+        if codes or words:
+            if not group.left_out:
+                letters = _letters(codes) if codes else words.translate(None, b"\r\n")
+                text.add_raw(letters[skip:])
+                skip = max(0, skip - len(letters))
+        elif brace == b"{":
             if len(groups) > _DEEPEST:
                 raise NotReadable("a document that is damaged")
             groups.append(replace(group))
@@ -101,15 +110,15 @@ def _read(content: bytes) -> str:
             skip = group.stand_ins
         elif word == b"ansicpg" and number:
             text.charset = _codec(f"cp{int(number)}")
-        elif code or words:
-            letters = bytes.fromhex(code.decode()) if code else words
-            text.add_raw(letters[skip:])
-            skip = max(0, skip - len(letters))
         elif shown := _SIGNS.get((word or sign).decode("latin-1")):
             text.add(shown)
         if text.length > LONGEST_TEXT:
             break
     return text.result()
+
+
+def _letters(codes: bytes) -> bytes:
+    return bytes.fromhex(codes.replace(b"\\'", b"").decode())
 
 
 def _tokens(content: bytes) -> Iterator[tuple[bytes, ...]]:
