@@ -73,9 +73,12 @@ class Problems:
             raise self.first.as_error()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Node:
-    """One value of a document; a wrong one is noted, and read as an empty one of the right type."""
+    """One value of a document; a wrong one is noted, and read as an empty one of the right type.
+
+    It is not frozen: a declaration has thousands of them, and each would take thrice as long.
+    """
 
     value: object
     problems: Problems = field(default_factory=Problems)
@@ -123,7 +126,7 @@ class Node:
     def member(self, key: str) -> "Node":
         """Return the member of an object, absent where there is none."""
         members = self.value if isinstance(self.value, dict) else {}
-        index = next((i for i, name in enumerate(members) if name == key), len(members))
+        index = list(members).index(key) if key in members else len(members)
         return Node(members.get(key), self.problems, self, key, index)
 
     def mapping(self) -> Mapping[str, Any]:
@@ -187,9 +190,10 @@ class Node:
             self.refuse(f"Write an object with {', '.join(required or optional)} here.")
             return False
         known = (*required, *optional)
-        for key, child in self.members().items():
-            if key not in known and not key.startswith(FREE_PREFIX):
-                child.warn(f"{key[:NAME_LIMIT]!r} means nothing here.", key, known)
+        strange = [k for k in self.value if k not in known and not k.startswith(FREE_PREFIX)]
+        members = self.members() if strange else {}
+        for key in strange:
+            members[key].warn(f"{key[:NAME_LIMIT]!r} means nothing here.", key, known)
         for key in required:
             if key not in self.value:
                 self.member(key).refuse(f"{key!r} is required here.")
