@@ -109,11 +109,8 @@ def _without_silent(send: Callable[..., None]) -> Callable[..., None]:
 
 def _is_silent(report: Mapping[str, Any]) -> bool:
     """Tell whether a report is of a part beside a test that went well and took no time."""
-    return (
-        report["when"] != "call"
-        and report["outcome"] == "passed"
-        and report["duration"] < _LONG_SECONDS
-    )
+    went_well = report["when"] != "call" and report["outcome"] == "passed"
+    return went_well and float(report["duration"]) < _LONG_SECONDS
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc] # the base has no types
