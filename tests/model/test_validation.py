@@ -223,6 +223,23 @@ def test_a_relationship_that_is_not_expanded_is_not_expandable() -> None:
     assert (found.default_limit, found.max_limit, found.expandable) == (10, 50, False)
 
 
+@pytest.mark.parametrize(
+    ("pointer", "value", "field"),
+    [
+        ("/streams/0/thread", "sender", "sender"),
+        ("/streams/0/thread", "thread", "thread_id"),
+        ("/streams/0/schema/properties/size/x_pdpp_role", "thread", "size"),
+        ("/streams/0/relationships/1/name", "thread", "thread_id"),
+        ("/streams/0/relationships/1/name", "talk", None),
+        ("/streams/0/relationships/1/cardinality", "has_many", None),
+    ],
+)
+def test_a_conversation_is_a_field_a_relationship_or_a_role(
+    pointer: str, value: str, field: str | None
+) -> None:
+    assert parse_declaration(changed(pointer, value)).streams["messages"].thread_field == field
+
+
 def test_a_revision_is_the_digest_of_the_canonical_document() -> None:
     document = mail()
     canonical = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
@@ -341,6 +358,9 @@ def test_the_kept_document_is_a_copy() -> None:
         ("/streams/0/relationships/1/foreign_key", "sent_at"),
         ("/streams/0/relationships/1/foreign_key", 1),
         ("/streams/0/relationships/0/cardinality", "many"),
+        ("/streams/0/thread", "attachments"),
+        ("/streams/0/thread", "talk"),
+        ("/streams/0/thread", 7),
         ("/streams/0/query", []),
         ("/streams/0/query/expand/0/name", "files"),
     ],

@@ -28,6 +28,7 @@ _ROLE_KINDS: Mapping[Role, frozenset[Kind]] = {
     Role.ACTOR: _TEXT,
     Role.AMOUNT: NUMBERS,
     Role.LINK: _TEXT,
+    Role.THREAD: SCALARS,
 }
 _ROLE = "x_pdpp_role"
 _TYPE_KINDS = {

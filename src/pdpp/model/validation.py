@@ -304,8 +304,31 @@ def _parse_stream(
         views=_parse_views(node.member("views"), properties),
         relationships=relationships,
         countable=outline.query.countable,
-        thread_field=_parse_optional(node.member("thread"), properties, SCALARS),
+        thread_field=_parse_thread(node.member("thread"), properties, relationships),
     )
+
+
+def _parse_thread(
+    node: Node,
+    properties: Mapping[str, Property],
+    relationships: Mapping[str, Relationship],
+) -> str | None:
+    """Return the field that says which conversation a record belongs to.
+
+    The stream names it, or a relationship that it is the key of; or it has the role itself; or a
+    relationship is called so.
+    """
+    keys = {
+        one.name: one.foreign_key
+        for one in relationships.values()
+        if one.cardinality is Cardinality.BELONGS_TO
+    }
+    if node.absent:
+        roles = (name for name, property_ in properties.items() if property_.role is Role.THREAD)
+        return next(roles, keys.get("thread"))
+    if isinstance(node.value, str) and node.value in keys.keys() - properties.keys():
+        return keys[node.value]
+    return declared(node, properties, SCALARS)
 
 
 def _parse_optional(

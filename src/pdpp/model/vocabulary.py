@@ -29,3 +29,4 @@ class Role(StrEnum):
     ACTOR = "actor"
     AMOUNT = "amount"
     LINK = "link"
+    THREAD = "thread"
