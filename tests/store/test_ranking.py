@@ -307,6 +307,23 @@ def test_messages_of_one_minute_are_in_the_order_of_the_numbers_of_their_keys(wo
     assert b"the drums" in asked.record.data
 
 
+def test_messages_of_one_minute_are_in_the_order_that_a_visible_field_tells(world: World) -> None:
+    lines = {
+        f"k{37 * n % 101}": message(1, "Rui", f"A quiet day number {n} on the hill") | {"nth": n}
+        for n in range(30)
+    }
+    by_place = {line["nth"]: key for key, line in lines.items()}
+    lines[by_place[9]] |= {"sender": "Nora", "body": "Where do you keep the drums?"}
+    lines[by_place[10]] |= {"body": "Behind the stairs, below the coats of the children"}
+    query = {"search": {"lexical_fields": ["body"]}}
+    properties = {**PROPERTIES, "nth": {"type": "integer"}}
+    said = stream("messages", properties, query, thread="chat", thread_order="nth")
+    world.settle(declare(said, version="2")).put(lines)
+    found = scores(world, world.reach(), "keep drums")
+    assert sorted(found, key=lambda key: -found[key])[:2] == [by_place[9], by_place[10]]
+    assert not world.reach(fields=["id", "sender", "body", "at", "chat"]).shows_order
+
+
 LONG = "I thought of it all the way home, and I still wonder what it is like when it rains. "
 """Long enough that a message with it says more than a little."""
 CALLED = {

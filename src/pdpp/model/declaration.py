@@ -89,6 +89,7 @@ class Stream:
     relationships: Mapping[str, Relationship]
     countable: bool = True
     thread_field: str | None = None
+    thread_order: str | None = None
 
 
 class DeclarationWarning(NamedTuple):

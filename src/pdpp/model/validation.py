@@ -55,6 +55,7 @@ _DECLARATION_KEYS = (
     "display",
     "streams",
 )
+_WHOLE = frozenset({Kind.INTEGER})
 _STREAM_KEYS = ("name", "semantics", "schema", "primary_key")
 _OPTIONAL_STREAM_KEYS = (
     "description",
@@ -62,6 +63,7 @@ _OPTIONAL_STREAM_KEYS = (
     "cursor_field",
     "consent_time_field",
     "thread",
+    "thread_order",
     "selection",
     "views",
     "relationships",
@@ -305,6 +307,7 @@ def _parse_stream(
         relationships=relationships,
         countable=outline.query.countable,
         thread_field=_parse_thread(node.member("thread"), properties, relationships),
+        thread_order=_parse_optional(node.member("thread_order"), properties, _WHOLE),
     )
 
 

@@ -150,6 +150,17 @@ class Reach:
         shows_field = thread is not None and same and self.shows(thread)
         return shows_field and self.shows_time and self.keys is None
 
+    @property
+    def shows_order(self) -> bool:
+        """Tell whether this reach shows what records of one time in a conversation are ordered by.
+
+        That is a declared field, or else the number that a key ends in.
+        """
+        order = self.stream.thread_order
+        if order != self.feed.stream.thread_order:
+            return False
+        return self.shows_key if order is None else self.shows(order)
+
     def default_sort(self) -> str | None:
         """Return the field pages are ordered by when the caller names none: a visible one."""
         for name in (self.stream.cursor_field, self.stream.consent_time_field):

@@ -360,6 +360,18 @@ def test_a_date_in_every_layout_is_read(layout: str, tmp_path: Path) -> None:
     )
 
 
+def test_messages_of_one_minute_say_which_of_them_they_are(tmp_path: Path) -> None:
+    lines = ("9:52 - Nora: Late?", "9:52 - Ben: Yes", "9:52 - Nora: Yes", "9:53 - Ben: Sorry")
+    text = "".join(f"18/3/22, {line}\n" for line in lines)
+    records = read(SOURCE, put(tmp_path, text, "WhatsApp Chat with Nora.txt"))
+    said = [
+        (data["position"], data["sender"])
+        for (stream, _), data in records.items()
+        if stream == "messages"
+    ]
+    assert sorted(said) == [(1, "Ben"), (1, "Nora"), (2, "Ben"), (3, "Nora")]
+
+
 YEARLESS = """Dec 30, 9:15 PM - Nora: Ice on the mole
 Dec 31, 11:59 PM - Ben: See you next year
 Jan 1, 12:01 AM - Nora: Happy new year

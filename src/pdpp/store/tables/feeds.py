@@ -341,7 +341,7 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
         "lexical": lexical,
         "time": [stream.consent_time_field],
         "blobs": blobs,
-        "thread": [stream.thread_field],
+        "thread": [stream.thread_field, *filter(None, [stream.thread_order])],
     }
 
 

@@ -363,6 +363,7 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         and bool(_OMITTED.match(text) or _LEFT_OUT.search(message.text)),
         "file_name": name,
         "floating": floating,
+        "position": ordinals.number(time, ""),
         "sent_at": sent,
     }
     yield Item("messages", key, present(data))

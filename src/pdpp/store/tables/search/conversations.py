@@ -11,7 +11,7 @@ from pdpp.store.ranking.refine import Neighbour
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.conditions import rows_by_reach
-from pdpp.store.tables.search.entry import NO_TIME, hashed, ordinal_of
+from pdpp.store.tables.search.entry import NO_TIME, hashed, ordinal_of, whole_number
 from pdpp.store.tables.search.record_data import RecordData, RecordsRead
 from pdpp.store.tables.search.visible import Visible
 
@@ -42,7 +42,7 @@ AT_RANDOM = """
         ORDER BY time, surrogate LIMIT 2))
     FROM json_each(:wanted) AS w
 """
-"""The same where keys are hidden, so that nothing may follow from their numbers."""
+"""The same where that order is hidden, so that nothing may follow from it."""
 _LATEST = (1 << 63) - 1
 
 
@@ -85,18 +85,20 @@ def _places(
 ) -> list[_Place]:
     time_of = dict(zip(numbers, times, strict=True))
     return [
-        _Place(number, hashed(str(name)), time_of[number], *_order(record, time_of[number]))
+        _Place(number, hashed(str(name)), time_of[number], *_order(reach, record, time_of[number]))
         for number, record in read.of(numbers).items()
         if (name := record.get(reach.stream.thread_field or "")) is not None
     ]
 
 
-def _order(record: RecordData, time: int) -> tuple[int, int]:
+def _order(reach: Reach, record: RecordData, time: int) -> tuple[int, int]:
     """Return what a record is in order by with others of its time."""
     if time == NO_TIME:
         # Others without a time are in no order with it, and all stand before those with one.
         return _LATEST, _LATEST
-    return ordinal_of(record.key), record.surrogate
+    order = reach.feed.stream.thread_order
+    ordinal = ordinal_of(record.key) if order is None else whole_number(record.get(order))
+    return ordinal, record.surrogate
 
 
 def _around(
@@ -110,7 +112,7 @@ def _around(
         "until": _LATEST if time.until is None else time.until,
         "wanted": orjson.dumps([place[1:] for place in places]).decode(),
     }
-    around = BY_ORDINAL if reach.shows_key else AT_RANDOM
+    around = BY_ORDINAL if reach.shows_order else AT_RANDOM
     rows: list[Any] = db.execute(around, bounds).fetchall()
     for place, sides in zip(places, rows, strict=True):
         for side, step in zip(sides, (-1, 1), strict=True):

@@ -42,7 +42,7 @@ EntriesOf = Callable[
 def entries_of(feed: IndexedFeed) -> EntriesOf:
     """Return the function that makes the entries of a feed's records."""
     names = tuple(feed.lexical)
-    conversation = feed.stream.thread_field
+    conversation, order = feed.stream.thread_field, feed.stream.thread_order
     known: dict[str, int] = {}
     new = tuple.__new__
 
@@ -56,14 +56,20 @@ def entries_of(feed: IndexedFeed) -> EntriesOf:
             for name in values
         ]
 
+    def ordinals(records: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> Iterable[int]:
+        if conversation is None:
+            return repeat(0)
+        if order is None:
+            return map(ordinal_of, keys)
+        return [whole_number(data.get(order)) for data in records]
+
     def entries(
         records: Sequence[Mapping[str, Any]], times: Iterable[int | None], keys: Iterable[str]
     ) -> list[Entry]:
         texts = zip(*[[data.get(name) for data in records] for name in names], strict=True)
         moments = [NO_TIME if time is None else time for time in times]
-        ordinals = repeat(0) if conversation is None else map(ordinal_of, keys)
         # Half the time of a call of the class: there is one for each record.
-        rows = zip(moments, threads(records), ordinals, texts, strict=False)
+        rows = zip(moments, threads(records), ordinals(records, keys), texts, strict=False)
         return [new(Entry, row) for row in rows]
 
     return entries
@@ -84,6 +90,11 @@ def _thread_of(value: Any, known: dict[str, int]) -> int | None:
     if number is None:
         number = known[name] = hashed(name)
     return number
+
+
+def whole_number(value: Any) -> int:
+    """Return a declared place in a conversation, 0 where a record has none."""
+    return value if type(value) is int else 0
 
 
 def ordinal_of(key: str) -> int:

@@ -56,8 +56,8 @@ CREATE TABLE word_list (
   PRIMARY KEY (block, place)
 );
 
--- Records of one conversation in the order of time; `thread` is a hash of its name. `ordinal` is
--- the number that the record's key ends in, by which those of one time are in order.
+-- Records of one conversation in the order of time; `thread` is a hash of its name. `ordinal`
+-- is what those of one time are in order by: a declared field, or the number that a key ends in.
 CREATE TABLE thread_place (
   feed INTEGER NOT NULL,
   thread INTEGER NOT NULL,
