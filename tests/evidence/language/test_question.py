@@ -217,6 +217,12 @@ def test_two_words_or_a_word_and_a_letter_tell_a_language() -> None:
             assert not any(len(term) < len(word.text) for term, _ in word.guesses)
 
 
+@pytest.mark.parametrize("q", ["Ana", "Ann", "Ada", "ana lima", "isa"])
+def test_no_name_is_taken_for_a_word_that_every_text_holds(q: str) -> None:
+    own = {term for word in parse_question(q, TODAY).words for term in word.own}
+    assert own.isdisjoint({"a", "an", "is", "i"})
+
+
 @pytest.mark.parametrize(
     ("q", "required"),
     [

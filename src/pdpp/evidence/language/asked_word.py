@@ -223,7 +223,11 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         languages, guessed = written_in, ()
     sure = ("en",) if guessed else languages
     certain = distinct(stems_of(language)[piece] for language in sure)
-    guesses = distinct(stems_of(language)[piece] for language in guessed)
+    guesses = [
+        stem
+        for stem in distinct(stems_of(language)[piece] for language in guessed)
+        if len(stem) > 1 and stem not in STOP_WORDS
+    ]
     stems = distinct([*certain, *(stem for stem in guesses if _keeps_most(stem, piece))])
     own = weight(_frequency(piece, sure if _is_english(piece) else languages))
     related: dict[str, float] = {}
