@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from urllib.parse import quote
 
 from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.wording import label_of
@@ -181,8 +180,3 @@ class RecordLinks:
         except PdppError:
             return "a record that no longer exists"
         return record_title(reader, answer, self._dates)
-
-
-def day_address(day: str) -> str:
-    """Return where the reads of a day are listed."""
-    return f"/activity?day={quote(day)}"

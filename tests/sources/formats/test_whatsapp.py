@@ -23,7 +23,7 @@ from tests.sources.kit import (
 )
 
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.formats.whatsapp.lines import chat_line, guess_order
+from pdpp.sources.formats.whatsapp.lines import OrderGuess, chat_line
 from pdpp.sources.formats.whatsapp.source import WhatsApp
 from pdpp.sources.source import Confidence, Recognition
 
@@ -121,8 +121,12 @@ def test_times_float_unless_the_owner_names_the_zone_of_the_phone(tmp_path: Path
 def test_the_order_of_dates_is_found_over_the_whole_file(
     dates: list[str], order: str, sure: bool
 ) -> None:
-    found = [chat_line(f"{date}, 10:00 - Nora: x") for date in dates]
-    assert guess_order(line for line in found if line) == (order, sure)
+    guess = OrderGuess()
+    for date in dates:
+        line = chat_line(f"{date}, 10:00 - Nora: x")
+        assert line is not None
+        guess.see(line.stamp)
+    assert guess.order() == (order, sure)
 
 
 def test_an_american_looking_date_that_could_be_either_is_american(tmp_path: Path) -> None:

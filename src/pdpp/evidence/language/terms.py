@@ -6,7 +6,7 @@ Thai becomes runs of three characters.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import pairwise
 
 from pdpp.evidence.analyse import TextToken, indexed_text, tokens
@@ -159,16 +159,6 @@ def terms_of(text: str) -> list[str]:
     if not words:
         return []
     return stems_of(language_of(words, text)).of(words)
-
-
-def placed_terms(text: str) -> Iterator[tuple[str, TextToken]]:
-    """Yield each term of a text with the word it comes from and where that stands.
-
-    Of scripts without spaces these are the single characters.
-    """
-    words = list(tokens(text))
-    stems = stems_of(language_of([token.word for token in words], text))
-    return ((stems[token.word], token) for token in words)
 
 
 def distinct(terms: Iterable[str]) -> list[str]:

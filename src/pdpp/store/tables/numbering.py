@@ -11,8 +11,3 @@ MOST_PLACES = 1 << PLACE_BITS
 def record_number(feed: int, sequence: int) -> int:
     """Return the number of a record."""
     return feed << FEED_SHIFT | sequence
-
-
-def feed_of(record: int) -> int:
-    """Return the feed a record's number names."""
-    return record >> FEED_SHIFT

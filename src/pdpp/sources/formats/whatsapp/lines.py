@@ -1,7 +1,6 @@
 """Chat lines: how WhatsApp begins a message, and in which order the numbers of a date stand."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -257,11 +256,3 @@ class OrderGuess:
         if order not in self._first:
             return timedelta.max
         return self._latest[order] - self._first[order]
-
-
-def guess_order(lines: Iterable[ChatLine]) -> tuple[str, bool]:
-    """Return the order of the dates of a chat, and whether it is beyond doubt."""
-    guess = OrderGuess()
-    for line in lines:
-        guess.see(line.stamp)
-    return guess.order()
