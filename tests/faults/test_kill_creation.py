@@ -35,7 +35,7 @@ def test_a_killed_creation_leaves_no_store_or_a_whole_one(ram_path: Path) -> Non
     for number in range(ROUNDS):
         here = ram_path / str(number)
         # The last write is any of them, from the first to the last; or the process ends between.
-        write = 1 + number * writes // ROUNDS
+        write = 1 + number * (writes - 1) // (ROUNDS - 1)
         end = Doom(write=write) if number % 5 else doom(chance, writes, 1, 0.03)
         secrets = killed(end, create, here)
         created.add((here / FILE_NAME).exists())

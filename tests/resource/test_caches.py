@@ -30,6 +30,7 @@ MADE_ONCE = {
     "service/origin.py:_networks": "the proxies of the settings",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
     "sources/formats/takeout_time.py:_day_and_zone": "days in the words of an export, bounded",
+    "sources/registry.py:_plugins_in": "the plugins that are installed",
     "store/intake.py:_validator": "one for each declared schema",
     "store/postgres/dialect.py:statement": "one for each statement of the code, bounded",
     "store/postgres/schema.py:tables": "the declared tables",

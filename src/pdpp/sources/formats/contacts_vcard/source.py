@@ -88,8 +88,7 @@ class ContactsVcard(Source):
         """Return one part for each file of cards."""
         nameless = SeenKeys()
         for entry in tree.these(recognition.detail["entries"]):
-            read = _read if _is_cards(entry) else _read_table
-            yield ExportPart(entry, partial(read, entry, nameless))
+            yield ExportPart(entry, partial(_read, entry, nameless))
 
 
 def _book_name(entry: FileEntry, tree: Tree) -> str:
@@ -126,6 +125,11 @@ def _is_book(entry: FileEntry) -> bool:
 
 
 def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
+    read = _read_cards if _is_cards(entry) else _read_table
+    return read(entry, nameless)
+
+
+def _read_cards(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
     """Yield the cards of a file; ``nameless`` are those without an id in all files together."""
     named, names = SeenKeys(), _Names(entry)
     with open_narrow(entry) as stream:
