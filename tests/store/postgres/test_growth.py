@@ -14,7 +14,7 @@ from pdpp.store.postgres.opening import open_session, prepare
 from pdpp.store.postgres.schema import PARTITIONS
 from pdpp.store.tables.records.predicate import OWNER
 
-_PLACES = "INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)"
+_PLACES = "INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?, ?)"
 _BY_ANOTHER = """
     INSERT INTO pdpp.ghost (owner, feed, version, surrogate, key, time, emitted)
     SELECT 1, 1, n, n, 'key', n, n FROM generate_series(1, 5000) AS n
@@ -54,7 +54,7 @@ def test_what_grew_several_times_is_counted_and_what_others_wrote_is_left_to_the
 
         def write(first: int, end: int) -> None:
             db.executemany(
-                _PLACES, [(1, 1, number, number, number) for number in range(first, end)]
+                _PLACES, [(1, 1, number, 0, number, number) for number in range(first, end)]
             )
             count_grown(db)
 
@@ -90,7 +90,7 @@ def test_an_owner_who_comes_to_the_rows_of_others_is_counted(url: str) -> None:
         def write(owner: int, rows: int, start: int = 0) -> int:
             db.set_owner(owner)
             numbers = range(start, start + rows)
-            db.executemany(_PLACES, [(OWNER, 1, number, number, number) for number in numbers])
+            db.executemany(_PLACES, [(OWNER, 1, number, 0, number, number) for number in numbers])
             count_grown(db)
             row = other.execute(_COUNTED, ("thread_place",)).fetchone()
             return 0 if row is None else int(row[0])
@@ -110,7 +110,9 @@ def test_an_owner_whose_rows_were_taken_back_is_counted_with_the_next(url: str) 
         db = PostgresConnection(open_session(url))
 
         def write(rows: int) -> None:
-            db.executemany(_PLACES, [(OWNER, 1, number, number, number) for number in range(rows)])
+            db.executemany(
+                _PLACES, [(OWNER, 1, number, 0, number, number) for number in range(rows)]
+            )
             count_grown(db)
 
         def known() -> float:
