@@ -237,6 +237,7 @@ _ADDED_TABLES = ("long_posting", "dated_cell")
 ADDED = tuple(text for name in _ADDED_TABLES for text in _create(tables()[name], PARTITIONS))
 """What makes the tables that the sixth version has and those before it had not."""
 
+# Not even the owner of a table sees its rows while that is forced.
 _OPEN, _CLOSED = (
     f"ALTER TABLE thread_place {way} ROW LEVEL SECURITY" for way in ("NO FORCE", "FORCE")
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from pdpp.store.number_key import LARGEST
 from pdpp.store.tables.positions import IndexedFeed
 
 NO_TIME = -(1 << 63)
@@ -94,7 +95,7 @@ def _thread_of(value: Any, known: dict[str, int]) -> int | None:
 
 def whole_number(value: Any) -> int:
     """Return a declared place in a conversation, 0 where a record has none."""
-    return value if type(value) is int else 0
+    return max(-LARGEST, min(value, LARGEST)) if type(value) is int else 0
 
 
 def ordinal_of(key: str) -> int:
