@@ -166,3 +166,16 @@ def test_a_database_of_a_newer_version_is_told_and_left_alone(diary: Path) -> No
         assert told.startswith("the database is of version 99"), told
     error = json.loads(pdpp("check", "--json", data=diary).err)["error"]
     assert error["code"] == "newer_database"
+
+
+@pytest.mark.embedded("about the file of the embedded engine")
+def test_indexes_that_miss_records_are_told_and_made_anew(diary: Path) -> None:
+    where = ("--connection", "cin_diary", "--stream", "entries")
+    pdpp_here("ingest", "-", *where, data=diary, stdin=entry("e1"))
+    with closing(apsw.Connection(str(diary / FILE))) as db:
+        db.execute("DELETE FROM cell")
+    told = pdpp_here("check", data=diary)
+    assert (told.code, "cin_diary/entries is not indexed" in told.out) == (1, True)
+    assert "pdpp check --mend" in told.out
+    assert pdpp_here("check", "--mend", data=diary).out == f"All is well in {diary}.\n"
+    assert pdpp_here("check", data=diary).code == 0

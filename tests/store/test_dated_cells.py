@@ -13,6 +13,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Interval
 from pdpp.service.accounts import merge_connections
 from pdpp.store.tables.feeds import raise_version
+from pdpp.store.tables.mending import ADVICE
 from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records import dated, predicate
 from pdpp.store.tables.records.dated import dated_rows, mark_of
@@ -167,6 +168,12 @@ def test_dated_cells_follow_every_write(world: World) -> None:
     merge_connections(world.store, "c1", "c2", world.clock)
     kept, wanted = rows_of(world)
     assert kept == wanted != set()
+    assert world.store.check() == []
+    with database_of(world.store).writing() as db:
+        db.execute("DELETE FROM dated_cell")
+    assert world.store.check() == [f"c2/messages is not indexed as its records are; {ADVICE}"]
+    world.store.mend()
+    assert world.store.check() == []
     world.store.remove_connection("c2")
     while world.store.delete_removed():
         pass

@@ -14,11 +14,21 @@ from pdpp.serving.data_folder import open_store
 from pdpp.serving.database import database_of, refuse_database
 
 
-@click.command(epilog=examples("pdpp check", "pdpp check --data ~/my-data --json"))
+@click.command(
+    epilog=examples("pdpp check", "pdpp check --mend", "pdpp check --data ~/my-data --json")
+)
+@click.option("--mend", is_flag=True, help="Index every stream anew from its records, then check.")
 @common
-def check(data: Path, as_json: bool) -> None:
-    """Check the database, its counts and every stored file."""
+def check(mend: bool, data: Path, as_json: bool) -> None:
+    """Check the database, its counts, its indexes and every stored file.
+
+    With --mend whatever is made of records is made anew. Records and files are left as they are: a
+    lost or damaged one takes a backup.
+    """
     with open_store(data) as store:
+        if mend:
+            with Progress("Records:") as progress:
+                store.mend(progress.tell)
         problems = store.check()
     lines = problems or [f"All is well in {data}."]
     show({"ok": not problems, "problems": problems}, lines, as_json=as_json)

@@ -32,7 +32,6 @@ from pdpp.store.postgres.replica import LagNeed
 from pdpp.store.postgres.turn import database_turn
 from pdpp.store.replica import ReplicaUse
 from pdpp.store.tables.feeds import catalogue_version
-from pdpp.store.tables.integrity import row_problems
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.store import TableStore
@@ -157,8 +156,7 @@ class PostgresStore(TableStore):
 
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
-        problems = list(row_problems(self._db.reader, self._blobs))
-        return [*problems, *self.receipts.verify().problems]
+        return [*self._row_problems(), *self.receipts.verify().problems]
 
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""

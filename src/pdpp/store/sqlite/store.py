@@ -19,7 +19,6 @@ from pdpp.store.sqlite.failures import DAMAGED, advice, explain
 from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.vault import SqliteVault
-from pdpp.store.tables.integrity import row_problems
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.aggregates import ExactSum
 from pdpp.store.tables.records.predicate import OWNER
@@ -105,7 +104,7 @@ class SqliteStore(TableStore):
         path = self._folder / FILE_NAME
         try:
             damage = self._damaged_pages(path)
-            problems = row_problems(self._db.reader, self._blobs, words=not damage)
+            problems = self._row_problems(sound=not damage)
             return [*damage, *problems, *self._check_receipts()]
         except apsw.Error as problem:
             sentence = advice(problem)

@@ -1,7 +1,7 @@
 """Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -10,23 +10,18 @@ from pdpp.model.declaration import Declaration, Kind, Stream
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
-from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection, TableReader
+from pdpp.store.tables.derived import RecordRow, chunks, derive
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
-from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.dated import ADD as ADD_DATED
-from pdpp.store.tables.records.dated import dated_columns, is_dated
-from pdpp.store.tables.records.long_values import whole_data
-from pdpp.store.tables.records.predicate import ABSENT, OWNER
+from pdpp.store.tables.records.dated import is_dated
+from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.records.stamps import MOVED, Stamps
-from pdpp.store.tables.search.entry import Indexed, entries_of
-from pdpp.store.tables.write.prepared import blobs_of, exact_cells
+from pdpp.store.tables.search.entry import Indexed
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
-_Row = tuple[int, int, str, bytes]
-"""A record's number, its surrogate, its key and its data."""
-_CHUNK = 1_000
 _MOST_RAISED = 1 << 31
 _NO_PLACES: _Places = {
     "cells": [],
@@ -275,7 +270,7 @@ def _lay_feeds(
             db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, feed.id))
             if after["time"] != before["time"]:
                 _date_by(db, feed.id, *before["time"], *after["time"])
-            _reindex(db, feed, progress)
+            reindex_feed(db, feed, progress)
         was = declared.get(stream.name)
         if after != before or stream != was:
             _follow_meaning(db, feed, before, was)
@@ -297,7 +292,7 @@ def _date_by(db: TableConnection, feed: int, before: str | None, after: str | No
     whose = (OWNER, feed)
     db.execute("UPDATE ghost SET time = NULL WHERE owner = ? AND feed = ?", whose)
     db.execute("DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ?", (*whose, MOVED))
-    for rows in _chunks(db, feed, "surrogate, stamps", "AND stamps IS NOT NULL"):
+    for rows in chunks(db, feed, "surrogate, stamps", "AND stamps IS NOT NULL"):
         changed: list[tuple[str, int]] = []
         moved: list[tuple[int, int, bytes, int, int]] = []
         for number, surrogate, text in rows:
@@ -353,7 +348,7 @@ def _dated_places(stream: Stream, cells: Sequence[Sequence[str | None]]) -> list
     return [place for place, name in named if is_dated(stream.fields[name])]
 
 
-def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) -> None:
+def reindex_feed(db: TableConnection, feed: IndexedFeed, progress: Progress | None = None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
     from pdpp.store.tables.search import index
 
@@ -361,55 +356,19 @@ def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) 
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     index.forget_feed(db, feed.id)
     done = 0
-    for rows in _chunks(db, feed.id, "surrogate, key, data"):
+    for rows in chunks(db, feed.id, "surrogate, key, data"):
         index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))
         done += len(rows)
         if progress is not None:
             progress(done)
 
 
-def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[_Row]) -> list[Indexed]:
+def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[RecordRow]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
-    data = [read_data(whole_data(db, feed.id, surrogate, text)) for _, surrogate, _, text in rows]
-    consent = feed.stream.consent_time_field
-    every = cells_of(feed.cells)(data)
-    times = [values[feed.cells[consent][0]] if consent is not None else None for values in every]
-    moments = [time if isinstance(time, int) else None for time in times]
-    numbers = [number for number, *_ in rows]
-    dated = dated_columns(feed.dated, every, moments, numbers)
-    records, cells, exact, blobs = [], [], [], []
-    for (number, surrogate, *_), record, values, time in zip(rows, data, every, times, strict=True):
-        records.append((orjson.dumps(values).decode(), time, number))
-        for place, _ in feed.cells.values():
-            value = ABSENT if values[place] is None else values[place]
-            cells.append((OWNER, feed.id, place, value, surrogate, number))
-        exact += [
-            (OWNER, feed.id, place, surrogate, key) for place, key in exact_cells(feed, record)
-        ]
-        blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
-    db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
-    db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
-    db.executemany(ADD_DATED, [(OWNER, feed.id, *row) for row in dated.rows()])
-    db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", exact)
-    db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
-    if not feed.lexical:
-        return []
-    entries = entries_of(feed)(data, moments, [key for _, _, key, _ in rows])
-    return [
-        Indexed(number, surrogate, entry)
-        for (number, surrogate, *_), entry in zip(rows, entries, strict=True)
-    ]
-
-
-def _chunks(db: TableReader, feed: int, columns: str, where: str = "") -> Iterable[list[Any]]:
-    """Yield the records of a feed in pieces: the number of each, and some columns."""
-    last = -1
-    while rows := list(
-        db.execute(
-            f"SELECT id, {columns} FROM record WHERE owner = ? AND feed = ? AND id > ? {where}"
-            " ORDER BY id LIMIT ?",
-            (OWNER, feed, last, _CHUNK),
-        )
-    ):
-        yield rows
-        last = rows[-1][0]
+    made = derive(db, feed, rows)
+    db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", made.records)
+    db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", made.cells)
+    db.executemany(ADD_DATED, made.dated)
+    db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", made.exact)
+    db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", made.blobs)
+    return made.words

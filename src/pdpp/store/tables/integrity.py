@@ -1,7 +1,7 @@
 """Integrity: check all rows and blobs and describe what is damaged."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -9,6 +9,8 @@ import orjson
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.mending import index_problems
+from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import (
     LONG_FIELDS,
     has_long_values,
@@ -19,12 +21,17 @@ from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.write.fieldsets import UNKNOWN
 
 
-def row_problems(db: TableReader, blobs: BlobFolder, *, words: bool = True) -> Iterator[str]:
-    """Yield what is wrong with what the tables say."""
+def row_problems(
+    db: TableReader, feeds: Iterable[IndexedFeed], blobs: BlobFolder, *, sound: bool = True
+) -> Iterator[str]:
+    """Yield what is wrong with what the tables say; ``sound`` says that every page can be read."""
     yield from _of_counts(db)
-    yield from _of_long_values(db)
-    if words:
+    lacking = list(_of_long_values(db))
+    yield from lacking
+    if sound:
         yield from _of_words(db)
+    if sound and not lacking:
+        yield from index_problems(db, feeds)
     yield from _of_blobs(db, blobs)
 
 

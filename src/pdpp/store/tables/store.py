@@ -32,10 +32,11 @@ from pdpp.store.query import (
 )
 from pdpp.store.replica import ReplicaUse
 from pdpp.store.scope import Reach
-from pdpp.store.tables import connections, deletion, feeds, merging, secrets
+from pdpp.store.tables import connections, deletion, feeds, mending, merging, secrets
 from pdpp.store.tables.blob_folder import BlobFolder
 from pdpp.store.tables.blob_table import BlobTable, ReceivedBlobs
 from pdpp.store.tables.database import TableDatabase
+from pdpp.store.tables.integrity import row_problems
 from pdpp.store.tables.jobs import TableJobs
 from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records.aggregates import Aggregator, Bucket
@@ -386,6 +387,22 @@ class TableStore:
         from pdpp.store.tables.search.reindex import index_progress
 
         return index_progress(self._db.reader)
+
+    def _row_problems(self, *, sound: bool = True) -> list[str]:
+        """Return what is wrong with what the tables say, at one moment."""
+        with self._db.reading(None):
+            every = map(indexed, self.catalogue().feeds.values())
+            return list(row_problems(self._db.reader, every, self._blobs, sound=sound))
+
+    def mend(self, progress: Callable[[int], None] | None = None) -> None:
+        """Index every stream anew from its records, one transaction for each."""
+        for address in self.catalogue().feeds:
+            with self._db.writing() as db:
+                feed = feeds.load(db, None).feeds.get(address)
+                if feed is not None:
+                    mending.mend_feed(db, indexed(feed), progress)
+        with self._db.writing() as db:
+            mending.drop_lost_postings(db)
 
     # Blobs
 

@@ -202,7 +202,7 @@ def long_name(name: str) -> str:
 
 def lost_value() -> StoreError:
     """Return the refusal to show a record of which a part is lost."""
-    return StoreError("a long value of a record is missing; run pdpp doctor and restore a backup")
+    return StoreError("a long value of a record is missing; run pdpp check and restore a backup")
 
 
 def stored_rows(

@@ -7,6 +7,7 @@ import numpy as np
 
 from pdpp.evidence.amount import counted
 from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.mending import ADVICE
 from pdpp.store.tables.search import long_postings, packing
 from pdpp.store.tables.search.long_postings import id_of, is_reference
 
@@ -36,7 +37,7 @@ def word_problems(db: TableReader) -> Iterator[str]:
         wrong += len(indexed) - len(np.unique(indexed))
         if wrong:
             records = counted(wrong, "record is", "records are")
-            yield f"{records} not in the word index as in the store; restore a backup"
+            yield f"{records} not in the word index as in the store; {ADVICE}"
     yield from _posting_problems(db)
 
 
@@ -52,11 +53,11 @@ def _posting_problems(db: TableReader) -> Iterator[str]:
     if lost:
         belong = "belongs" if lost == 1 else "belong"
         some = counted(lost, "posting")
-        yield f"{some} of the word index {belong} to no block; restore a backup"
+        yield f"{some} of the word index {belong} to no block; {ADVICE}"
     short: list[Any] = db.execute(
         "SELECT block, data FROM posting WHERE length(data) = ?", (long_postings.REFERENCE_BYTES,)
     ).fetchall()
     wanted = {id_of(block, data) for block, data in short if is_reference(data)}
     if missing := len(wanted.difference(id for (id,) in long)):
         some = counted(missing, "long posting is", "long postings are")
-        yield f"{some} missing in the word index; restore a backup"
+        yield f"{some} missing in the word index; {ADVICE}"

@@ -69,13 +69,13 @@ def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence
         return
     for start in range(0, len(entries), BLOCK_RECORDS):
         insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
-    rows = sorted(_thread_rows(feed, entries))
+    rows = sorted(thread_rows(feed, entries))
     if rows:
         db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?, ?)", rows)
     _merge_small(db, feed)
 
 
-def _thread_rows(feed: int, entries: Sequence[Indexed]) -> Iterator[_ThreadRow]:
+def thread_rows(feed: int, entries: Sequence[Indexed]) -> Iterator[_ThreadRow]:
     """Yield where records stand in their conversations; those of equal times by their ordinals."""
     for number, surrogate, (time, thread, ordinal, _) in entries:
         if thread is not None:
@@ -88,7 +88,7 @@ def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
         return
     db.executemany(
         "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
-        [(*place, surrogate) for *place, _, surrogate, _ in _thread_rows(feed, entries)],
+        [(*place, surrogate) for *place, _, surrogate, _ in thread_rows(feed, entries)],
     )
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]
