@@ -2,7 +2,7 @@
 
 import pytest
 from tests.store.questions import ask
-from tests.store.world import World
+from tests.store.world import World, declare, stream
 
 from pdpp.evidence.language import stems
 from pdpp.jobs.reindexing import REINDEX, reindex_kind
@@ -66,3 +66,23 @@ def test_the_job_goes_on_where_another_was_killed(old: World) -> None:
     assert (job.status, job.progress.done) == (JobStatus.SUCCEEDED, COUNT)
     assert hits(old, "invoice") == COUNT
     assert not kind.wanted()
+
+
+def test_a_stream_that_is_declared_again_is_searched_as_before(old: World) -> None:
+    old.settle(declare(stream("notes"), version="2"))
+    while old.store.reindex():
+        pass
+    assert old.store.check() == []
+    old.settle(declare(version="3"))
+    assert hits(old, "invoice") == COUNT
+    assert old.store.check() == []
+
+
+def test_what_waits_to_be_deleted_is_not_missed_in_the_index(old: World) -> None:
+    old.store.remove_connection("c1")
+    while old.store.reindex():
+        pass
+    assert old.store.check() == []
+    while old.store.delete_removed():
+        pass
+    assert old.store.check() == []

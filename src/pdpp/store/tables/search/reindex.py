@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import orjson
 
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableConnection, TableReader
@@ -36,16 +37,33 @@ def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
         return False
     block, feed_id, numbers = row
     feed = feeds.get(feed_id)
+    if feed is None:
+        _forget(db, feed_id)
+        return True
     record_numbers = packing.longs(numbers)
     alive = np.setdiff1d(np.arange(len(record_numbers)), index.gone(db, block).astype(np.int64))
     slots = alive[:PIECE_RECORDS]
-    if feed is not None and len(slots):
+    if len(slots):
         entries = _entries(db, feed, record_numbers[slots])
         index.mark_gone(db, block, slots)
         index.add(db, feed_id, tuple(feed.lexical.values()), entries)
-    if feed is None or len(slots) == len(alive):
+    if len(slots) == len(alive):
         index.drop(db, feed_id, [block])
     return True
+
+
+def _forget(db: TableConnection, feed: int) -> None:
+    """Remove the words of a feed that nobody reads: it is being removed, or declared no more.
+
+    It has no places for words any more, so that a declaration which names it again indexes it.
+    """
+    index.forget_feed(db, feed)
+    stored = db.execute("SELECT places FROM feed WHERE id = ?", (feed,)).get
+    if stored is not None:
+        places = orjson.loads(stored)
+        places["lexical"] = [None] * len(places["lexical"])
+        text = orjson.dumps(places).decode()
+        db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, feed))
 
 
 def _entries(db: TableReader, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
