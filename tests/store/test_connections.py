@@ -9,7 +9,9 @@ from tests.store.questions import ask
 from tests.store.world import Data, World, all_records, declare, stream
 
 from pdpp.authz.selection import Selection
+from pdpp.model import instant
 from pdpp.model.errors import Conflict, NotFound
+from pdpp.model.grant import Interval
 from pdpp.service.accounts import merge_connections
 from pdpp.store.batch import canonical
 from pdpp.store.catalogue import new_connection_id
@@ -196,6 +198,24 @@ def test_a_stream_that_is_declared_no_more_moves_with_its_records(world: World) 
     delete_all(world)
     world.store.register(declare(stream(), stream("drafts"), version="3"))
     assert world.keys(world.reach("c2", "drafts")) == ["d"]
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_records_of_a_stream_that_is_declared_no_more_stay_as_they_were_dated(
+    world: World, version: int
+) -> None:
+    """Of two earlier declarations, whose revisions are in either order, the last one counts."""
+    last = stream(thread="thread", consent_time_field="day")
+    world.settle(declare(stream(thread_order="size"), version=f"{version} first"), "c1", "c2")
+    world.settle(declare(last, version=f"{version} last"), "c1", "c2")
+    said = {"at": "2026-03-02T08:00:00Z", "day": "2020-01-01", "thread": "t", "size": 7}
+    world.put({"k1": said}, "c1")
+    world.store.register(declare(stream("notes"), version="without"))
+    merge(world, "c1", "c2")
+    world.store.register(declare(last, version="again"))
+    assert world.store.check() == []
+    in_2020 = Interval(None, instant.parse("2021-01-01T00:00:00Z"))
+    assert world.keys(world.reach("c2", time=in_2020)) == ["k1"]
 
 
 def test_only_connections_of_one_source_are_merged(world: World) -> None:

@@ -142,17 +142,21 @@ def any_feed(
 def _feed(
     catalogue: Catalogue, connection: Connection, number: int, stream: str, places: str
 ) -> IndexedFeed:
-    """Return a feed as the current declaration of its stream has it, else as some earlier one."""
+    """Return a feed as the current declaration of its stream has it, else as an earlier one.
+
+    That is one by which its records are dated and stand in their conversations, as they were left.
+    """
     connector_key = connection.connector_key
     current = catalogue.sources.get(connector_key)
-    if current is not None and stream in current.streams:
-        return feeds.stored_feed(number, connection, {connector_key: current}, stream, places)
-    declarations = {
-        declaration.connector_key: declaration
-        for declaration in catalogue.revisions.values()
-        if declaration.connector_key == connector_key and stream in declaration.streams
-    }
-    return feeds.stored_feed(number, connection, declarations, stream, places)
+    if current is None or stream not in current.streams:
+        earlier = [
+            declaration
+            for declaration in catalogue.revisions.values()
+            if declaration.connector_key == connector_key and stream in declaration.streams
+        ]
+        fitting = (one for one in earlier if feeds.fits(one.streams[stream], places))
+        current = next(fitting, earlier[-1])
+    return feeds.stored_feed(number, connection, {connector_key: current}, stream, places)
 
 
 def source_of(db: TableReader, connection_id: str) -> str:

@@ -334,10 +334,22 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
         "cells": cells,
         "dated": _dated_places(stream, cells),
         "lexical": lexical,
-        "time": [stream.consent_time_field],
         "blobs": blobs,
+        **_orders(stream),
+    }
+
+
+def _orders(stream: Stream) -> _Places:
+    """Return what the records of a stream are dated by, and stand in conversations by."""
+    return {
+        "time": [stream.consent_time_field],
         "thread": [stream.thread_field, *filter(None, [stream.thread_order])],
     }
+
+
+def fits(stream: Stream, places: str) -> bool:
+    """Tell whether records that are kept at some places are in order as a stream says."""
+    return bool(_orders(stream).items() <= orjson.loads(places).items())
 
 
 def _dated_places(stream: Stream, cells: Sequence[Sequence[str | None]]) -> list[int]:
