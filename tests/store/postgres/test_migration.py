@@ -86,11 +86,20 @@ def test_a_database_of_the_first_version_becomes_what_a_new_one_is(url: str) -> 
             raw.execute(f"DROP TABLE {schema.SCHEMA}.{name}".encode())
         raw.execute(f"ALTER TABLE {schema.SCHEMA}.thread_place DROP COLUMN ordinal".encode())
         spoken = f"INSERT INTO {schema.SCHEMA}.thread_place (owner, feed, thread, time, surrogate,"
-        raw.execute(f"{spoken} record) VALUES (1, 2, 3, 4, 5, 6)".encode())
+        raw.execute(f"{spoken} record) VALUES (1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 8, 7)".encode())
+        raw.execute(
+            f"INSERT INTO {schema.SCHEMA}.record (owner, id, feed, key, surrogate, created,"
+            " emitted, version, field_set, digest, cells, data)"
+            " VALUES (1, 7, 2, 'chat-0012', 8, 0, 0, 0, 0, '', '{}', '')".encode()
+        )
         raw.execute(f"UPDATE {schema.SCHEMA}.about SET version = 1".encode())
         migrate(url)
         spoken = f"SELECT feed, thread, time, ordinal, surrogate, record FROM {schema.SCHEMA}"
-        assert raw.execute(f"{spoken}.thread_place".encode()).fetchall() == [(2, 3, 4, 0, 5, 6)]
+        places = raw.execute(f"{spoken}.thread_place ORDER BY record".encode()).fetchall()
+        assert places == [(2, 3, 4, 0, 5, 6), (2, 3, 4, 12, 8, 7)]
+        walls = "relname IN ('thread_place', 'record') AND relforcerowsecurity"
+        forced = f"SELECT count(*) FROM pg_class WHERE relkind = 'p' AND {walls}"
+        assert raw.execute(forced.encode()).fetchone() == (2,)
         assert raw.execute(_ESTIMATES.encode()).fetchall() == new
         raw.execute(f"SELECT id, data, owner FROM {schema.SCHEMA}.long_posting".encode())
         raw.execute(f"SELECT {schema.SCHEMA}.count_grown(ARRAY['record'], 1)".encode())

@@ -7,6 +7,7 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine import Work, database_of
 from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, World, declare, fresh, stream
 
@@ -122,3 +123,19 @@ def test_a_batch_made_ready_before_its_stream_changed_is_written_as_it_is_declar
     assert batch.write() == WriteResult(new=1, deleted=1)
     assert same(cells_in(tmp_path), meant(world, {"new": data}))
     world.store.close()
+
+
+def test_a_message_is_edited_as_quickly_however_many_are_of_its_time() -> None:
+    said = {"thread": "t", "at": "2026-03-02T08:00:00Z", "body": "kelp"}
+
+    def steps(others: int) -> int:
+        with fresh(SqliteStore) as world:
+            world.settle(declare(stream(thread="thread")))
+            world.put({f"k{number}": said for number in range(others)})
+            work = Work()
+            with database_of(world.store).writing() as db:
+                db.trace_v2(apsw.SQLITE_TRACE_PROFILE, work.take)
+            world.put({"k1": said | {"body": "moss"}})
+            return work.units
+
+    assert steps(3_000) < 2 * steps(30)

@@ -239,19 +239,23 @@ ADDED = tuple(text for name in _ADDED_TABLES for text in _create(tables()[name],
 
 # Not even the owner of a table sees its rows while that is forced.
 _OPEN, _CLOSED = (
-    f"ALTER TABLE thread_place {way} ROW LEVEL SECURITY" for way in ("NO FORCE", "FORCE")
+    tuple(f"ALTER TABLE {name} {way} ROW LEVEL SECURITY" for name in ("thread_place", "record"))
+    for way in ("NO FORCE", "FORCE")
 )
 ORDINALS = (
-    _OPEN,
+    *_OPEN,
     "CREATE TEMPORARY TABLE without_ordinal ON COMMIT DROP AS SELECT * FROM thread_place",
     "DROP TABLE thread_place",
     *_create(tables()["thread_place"], PARTITIONS),
-    _OPEN,
+    *_OPEN,
     "INSERT INTO thread_place (owner, feed, thread, time, ordinal, surrogate, record)"
-    " SELECT owner, feed, thread, time, 0, surrogate, record FROM without_ordinal",
-    _CLOSED,
+    " SELECT t.owner, t.feed, t.thread, t.time,"
+    " coalesce(substring(r.key FROM '[0-9]{1,18}$')::bigint, 0), t.surrogate, t.record"
+    " FROM without_ordinal t LEFT JOIN record r ON r.owner = t.owner AND r.id = t.record",
+    *_CLOSED,
 )
-"""What gives records an ordinal in their conversations, 0 until they are written again."""
+"""What gives records an ordinal in their conversations: as ``ordinal_of`` has it, because no
+declaration named another until then."""
 
 EARLIER_TABLES = tuple(table for table in tables().values() if table.name not in _ADDED_TABLES)
 

@@ -11,7 +11,7 @@ from pdpp.store.ranking.refine import Neighbour
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.conditions import rows_by_reach
-from pdpp.store.tables.search.entry import NO_TIME, hashed, ordinal_of, whole_number
+from pdpp.store.tables.search.entry import NO_TIME, hashed, place_in_thread
 from pdpp.store.tables.search.record_data import RecordData, RecordsRead
 from pdpp.store.tables.search.visible import Visible
 
@@ -96,9 +96,7 @@ def _order(reach: Reach, record: RecordData, time: int) -> tuple[int, int]:
     if time == NO_TIME:
         # Others without a time are in no order with it, and all stand before those with one.
         return _LATEST, _LATEST
-    order = reach.feed.stream.thread_order
-    ordinal = ordinal_of(record.key) if order is None else whole_number(record.get(order))
-    return ordinal, record.surrogate
+    return place_in_thread(reach.feed.stream, record.get, record.key), record.surrogate
 
 
 def _around(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from pdpp.model.declaration import Stream
 from pdpp.store.number_key import LARGEST
 from pdpp.store.tables.positions import IndexedFeed
 
@@ -76,11 +77,20 @@ def entries_of(feed: IndexedFeed) -> EntriesOf:
     return entries
 
 
-def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
+def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None, key: str) -> Entry:
     """Return what a record is found by in the word index, without its words."""
     name = feed.stream.thread_field
-    thread = _thread_of(data.get(name), {}) if name else None
-    return Entry(NO_TIME if time is None else time, thread, 0, ())
+    moment = NO_TIME if time is None else time
+    if name is None:
+        return Entry(moment, None, 0, ())
+    thread = _thread_of(data.get(name), {})
+    return Entry(moment, thread, place_in_thread(feed.stream, data.get, key), ())
+
+
+def place_in_thread(stream: Stream, value_of: Callable[[str], Any], key: str) -> int:
+    """Return what a record is in order by with others of its time in a conversation."""
+    order = stream.thread_order
+    return ordinal_of(key) if order is None else whole_number(value_of(order))
 
 
 def _thread_of(value: Any, known: dict[str, int]) -> int | None:

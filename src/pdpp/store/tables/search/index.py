@@ -87,8 +87,9 @@ def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
     if not entries:
         return
     db.executemany(
-        "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
-        [(*place, surrogate) for *place, _, surrogate, _ in thread_rows(feed, entries)],
+        "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND ordinal = ?"
+        " AND surrogate = ?",
+        [place for *place, _ in thread_rows(feed, entries)],
     )
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]

@@ -227,7 +227,7 @@ class BatchWriter:
 
     def _drop_words(self, old: "_Stored", before: Mapping[str, Any]) -> None:
         if self._feed.lexical:
-            entry = bare_entry_of(self._feed, before, old.time)
+            entry = bare_entry_of(self._feed, before, old.time, old.key)
             self._work.words_gone.append(Indexed(old.number, old.surrogate, entry))
 
     def _swap_blobs(
