@@ -153,6 +153,38 @@ def test_words_that_a_field_does_not_hold_leave_a_receipt(tmp_path: Path) -> Non
     assert (receipt.fields, receipt.asked, receipt.characters) == (("text",), ("text",), 0)
 
 
+def test_a_field_without_a_value_leaves_a_receipt(tmp_path: Path) -> None:
+    path = "/v1/streams/books/records/b1/field-window"
+
+    def look(world: World) -> None:
+        empty = {"connection_id": "home", "field": empty_field(world, "b1")}
+        assert world.client().get(path, params=empty).status_code == 404
+
+    *_, receipt = receipts_after(tmp_path, look)
+    assert handles(receipt) == ("readFieldWindow", *HOME, ("b1",))
+    assert (len(receipt.fields or ()), receipt.characters) == (1, 0)
+
+
+def empty_field(world: World, key: str) -> str:
+    """Return a field of a record that has no value."""
+    found = world.owner().get(f"/v1/streams/books/records/{key}", params={"connection_id": "home"})
+    data: dict[str, object] = found.json()["data"]
+    return next(str(name) for name in BOOK_FIELDS if data.get(name) is None)
+
+
+def test_a_range_outside_a_file_leaves_a_receipt(tmp_path: Path) -> None:
+    def guess(world: World) -> None:
+        blob = f"/v1/blobs/{blob_of(world, 'b1')}"
+        beyond = {"Range": "bytes=99999999-"}
+        for method in ("GET", "HEAD"):
+            assert world.client().request(method, blob, headers=beyond).status_code == 416
+
+    read, head = receipts_after(tmp_path, guess)[1:]
+    assert handles(read) == ("readBlob", *HOME, ("b1",))
+    assert handles(head) == ("headBlob", *HOME, ("b1",))
+    assert (read.bytes, head.bytes) == (0, 0)
+
+
 def test_a_text_blob_read_in_windows_counts_its_characters(tmp_path: Path) -> None:
     path = "/v1/streams/books/records/b2/field-window"
     (receipt,) = receipts_after(tmp_path, Reader(path, connection_id="home", field="cover"))

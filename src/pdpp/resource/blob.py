@@ -32,6 +32,11 @@ class BlobRange:
         return self.store.open_blob(self.blob.blob_id, self.start)
 
     @property
+    def size(self) -> int:
+        """Return how many bytes it is."""
+        return self.end - self.start
+
+    @property
     def partial(self) -> bool:
         """Tell whether it is less than the whole."""
         return (self.start, self.end) != (0, self.blob.size_bytes)
@@ -40,7 +45,7 @@ class BlobRange:
         """Return the headers that describe the bytes; nothing may keep or run them."""
         headers = {
             "Content-Type": self.blob.media_type,
-            "Content-Length": str(self.end - self.start),
+            "Content-Length": str(self.size),
             "Accept-Ranges": "bytes",
             "ETag": f'"{self.blob.blob_id}"',
             "Cache-Control": "private, no-store",
@@ -55,17 +60,22 @@ class BlobRange:
 
 def read_blob(call: Call) -> BlobRange:
     """Answer ``GET /v1/blobs/{blob_id}``."""
-    blob, use = _visible(call)
-    blob_range = BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes), call.store)
-    call.served.append(partial(of_blob, blob.blob_id, use, blob_range.end - blob_range.start))
+    blob_range, use = _range(call)
+    call.served[:] = [partial(of_blob, blob_range.blob.blob_id, use, blob_range.size)]
     return blob_range
 
 
 def head_blob(call: Call) -> BlobRange:
     """Answer ``HEAD /v1/blobs/{blob_id}``: what it is, and none of its bytes."""
+    return _range(call)[0]
+
+
+def _range(call: Call) -> tuple[BlobRange, BlobUse | None]:
+    """Return what is asked for of a blob; that it is there is told, whatever range is asked for."""
     blob, use = _visible(call)
     call.served.append(partial(of_blob, blob.blob_id, use, 0))
-    return BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes), call.store)
+    span = _span(call.headers.get("range"), blob.size_bytes)
+    return BlobRange(blob, *span, call.store), use
 
 
 def _visible(call: Call) -> tuple[Blob, BlobUse | None]:

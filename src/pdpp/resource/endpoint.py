@@ -264,7 +264,7 @@ async def _send_blob(
     # Opened before the answer begins: a file that has just been removed is still refused whole.
     with BytesIO() if head else span.open() as source:
         await send_head(send, status, encoded_headers(span.headers()), request_id)
-        if not await _send_bytes(receive, send, source, 0 if head else span.end - span.start):
+        if not await _send_bytes(receive, send, source, 0 if head else span.size):
             await send({"type": "http.response.body", "body": b""})
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.handle import path_part
-from pdpp.model.errors import InsufficientScope, NotFound
+from pdpp.model.errors import InsufficientScope, NotFound, RangeNotSatisfiable
 from pdpp.model.instant_json import write_answer
 from pdpp.receipts.recorder import AnsweredRead
 from pdpp.resource.blob import BlobRange
@@ -84,7 +84,7 @@ async def run_call(
             lag=call.lag,
             assumed=call.assumed,
         )
-    except NotFound:
+    except (NotFound, RangeNotSatisfiable):
         if call.served:  # That a text does not hold some words tells of the text.
             _record(service, route, call, reader)
         raise

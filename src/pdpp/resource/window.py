@@ -35,6 +35,7 @@ def read_window(call: Call) -> FieldWindowJson:
     leave_loop(len(record.data), LARGE_BYTES)
     value = read_data(record.data).get(declared.name)
     if value is None:
+        call.served.append(partial(of_window, reach, key, declared.name, ""))
         raise NotFound(f"The record has no value in {declared.name!r}.", param="field")
     text, media_type = readable_text(call.store, declared, value, call.settings.text_blob_bytes)
     facts: WindowedField = {"path": declared.name, "type": declared.kind.value}
