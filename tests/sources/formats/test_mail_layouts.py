@@ -9,7 +9,7 @@ import pytest
 from tests.sources.kit import Home, findings, look, read, told
 
 from pdpp.sources.formats.mail.source import Mail
-from pdpp.sources.item import Item
+from pdpp.sources.item import Item, Skipped
 from pdpp.sources.source import ExportRefusal, Recognition
 
 SOURCE = Mail()
@@ -358,3 +358,21 @@ def test_a_line_between_messages_may_write_its_day_in_any_way(tmp_path: Path, da
     path = tmp_path / "Saved.mbox"
     path.write_text("".join(f"From nora@x.example {day}\n{letter(n)}\n" for n in (1, 2, 3)))
     assert len(read(SOURCE, path)) == 3
+
+
+def test_messages_between_lines_of_marks_are_messages(tmp_path: Path) -> None:
+    marks = "\x01\x01\x01\x01\n"
+    letters = [letter(1), "From nora@example.org Sat Jan 31 10:15:32 2026\n" + letter(2), letter(3)]
+    whole = "".join(f"{marks}{each}{marks}" for each in letters)
+    path = put(tmp_path, {"inbox.mbox": whole}) / "inbox.mbox"
+    said = read(SOURCE, path)
+    assert len(said) == 3
+    assert said == read(
+        SOURCE, put(tmp_path / "plain", {"inbox.mbox": box(*map(letter, (1, 2, 3)))})
+    )
+    assert told(SOURCE, path) == []
+    path.write_text(whole.removesuffix(marks))
+    assert len(read(SOURCE, path)) == 3
+    [cut] = told(SOURCE, path)
+    assert isinstance(cut, Skipped)
+    assert cut.cut

@@ -26,10 +26,12 @@ from pdpp.sources.formats.mail.layout import (
     folder_name,
     is_mbox,
     is_message,
+    is_mmdf,
     singles_of,
     without_envelope,
 )
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
+from pdpp.sources.formats.mail.mmdf import mmdf_messages
 from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of
 from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
@@ -184,8 +186,9 @@ class _Folder(NamedTuple):
 
 
 def _read_box(folder: _Folder) -> Iterator[Finding]:
+    messages = mmdf_messages if is_mmdf(folder.entry.head(8_192)) else mbox_messages
     with folder.entry.open() as stream:
-        for finding in mbox_messages(stream, folder.entry.name):
+        for finding in messages(stream, folder.entry.name):
             if isinstance(finding, Skipped):
                 yield finding
             else:
