@@ -210,6 +210,27 @@ def test_a_talk_that_ended_earlier_is_an_earlier_state_of_it(world: World) -> No
     assert read_data(talk.data)["message_count"] == 3
 
 
+def test_a_record_that_stands_lower_in_its_talk_and_is_the_same_else_is_no_later_state(
+    world: World,
+) -> None:
+    fields = {
+        "id": {"type": "string"},
+        "talk": {"type": "string"},
+        "text": {"type": "string"},
+        "place": {"type": "integer"},
+    }
+    order = {"thread": "talk", "thread_order": "place", "consent_time_field": None}
+    world.settle(declare(stream(), stream("said", fields, {}, **order)))
+    feed = world.feed("c1", "said")
+    for text, place, kept in (("a", 3, 3), ("a", 1, 3), ("a", 4, 4), ("b", 2, 2)):
+        batch = world.store.batch(feed, keep_newer=True)
+        data = {"id": "m", "talk": "t", "text": text, "place": place}
+        batch.keep("m", world.clock.pass_by(), data, None)
+        batch.write()
+        [said] = all_records(world.store, world.reach("c1", "said"))
+        assert read_data(said.data)["place"] == kept
+
+
 def test_a_part_of_a_talk_that_ends_where_the_whole_does_is_no_later_state(world: World) -> None:
     fields = {
         "id": {"type": "string"},

@@ -677,3 +677,87 @@ def test_what_nordic_banks_only_reserve_is_not_booked(tmp_path: Path) -> None:
     rows = "2024/01/15;-12,50;Bageri\n2024/01/16;-1,00;Kiosk\nReserverat;-3,00;Kaffe\n"
     path = put(tmp_path, f"Bokföringsdag;Belopp;Rubrik\n{rows}")
     assert [found.reason for found in told(SOURCE, path)] == ["a payment that is not booked"]
+
+
+REVOLUT = {
+    "English": "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,"
+    "Balance",
+    "German": "Art,Produkt,Datum des Beginns,Datum des Abschlusses,Beschreibung,Betrag,Gebühr,"
+    "Währung,Status,Kontostand",
+    "French": "Type,Produit,Date de début,Date de fin,Description,Montant,Frais,Devise,État,Solde",
+    "Spanish": "Tipo,Producto,Fecha de inicio,Fecha de finalización,Descripción,Importe,Comisión,"
+    "Divisa,State,Saldo",
+    "Italian": "Tipo,Prodotto,Data di inizio,Data di completamento,Descrizione,Importo,Costo,"
+    "Valuta,State,Saldo",
+    "Portuguese": "Tipo,Produto,Data de início,Data de Conclusão,Descrição,Montante,Comissão,Moeda,"
+    "Estado,Saldo",
+    "Polish": "Rodzaj,Produkt,Data rozpoczęcia,Data zrealizowania,Opis,Kwota,Opłata,Waluta,State,"
+    "Saldo",
+}
+WAITING = {
+    "English": "PENDING",
+    "German": "AUSSTEHEND",
+    "French": "EN ATTENTE",
+    "Spanish": "PENDIENTE",
+    "Italian": "IN SOSPESO",
+    "Portuguese": "PENDENTE",
+    "Polish": "OCZEKUJE",
+}
+
+
+@pytest.mark.parametrize("language", REVOLUT)
+def test_revolut_is_read_in_its_languages_with_the_fee_beside_an_amount(
+    tmp_path: Path, language: str
+) -> None:
+    text = (
+        f"{REVOLUT[language]}\n"
+        "Card,Now,2026-01-31 19:48:40,2026-02-01 07:30:04,Chandler,-39.90,0.00,EUR,DONE,160.10\n"
+        "Swap,Now,2026-02-03 10:00:00,2026-02-03 10:00:01,Into crowns,-100.00,1.25,EUR,DONE,58.85\n"
+        f"Card,Now,2026-02-04 10:00:00,,Ferry,-5.00,0.00,EUR,{WAITING[language]},\n"
+    )
+    path = put(tmp_path, text)
+    found = [
+        (row["memo"], row["booked_on"], row["amount_text"]) for row in read(SOURCE, path).values()
+    ]
+    assert found == [
+        ("Chandler", "2026-02-01", "-39.90"),
+        ("Into crowns", "2026-02-03", "-101.25"),
+    ]
+    fees = [fee for row in read(SOURCE, path).values() for fee in row["other"].values()]
+    assert "1.25" in fees
+    assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"]
+
+
+def test_a_business_account_of_revolut_is_read(tmp_path: Path) -> None:
+    text = (
+        "Date started (UTC),Date completed (UTC),ID,Type,State,Description,Reference,Payer,"
+        "Orig currency,Orig amount,Payment currency,Amount,Total amount,Fee,Balance,Account\n"
+        "2026-02-01,2026-02-02,r1,CARD_PAYMENT,COMPLETED,Sails,,Nora,EUR,20.00,GBP,-17.10,-17.20,"
+        "0.10,982.80,Main\n"
+        "2026-02-03,,r2,TRANSFER,DECLINED,Ropes,,Nora,GBP,9.00,GBP,-9.00,-9.00,0.00,,Main\n"
+    )
+    path = put(tmp_path, text)
+    [row] = read(SOURCE, path).values()
+    assert (row["memo"], row["amount_text"], row["currency"]) == ("Sails", "-17.20", "GBP")
+    assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"]
+
+
+def test_what_paypal_only_notes_moved_no_money(tmp_path: Path) -> None:
+    text = (
+        "Date,Time,Name,Type,Status,Currency,Gross,Fee,Net,Transaction ID,Balance Impact\n"
+        "01/31/2026,10:00:00,Chandler,Authorization,Completed,USD,-9.00,0.00,-9.00,a,Memo\n"
+        "01/31/2026,10:00:05,Chandler,Payment,Completed,USD,-9.00,0.00,-9.00,b,Debit\n"
+    )
+    path = put(tmp_path, text)
+    [row] = read(SOURCE, path).values()
+    assert row["other"]["Transaction ID"] == "b"
+    assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"]
+
+
+def test_of_paypals_amounts_the_one_after_fees_counts(tmp_path: Path) -> None:
+    text = (
+        "Date,Time,TimeZone,Name,Type,Status,Currency,Amount,Fees,Total,Balance,Transaction ID\n"
+        "31/01/2026,10:00:00,GMT,Ben,Payment,Completed,GBP,50.00,-1.75,48.25,48.25,a\n"
+    )
+    [row] = read(SOURCE, put(tmp_path, text)).values()
+    assert row["amount_text"] == "48.25"

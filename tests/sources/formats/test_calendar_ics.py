@@ -1,5 +1,6 @@
 """Calendars as ICS files, as several programs write them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -396,3 +397,65 @@ def test_entries_in_files_of_their_own_are_of_the_calendar_their_folder_is(tmp_p
         put(folder, calendar(event(uid, "SUMMARY:Tea"), name=None), f"{uid}.ics")
     for path in (tmp_path, folder):
         assert {data["calendar"] for data in read(SOURCE, path).values()} == {"Choir"}
+
+
+TASKS = {
+    "kind": "tasks#taskLists",
+    "items": [
+        {
+            "kind": "tasks#tasks",
+            "id": "list-1",
+            "title": "Boat",
+            "items": [
+                {
+                    "id": "t-1",
+                    "title": "Buy rope",
+                    "notes": "30 metres",
+                    "status": "needsAction",
+                    "due": "2026-02-01T00:00:00.000Z",
+                    "updated": "2026-01-31T10:15:00.000Z",
+                    "links": [{"type": "email", "link": "https://mail.example/1"}],
+                },
+                {"id": "t-2", "title": "Paint", "status": "completed", "parent": "t-1"}
+                | {"completed": "2026-01-30T09:00:00.000Z"},
+                {"id": "t-3", "title": "", "status": "needsAction"},
+                {"id": "t-4", "title": "Old", "deleted": True},
+            ],
+        },
+        {"kind": "tasks#tasks", "id": "list-2", "title": "Empty"},
+    ],
+}
+
+
+def test_lists_of_google_tasks_are_tasks(tmp_path: Path) -> None:
+    path = put(tmp_path, json.dumps(TASKS).encode(), "Tasks.json")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.account, seen.identity) == ("Google Tasks", "list-1")
+    rope, paint = read(SOURCE, path).values()
+    assert rope["due_at"] == rope["starts_at"] == "2026-02-01T00:00:00"
+    assert (rope["calendar"], rope["notes"], rope["status"]) == (
+        "Boat",
+        "30 metres",
+        "NEEDS-ACTION",
+    )
+    assert rope["link"] == "https://mail.example/1"
+    assert (paint["status"], paint["completed_at"]) == ("COMPLETED", "2026-01-30T09:00:00.000Z")
+    reasons = [found.reason for found in told(SOURCE, path)]
+    assert reasons == ["a task without words", "a task that was deleted"]
+
+
+def test_google_tasks_in_a_takeout_are_an_account_beside_its_calendars(tmp_path: Path) -> None:
+    tasks = json.dumps(TASKS).encode()
+    files = {
+        "Takeout/Tasks/Tasks.json": tasks,
+        "Takeout/Calendar/nora.ics": calendar(TASK, name="Nora"),
+        "Takeout/Calendar/club.ics": calendar(DIARY, name="Club"),
+    }
+    home = Home(tmp_path / "home")
+    home.bring(zipped(tmp_path / "takeout-20260131T101500Z-001.zip", files))
+    assert "Google Tasks" in home.accounts()
+    before = home.records()
+    assert len(before) == 4
+    home.bring(put(tmp_path, tasks, "Tasks (1).json"))
+    assert home.records() == before

@@ -375,3 +375,77 @@ def test_lines_about_the_program_are_no_messages(tmp_path: Path) -> None:
     assert [item.reason for item in told(SOURCE, log)] == [
         f"a line of type {kind}, which is no message" for kind in kinds
     ]
+
+
+def typed(text: str, second: int, **more: Any) -> dict[str, Any]:
+    """Return a line of the prompts that the agent keeps beside its logs."""
+    return {
+        "display": text,
+        "pastedContents": {},
+        "timestamp": 1_769_940_000_000 + 1_000 * second,
+        "project": "/home/nora/tides",
+        **more,
+    }
+
+
+def put_prompts(folder: Path, *prompts: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "history.jsonl"
+    path.write_text("".join(json.dumps(prompt) + "\n" for prompt in prompts))
+    return path
+
+
+def test_prompts_of_sessions_whose_logs_are_gone_come_in(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude"
+    (folder / "projects" / "tides").mkdir(parents=True)
+    log = folder / "projects" / "tides" / "5f2c-11.jsonl"
+    log.write_text("".join(json.dumps(each) + "\n" for each in TALK))
+    (folder / "paste-cache").mkdir()
+    (folder / "paste-cache" / "ab12.txt").write_text("a long table")
+    pasted = {
+        "1": {"id": 1, "type": "text", "content": "low 04:10"},
+        "2": {"id": 2, "type": "text", "contentHash": "ab12"},
+        "3": {"id": 3, "type": "image"},
+    }
+    marks = "Compare [Pasted text #1 +9 lines] with [Pasted text #2] and [Image #3]"
+    put_prompts(
+        folder,
+        typed("Why is the tide table an hour late?", 0, sessionId="5f2c-11"),
+        typed(marks, 1, sessionId="gone", pastedContents=pasted),
+        typed("Before sessions had names", 2),
+        typed(" ", 3),
+        {"display": "No time", "timestamp": None, "project": "/"},
+    )
+    prompts = [data for (stream, _), data in read(SOURCE, folder).items() if stream == "prompts"]
+    assert [(data["text"], data["sent_at"], data["project"]) for data in prompts] == [
+        (
+            "Compare low 04:10 with a long table and [Image #3]",
+            "2026-02-01T10:00:01Z",
+            "/home/nora/tides",
+        ),
+        ("Before sessions had names", "2026-02-01T10:00:02Z", "/home/nora/tides"),
+    ]
+    reasons = [found.reason for found in told(SOURCE, folder) if "history" in found.example]
+    assert reasons == [
+        "a prompt that stands in the log of its session",
+        "a picture that was pasted into a prompt",
+        "an empty message",
+        "a prompt without a text or a time",
+    ]
+
+
+def test_prompts_alone_are_of_the_machine_they_were_typed_at(tmp_path: Path) -> None:
+    seen = look(SOURCE, put_prompts(tmp_path, typed("Which tide?", 0)))
+    assert isinstance(seen, Recognition)
+    assert (seen.account, seen.identity) == ("Claude Code", "/home/nora")
+    other = tmp_path / "codex" / "history.jsonl"
+    other.parent.mkdir()
+    other.write_text('{"session_id": "a", "ts": 1769940000, "text": "Which tide?"}\n')
+    assert look(SOURCE, other) is None
+
+
+def test_prompts_twice_and_prompts_that_were_added_are_there_once(tmp_path: Path) -> None:
+    first = put_prompts(tmp_path / "first", typed("Which tide?", 0))
+    both = put_prompts(tmp_path / "both", typed("Which tide?", 0), typed("And tomorrow?", 90))
+    check_twice(first, tmp_path / "twice")
+    check_overlap(first, both, tmp_path / "overlap")

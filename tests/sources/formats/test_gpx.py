@@ -1,6 +1,7 @@
 """What is particular to tracks as GPX."""
 
 import gzip
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -212,3 +213,67 @@ def test_a_thing_with_points_and_details_without_end_is_cut_and_told(tmp_path: P
     [finding] = told(SOURCE, path)
     assert finding.reason == "points and details of one place beyond the bound"
     assert finding.example.endswith(": 20")
+
+
+def feature(name: str, at: list[float], **about: Any) -> dict[str, Any]:
+    place = {"location": {"name": name, "address": "Quay 3"}} if name else {}
+    return {
+        "type": "Feature",
+        "geometry": {"type": "Point", "coordinates": at},
+        "properties": {"date": "2026-01-31T10:15:00Z", **place, **about},
+    }
+
+
+def saved(path: Path, *features: dict[str, Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+def test_places_saved_in_google_maps_are_places(tmp_path: Path) -> None:
+    maps = tmp_path / "Takeout" / "Maps (your places)"
+    link = "http://maps.google.com/?cid=7"
+    saved(
+        maps / "Saved Places.json",
+        feature("Chandler", [-9.1, 38.7], google_maps_url=link, Comment="has brass"),
+        feature("", [0, 0], google_maps_url="http://maps.google.com/?q=Old+Pier"),
+        feature("", [0, 0]),
+    )
+    told_of = {"five_star_rating_published": 4, "review_text_published": "Good rope"}
+    asked = [{"question": "Noise", "selected_option": "Quiet"}]
+    saved(
+        maps / "Reviews.json",
+        feature("Chandler", [-9.1, 38.7], google_maps_url=link, questions=asked, **told_of),
+    )
+    label = {"address": "Quay 1", "name": "Home"}
+    saved(
+        tmp_path / "Takeout" / "Maps" / "My labeled places" / "Labeled places.json",
+        {"geometry": {"coordinates": [-9.2, 38.8]}, "properties": label},
+    )
+    table = tmp_path / "Takeout" / "Saved" / "Want to go.csv"
+    table.parent.mkdir()
+    page = "https://www.google.com/maps/place/Pier+Cafe/data=!4m2"
+    table.write_text(f"Titel,Notiz,URL,Tags,Kommentar\n,,,,\nPier Cafe,soup,{page},,warm\n")
+    found = {
+        (data["folder"], data["name"]): (data["kind"], data.get("latitude"), data["description"])
+        for data in read(SOURCE, tmp_path).values()
+    }
+    old = "http://maps.google.com/?q=Old+Pier"
+    review = f"4 of 5 stars\nGood rope\nQuay 3\nNoise: Quiet\n{link}"
+    assert found == {
+        ("Saved Places", "Chandler"): ("saved place", 38.7, f"has brass\nQuay 3\n{link}"),
+        ("Saved Places", old): ("saved place", None, old),
+        ("Reviews", "Chandler"): ("review", 38.7, review),
+        ("Labeled places", "Home"): ("labelled place", 38.8, "Quay 1"),
+        ("Want to go", "Pier Cafe"): ("saved place", None, f"soup\nwarm\n{page}"),
+    }
+    assert [each.reason for each in told(SOURCE, tmp_path)] == ["a place without a name"]
+    check_twice(tmp_path / "Takeout", tmp_path / "twice")
+
+
+def test_other_tables_and_maps_are_no_places(tmp_path: Path) -> None:
+    table = tmp_path / "links.csv"
+    table.write_text("Title,Note,URL,Tags\nA,b,https://x.example/,c\n")
+    assert look(SOURCE, table) is None
+    shape = saved(tmp_path / "shape.geojson", {"type": "Feature", "properties": {"area": 3}})
+    assert look(SOURCE, shape) is None

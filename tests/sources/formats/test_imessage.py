@@ -1,5 +1,7 @@
 """iMessage: what only Apple's chat database has."""
 
+import base64
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -97,6 +99,21 @@ def test_a_message_of_an_app_says_what_its_bubble_shows(tmp_path: Path) -> None:
         "[HandwritingProvider]",
         "[PassbookUI]",
     ]
+
+
+def test_a_poll_says_its_question_and_its_options(tmp_path: Path) -> None:
+    options = [{"text": "Saturday"}, {"text": "Sunday ⚓"}]
+    asked = {"version": 1, "item": {"title": "Which tide?", "orderedPollOptions": options}}
+    packed = base64.b64encode(json.dumps(asked).encode()).decode()
+    polls = "com.apple.messages.MSMessageExtensionBalloonPlugin:0000000000:com.apple.messages.Polls"
+    addresses = (f"data:,{packed}?src=p&c=2", "data:,bm90aGluZw==", "https://x.example")
+    assert texts(
+        tmp_path,
+        *(
+            row(number, balloon_bundle_id=polls, payload_data=bubble("Polls", "A poll", address))
+            for number, address in enumerate(addresses, 1)
+        ),
+    ) == ["[Polls]\nA poll\nWhich tide?\n- Saturday\n- Sunday ⚓", *["[Polls]\nA poll"] * 2]
 
 
 def test_a_vote_in_a_poll_is_no_reaction_that_was_taken_back(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.kit import Home, findings, look, read, told
+from tests.sources.kit import Home, counts, findings, look, read, told, zipped
 
 from pdpp.sources.formats.mail.source import Mail
-from pdpp.sources.item import Item
+from pdpp.sources.item import Item, Skipped
 from pdpp.sources.source import ExportRefusal, Recognition
 
 SOURCE = Mail()
@@ -248,7 +248,7 @@ def test_a_message_without_an_id_is_the_same_with_other_labels(tmp_path: Path) -
     assert set(read(SOURCE, one)) != set(read(SOURCE, two))
 
 
-@pytest.mark.parametrize("name", ["Outlook.pst", "hello.msg", "mac.olm", "Inbox.dbx"])
+@pytest.mark.parametrize("name", ["Outlook.pst", "hello.msg", "Inbox.dbx"])
 def test_what_only_outlook_reads_is_refused_with_what_to_do(tmp_path: Path, name: str) -> None:
     put(tmp_path, {name: "!BDN", "notes.txt": "x"})
     seen = look(SOURCE, tmp_path)
@@ -358,3 +358,96 @@ def test_a_line_between_messages_may_write_its_day_in_any_way(tmp_path: Path, da
     path = tmp_path / "Saved.mbox"
     path.write_text("".join(f"From nora@x.example {day}\n{letter(n)}\n" for n in (1, 2, 3)))
     assert len(read(SOURCE, path)) == 3
+
+
+def test_messages_between_lines_of_marks_are_messages(tmp_path: Path) -> None:
+    marks = "\x01\x01\x01\x01\n"
+    letters = [letter(1), "From nora@example.org Sat Jan 31 10:15:32 2026\n" + letter(2), letter(3)]
+    whole = "".join(f"{marks}{each}{marks}" for each in letters)
+    path = put(tmp_path, {"inbox.mbox": whole}) / "inbox.mbox"
+    said = read(SOURCE, path)
+    assert len(said) == 3
+    assert said == read(
+        SOURCE, put(tmp_path / "plain", {"inbox.mbox": box(*map(letter, (1, 2, 3)))})
+    )
+    assert told(SOURCE, path) == []
+    path.write_text(whole.removesuffix(marks))
+    assert len(read(SOURCE, path)) == 3
+    [cut] = told(SOURCE, path)
+    assert isinstance(cut, Skipped)
+    assert cut.cut
+
+
+def of_outlook(number: int, body: str, *more: str) -> bytes:
+    """Return a message as Outlook for Mac archives it."""
+    people = "".join(
+        f"<OPFMessageCopy{place}><emailAddress OPFContactEmailAddressAddress='{address}' "
+        f"OPFContactEmailAddressName='{name}'/></OPFMessageCopy{place}>"
+        for place, name, address in (
+            ("FromAddresses", "Nora Lind", "nora@lind.example"),
+            ("ToAddresses", "Benoît", "ben@x.example"),
+        )
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><emails elementCount="1"><email>'
+        f"<OPFMessageCopySubject>Nº {number}</OPFMessageCopySubject>"
+        f"<OPFMessageCopyMessageID>m{number}@lind.example</OPFMessageCopyMessageID>"
+        f"<OPFMessageCopySentTime>2026-01-31T09:15:0{number}</OPFMessageCopySentTime>"
+        f"{people}{body}{''.join(more)}</email></emails>"
+    ).encode()
+
+
+def olm(path: Path) -> Path:
+    messages = "Accounts/nora@lind.example/com.microsoft.__Messages"
+    page = "<OPFMessageCopyHTMLBody>&lt;p&gt;low tide&lt;/p&gt;</OPFMessageCopyHTMLBody>"
+    kept, lost = (
+        f"<messageAttachment OPFAttachmentName='{name}' OPFAttachmentContentType='text/csv' "
+        f"OPFAttachmentURL='Accounts/nora@lind.example/com.microsoft.__Attachments/{name}'/>"
+        for name in ("tides.csv", "lost.csv")
+    )
+    files = f"<OPFMessageCopyAttachmentList>{kept}{lost}</OPFMessageCopyAttachmentList>"
+    listed = "OPFMessageCopyCategoryList"
+    tag = f"<{listed}><category OPFCategoryCopyName='Boat'/></{listed}>"
+    plain = "<OPFMessageCopyBody>high tide</OPFMessageCopyBody>"
+    return zipped(
+        path,
+        {
+            f"{messages}/Inbox/message_00000.xml": of_outlook(1, page, files, tag),
+            f"{messages}/Inbox/Work/message_00000.xml": of_outlook(2, plain),
+            "Accounts/nora@lind.example/com.microsoft.__Attachments/tides.csv": b"4,10",
+            "Local/Address Book/Contacts.xml": b"<contacts/>",
+        },
+    )
+
+
+def test_an_archive_of_outlook_for_mac_is_read(tmp_path: Path) -> None:
+    path = olm(tmp_path / "Outlook for Mac.olm")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.version, seen.identity) == ("2 messages", "nora@lind.example")
+    records = read(SOURCE, path)
+    [first, second] = [data for (stream, _), data in records.items() if stream == "messages"]
+    assert (first["subject"], first["body"], first["folder"]) == ("Nº 1", "low tide", "Inbox")
+    assert (second["body"], second["folder"]) == ("high tide", "Inbox/Work")
+    assert (first["sent_at"], first["labels"]) == ("2026-01-31T09:15:01Z", ["Boat"])
+    assert (first["sender"], first["to"]) == (
+        "Nora Lind <nora@lind.example>",
+        ["Benoît <ben@x.example>"],
+    )
+    files = [data["name"] for (stream, _), data in records.items() if stream == "attachments"]
+    assert files == ["tides.csv", "lost.csv"]
+    assert reasons(path) == ["a file that the mail program had not downloaded"]
+
+
+def test_an_archive_of_outlook_for_mac_is_the_same_in_a_folder(tmp_path: Path) -> None:
+    olm(tmp_path / "downloads" / "mail.olm")
+    home = Home(tmp_path / "home")
+    report = home.bring(tmp_path / "downloads")
+    assert counts(report)["new"] == 4
+    assert report["files"]["unknown"] == []
+    assert [left["reason"] for left in report["files"]["passed_over"]] == [
+        "an archive, whose files are looked at by themselves",
+        "contacts of Outlook for Mac, which are not read",
+    ]
+    again = home.bring(olm(tmp_path / "other" / "renamed.olm"))
+    assert counts(again)["unchanged"] == 4

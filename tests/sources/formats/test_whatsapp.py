@@ -15,6 +15,7 @@ from tests.sources.kit import (
     check_hostile_zip,
     check_overlap,
     check_twice,
+    counts,
     golden,
     look,
     read,
@@ -374,6 +375,53 @@ def test_messages_of_one_minute_say_which_of_them_they_are(tmp_path: Path) -> No
         if stream == "messages"
     ]
     assert sorted(said) == [(1, "Ben"), (1, "Nora"), (2, "Ben"), (3, "Nora")]
+
+
+BUSY = (
+    *("9:51 - Nora: Ready?", "9:52 - Ben: Soon", "9:52 - Nora: Ahoy", "9:52 - Ben: Five minutes"),
+    *("9:52 - Nora: Ahoy", "9:52 - Ben: Here", "9:53 - Nora: Cast off"),
+)
+
+
+def busy(folder: Path, first: int, *more: str) -> Path:
+    text = "".join(f"18/3/22, {line}\n" for line in (*BUSY[first:], *more))
+    return put(folder / str(first), text, "WhatsApp Chat with Nora.txt")
+
+
+def test_an_export_that_begins_later_changes_no_message_of_before(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(busy(tmp_path, 0))
+    before = {name: data for name, data in home.records().items() if name[0] == "messages"}
+    assert len(before) == len(BUSY)
+    for first in range(1, len(BUSY)):
+        report = home.bring(busy(tmp_path, first))
+        assert counts(report)["unchanged"] == counts(report)["read"]
+    after = {name: data for name, data in home.records().items() if name[0] == "messages"}
+    assert after == before
+
+
+def test_messages_after_those_of_a_later_export_are_new_and_in_order(tmp_path: Path) -> None:
+    whole, steps = Home(tmp_path / "whole"), Home(tmp_path / "steps")
+    steps.bring(busy(tmp_path, 4))
+    whole.seal_like(steps)
+    steps.bring(busy(tmp_path, 0, "9:53 - Nora: Cast off", "9:54 - Ben: Gone"))
+    steps.bring(busy(tmp_path, 4, "9:53 - Nora: Cast off", "9:54 - Ben: Gone"))
+    whole.bring(busy(tmp_path, 0, "9:53 - Nora: Cast off", "9:54 - Ben: Gone"))
+    assert steps.records() == whole.records()
+
+
+def test_pictures_keep_their_files_when_an_export_begins_between_them(tmp_path: Path) -> None:
+    names = [f"IMG-20220318-WA000{number}.jpg" for number in range(1, 5)]
+    home = Home(tmp_path / "home")
+    for first in (0, 2):
+        folder = tmp_path / str(first)
+        said = "".join(f"18/3/22, 9:52 - Nora: {name} (file attached)\n" for name in names[first:])
+        put(folder, said, "WhatsApp Chat with Nora.txt")
+        for name in names[first:]:
+            (folder / name).write_bytes(PHOTO + name.encode())
+        home.bring(folder)
+    media = [data for (stream, _), data in home.records().items() if stream == "media"]
+    assert sorted(data["name"] for data in media) == names
 
 
 YEARLESS = """Dec 30, 9:15 PM - Nora: Ice on the mole

@@ -62,7 +62,7 @@ def summary(*texts: str, unsent: bool = False) -> bytes:
     return plistlib.dumps(held | ({"rp": [0]} if unsent else {}), fmt=plistlib.FMT_BINARY)
 
 
-def bubble(app: str, text: str, **shown: str) -> bytes:
+def bubble(app: str, text: str, address: str = "", **shown: str) -> bytes:
     """Return the bubble of an app as NSKeyedArchiver writes it: two dictionaries in a list."""
     objects: list[Any] = ["$null"]
 
@@ -75,7 +75,8 @@ def bubble(app: str, text: str, **shown: str) -> bytes:
         return put({"NS.keys": keys, "NS.objects": list(members.values())})
 
     info = dictionary({name: put({"NS.string": value}) for name, value in shown.items()})
-    root = dictionary({"an": put(app), "ldtext": put(text), "userInfo": info})
+    link = {"URL": put({"NS.base": "$null", "NS.relative": put(address)})} if address else {}
+    root = dictionary({"an": put(app), "ldtext": put(text), "userInfo": info, **link})
     return plistlib.dumps({"$top": {"root": root}, "$objects": objects}, fmt=plistlib.FMT_BINARY)
 
 

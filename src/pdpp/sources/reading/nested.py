@@ -31,7 +31,7 @@ _IN_MEMORY = 16 << 20
 _MOST_HELD = 64 << 20
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
-_ZIP_SUFFIXES = (".zip", ".kmz")
+_ZIP_SUFFIXES = (".zip", ".kmz", ".olm")
 """What zips are called; one of Google Earth holds a map and its pictures."""
 TAR_SUFFIXES = (".tar", ".tgz", ".tar.gz")
 _SPLIT = re.compile(

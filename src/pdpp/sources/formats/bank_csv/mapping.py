@@ -20,6 +20,7 @@ from pdpp.sources.formats.bank_csv.words import (
     BARE_CARD,
     CARDS,
     COLUMNS,
+    FEES_APART,
     IN_WORDS,
     NEITHER_WORDS,
     NOT_BOOKED,
@@ -219,8 +220,12 @@ def _holds(name: str, known: str, at: int, sample: Sequence[Row], header: Sequen
     cells = {row.cells[at].strip() for row in sample} - {""}
     if name == "direction":
         return _tells_direction(cells)
+    if name == "fee":
+        return bool(FEES_APART.intersection(header))
     if name == "currency":
         return not any(letter.isdecimal() for cell in cells for letter in cell)
+    if known == "total" and "fees" not in header:  # PayPal's; those of others are sums.
+        return False
     if known == "value":  # Of measurements too; those of a bank lead to a balance.
         return "balance" in header
     if name in MONEY:

@@ -23,10 +23,21 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("datum provedení", "dátum zaúčtovania", "dátum", "könyvelés dátuma"),
             *("tranzakció dátuma", "datum izvršenja", "tarih", "işlem tarihi"),
             *("дата операции", "дата платежа", "дата", "交易时间", "交易日期", "取引日"),
-            *("年月日", "日付", "fecha valor", "wertstellung", "value date"),
+            *("年月日", "日付", "date completed (utc)", "datum des abschlusses", "date de fin"),
+            *("fecha de finalización", "data di completamento", "data de conclusão"),
+            *("data zrealizowania", "fecha valor", "wertstellung", "value date"),
         ),
         "amount": (
-            *("amount", "transaction amount", "betrag", "umsatz", "importe", "valor", "montante"),
+            *(
+                "total",
+                "amount",
+                "transaction amount",
+                "betrag",
+                "umsatz",
+                "importe",
+                "valor",
+                "montante",
+            ),
             *("montant", "montant de l'opération", "importo", "bedrag", "net", "netto", "gross"),
             *("brutto", "amount (total)", "credit/debit amount", "cad$", "belopp", "beløb"),
             *("beløp", "määrä", "kwota", "kwota transakcji", "kwota operacji"),
@@ -75,7 +86,15 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("description 1", "transaction ref1", "buchungs-details", "avisierungstext"),
             *("beschreibung", "beschreibung1", "text", "tekst", "beskrivning", "beskrivelse"),
             *("forklaring", "rubrik", "meddelande", "selitys", "otsikko", "opis operacji"),
-            *("opis transakcji", "tytuł", "popis", "zpráva", "zpráva pro příjemce", "poznámka"),
+            *(
+                "opis transakcji",
+                "opis",
+                "tytuł",
+                "popis",
+                "zpráva",
+                "zpráva pro příjemce",
+                "poznámka",
+            ),
             *("közlemény", "opis plaćanja", "açıklama", "описание", "商品", "商品说明"),
             *(
                 "お取り扱い内容",
@@ -88,6 +107,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "lançamento",
             ),
         ),
+        "fee": ("fee", "gebühr", "frais", "comisión", "costo", "comissão", "taxa", "opłata"),
         "balance": (
             *("balance", "running balance", "runningbalance", "running bal.", "saldo", "solde"),
             *("kontostand", "guthaben", "saldo nach buchung", "saldo na mutatie"),
@@ -97,7 +117,17 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("zůstatek", "stanje", "bakiye", "残高"),
         ),
         "currency": (
-            *("currency", "währung", "waehrung", "moneda", "moeda", "devise", "valuta", "whg"),
+            *(
+                "currency",
+                "payment currency",
+                "währung",
+                "waehrung",
+                "moneda",
+                "moeda",
+                "devise",
+                "valuta",
+                "whg",
+            ),
             *("munt", "devies", "divisa", "waluta", "měna", "mena", "pénznem", "valuutta"),
             *("валюта платежа", "валюта"),
         ),
@@ -117,11 +147,24 @@ IN_WORDS = frozenset(
 NEITHER_WORDS = frozenset({"/", "不计收支"})
 """What they write where money only changed its place."""
 
-STATES = ("state", "status", "info", "stato", "статус", "当前状态", "交易状态")
+FEES_APART = frozenset(
+    {"completed date", "date completed (utc)", "datum des abschlusses", "date de fin"}
+    | {"fecha de finalización", "data di completamento", "data de conclusão", "data zrealizowania"}
+)
+"""What Revolut calls the day of a payment, beside whose amount a fee stands that is not in it."""
+
+STATES = frozenset(
+    {"state", "status", "info", "stato", "état", "estado", "статус", "当前状态", "交易状态"}
+    | {"balance impact", "auswirkung auf guthaben"}
+)
 NOT_BOOKED = frozenset(
     {"pending", "reverted", "declined", "failed", "denied", "cancelled", "canceled"}
     | {"vorgemerkt", "umsatz vorgemerkt", "ausstehend", "offen", "autorizzato", "交易关闭"}
     | {"reserverat", "reservert", "reserveret", "varattu"}
+    | {"rückgängig gemacht", "abgelehnt", "en attente", "renvoyé", "rétabli", "refusé", "annulé"}
+    | {"in sospeso", "annullato", "rifiutato", "pendiente", "revertido", "devuelto", "rechazado"}
+    | {"pendente", "revertida", "devolvida", "recusada", "oczekuje", "cofnięto", "odrzucono"}
+    | {"memo"}
 )
 """What banks write beside a payment that was never booked, or is not yet: it may come again."""
 

@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pdpp.sources.formats.calendar_ics.google_tasks import read_tasks, task_files, task_owner
 from pdpp.sources.formats.calendar_ics.parsing import learn_zone, learn_zones, parse
 from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
@@ -22,6 +23,7 @@ from pdpp.sources.source import (
     OwnerChoices,
     Recognition,
     Source,
+    part_of_each,
     plain_name,
     roots_of_namesakes,
     without_copy,
@@ -63,18 +65,22 @@ class CalendarIcs(Source):
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return every calendar by itself where each has an id: that is its account.
 
-        Those of one name in several folders may be of several people.
+        Those of one name in several folders may be of several people. Google's lists of tasks say
+        themselves whose they are.
         """
         calendars = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
         named = len(calendars) > 1 and all(_property(entry, _ID) for entry in calendars)
         names = [entry.name for entry in calendars]
-        return names if named else roots_of_namesakes(names)
+        roots = names if named else roots_of_namesakes(names)
+        tasks = [entry.name for entry in task_files(tree)]
+        apart = bool(tasks) and len(tasks) + len(calendars) > 1
+        return [*tasks, *roots] if apart else roots
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for calendars by how they begin."""
         calendars = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
         if not calendars:
-            return None
+            return _of_tasks(task_files(tree))
         zone_named(choices.given.get("time_zone"))
         folder = "" if tree.kind == "file" else tree.path.stem
         names = [_calendar_name(entry, folder) for entry in calendars]
@@ -96,10 +102,28 @@ class CalendarIcs(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each calendar."""
         detail = recognition.detail
+        if "tasks" in detail:
+            yield from part_of_each(tree.these(detail["tasks"]), read_tasks)
+            return
         several: _Holders | None = {} if len(detail["entries"]) > 1 else None
         for entry in tree.these(detail["entries"]):
             name = _calendar_name(entry, detail["folder"])
             yield ExportPart(entry, partial(_read, entry, name, detail["time_zone"], several))
+
+
+def _of_tasks(files: Sequence[FileEntry]) -> Recognition | None:
+    """Return what is seen in the lists of Google Tasks."""
+    if not files:
+        return None
+    owner = task_owner(files)
+    return Recognition(
+        Confidence.CERTAIN,
+        "lists of Google Tasks",
+        account="Google Tasks",
+        identity=owner,
+        owner_known=bool(owner),
+        detail={"tasks": [entry.name for entry in files]},
+    )
 
 
 def _identity(calendars: Sequence[FileEntry]) -> str:

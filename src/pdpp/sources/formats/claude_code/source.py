@@ -16,13 +16,14 @@ from pdpp.sources.formats.agent_log import (
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
+from pdpp.sources.formats.claude_code.prompts import histories_of, home_in, prompt_parts
 from pdpp.sources.formats.gemini_cli.qwen import is_qwen_line
 from pdpp.sources.item import Finding, ResumePoint, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, first_objects
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import Confidence, GrowingPart, OwnerChoices, Recognition, Source
 
 _SPOKEN = frozenset({"user", "assistant", "system"})
 _ASIDE = frozenset(
@@ -80,7 +81,7 @@ class ClaudeCode(Source):
         """Look at the first lines of the first logs."""
         seen = look_at(logs_of(tree), _versions)
         if seen is None:
-            return None
+            return _of_prompts(histories_of(tree))
         versions = sorted(filter(None, seen.layouts), key=_order)
         written = f", written by {_span(versions)}" if versions else ""
         return Recognition(
@@ -96,12 +97,23 @@ class ClaudeCode(Source):
         return roots_of_homes(tree, "projects")
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
-        """Return one part for each log."""
-        return [GrowingPart(entry, _ClaudeCodeLog(entry).read) for entry in logs_of(tree)]
+        """Return one part for each log, and for prompts whose logs are gone."""
+        logs = logs_of(tree)
+        yield from (GrowingPart(entry, _ClaudeCodeLog(entry).read) for entry in logs)
+        yield from prompt_parts(tree, {entry.base.removesuffix(".jsonl") for entry in logs})
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
         """Return the folder of each session, where the agent keeps what its tools answered."""
         return [entry.name.removesuffix(entry.suffix) for entry in logs_of(tree)]
+
+
+def _of_prompts(histories: list[FileEntry]) -> Recognition | None:
+    """Return what is seen where no log is there."""
+    if not histories:
+        return None
+    home = home_in(histories)
+    name = "the prompts of all sessions"
+    return Recognition(Confidence.CERTAIN, name, "Claude Code", home, owner_known=False)
 
 
 def _versions(entry: FileEntry) -> set[str]:

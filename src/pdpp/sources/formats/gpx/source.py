@@ -1,8 +1,10 @@
-"""Tracks, routes and places as GPX and KML files, packed or not, one or a folder of them."""
+"""Tracks, routes and places as GPX, KML and Google's GeoJSON, one file or a folder of them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 
+from pdpp.sources.formats.gpx.google_places import ENDINGS, holds_places, read_places
 from pdpp.sources.formats.gpx.kml import read_kml
 from pdpp.sources.formats.gpx.way import Place, Way, moment_of, number_of, place_of, way_found
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
@@ -21,6 +23,7 @@ from pdpp.sources.source import (
 )
 
 _MOST_CANDIDATES = 20_000
+_MOST_LISTS = 300
 _PACKED_MAP = ".kmz"
 _ENDINGS = (".gpx", ".kml", ".gpx.gz", ".kml.gz")
 _WORDS = ("name", "desc", "cmt", "type")
@@ -39,7 +42,11 @@ class Gpx(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents whose root only this format has."""
         tracks = _candidates(tree)
+        places = _google_places(tree)
         if not any(map(_root, tracks)):
+            tracks = []
+        tracks += places
+        if not tracks:
             return None
         return Recognition(
             Confidence.CERTAIN,
@@ -76,6 +83,17 @@ def _candidates(tree: Tree) -> list[FileEntry]:
     return tracks[:_MOST_CANDIDATES]
 
 
+def _google_places(tree: Tree) -> list[FileEntry]:
+    """Return the files of places saved in Google Maps; nobody has very many of them."""
+    named = [entry for entry in tree.entries if entry.suffix in ENDINGS]
+    beside = Counter(entry.name.rpartition("/")[0] for entry in named)
+    return [
+        entry
+        for entry in named
+        if beside[entry.name.rpartition("/")[0]] <= _MOST_LISTS and holds_places(entry)
+    ]
+
+
 def _root(entry: FileEntry) -> str:
     """Return what the root of a document is called, if it is one of ours."""
     root = xml_root(unpacked(entry))
@@ -83,6 +101,8 @@ def _root(entry: FileEntry) -> str:
 
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
+    if entry.suffix in ENDINGS:
+        return read_places(entry)
     file = unpacked(entry)
     return read_kml(file) if _root(entry) == "kml" else _read_gpx(file)
 

@@ -5,9 +5,13 @@ payment, has its words in a dictionary that NSKeyedArchiver wrote: keys and valu
 objects in one list.
 """
 
+import binascii
 import plistlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
+
+import orjson
 
 from pdpp.sources.formats.imessage.typedstream import archived_text
 from pdpp.sources.reading.propertylist import property_list
@@ -17,6 +21,7 @@ _WORDS = (
     *("secondary-subcaption", "tertiary-subcaption"),
 )
 _EDITED, _UNSENT = "ec", "rp"
+_INLINE = "data:,"
 
 
 def edited_text(summary: object) -> str:
@@ -47,9 +52,25 @@ def app_text(payload: object) -> str:
     root = _dictionary(objects, top.get("root"))
     words = {**root, **_dictionary(objects, root.get("userInfo"))}
     shown = [_string(objects, words.get(name)) for name in _WORDS]
-    lines = list(dict.fromkeys(line for line in shown if line))
+    lines = list(dict.fromkeys(line for line in (*shown, *_poll(objects, root.get("URL"))) if line))
     app = _string(objects, root.get("an"))
     return "\n".join([f"[{app}]", *lines] if app else lines)
+
+
+def _poll(objects: Sequence[Any], held: object) -> Iterator[str]:
+    """Yield the question of a poll and its options: JSON, as base64 inside an address."""
+    address = _object(objects, held)
+    if isinstance(address, Mapping):
+        address = _object(objects, address.get("NS.relative"))
+    if not isinstance(address, str) or not address.startswith(_INLINE):
+        return
+    packed = unquote(address.removeprefix(_INLINE).partition("?")[0])
+    try:
+        item = orjson.loads(binascii.a2b_base64(packed + "==")).get("item")
+        yield str(item.get("title") or "").strip()
+        yield from (f"- {option['text']}" for option in item.get("orderedPollOptions") or ())
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return
 
 
 def _object(objects: Sequence[Any], held: object) -> object:

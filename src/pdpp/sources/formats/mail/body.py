@@ -18,7 +18,7 @@ from pdpp.sources.reading.html import html_text
 
 Apart = Callable[[str], bytes | None]
 MOST_PARTS = 1_000
-_LEFT_OUT = "X-Apple-Content-Length"
+LEFT_OUT = "X-Apple-Content-Length"
 """Apple Mail writes it where it took a file out of a message."""
 _WRAPPINGS = ("application/ms-tnef", "application/vnd.ms-tnef")
 _TEXTS = ("text/plain", "text/html")
@@ -170,7 +170,7 @@ def _file(leaf: _Leaf, apart: Apart) -> MessageFile:
 
 
 def _is_left_out(part: MailMessage) -> bool:
-    return part.get(_LEFT_OUT) is not None and not _bytes(part)
+    return part.get(LEFT_OUT) is not None and not _bytes(part)
 
 
 def _named(name: str, content: bytes) -> MessageFile:

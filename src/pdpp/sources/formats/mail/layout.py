@@ -5,6 +5,7 @@ import re
 from pathlib import PurePosixPath
 
 from pdpp.sources.formats.mail.emlx import emlx_message
+from pdpp.sources.formats.mail.mmdf import MMDF_MARK
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 BOX_SUFFIXES = (".mbox", ".mbx", ".mboxrd")
@@ -76,7 +77,13 @@ def in_maildir(entry: FileEntry) -> bool:
 def is_mbox(head: bytes) -> bool:
     """Tell whether a file begins as a mailbox does."""
     first, _, rest = _plain(head).lstrip(b"\n").partition(b"\n")
-    return first.startswith(b"From ") and len(_HEADERS.findall(rest)) >= 2
+    marked = first.startswith(b"From ") or first == MMDF_MARK
+    return marked and len(_HEADERS.findall(rest)) >= 2
+
+
+def is_mmdf(head: bytes) -> bool:
+    """Tell whether the messages of a mailbox stand between lines of marks."""
+    return _plain(head).lstrip(b"\n").startswith(MMDF_MARK + b"\n")
 
 
 def is_message(head: bytes, few: int = _FEW_HEADERS) -> bool:

@@ -9,7 +9,7 @@ from pdpp.sources.source import without_copy
 
 _SAMPLE_BYTES = 4 << 20
 _MOST_FILES = 40
-_FROM_LINE = re.compile(rb"^From (?:\S|$)", re.MULTILINE)
+_FROM_LINE = re.compile(rb"^(?:From (?:\S|$)|\x01{4}$)", re.MULTILINE)
 _TO_NAMES = (
     rb"(?:(?:X-)?Delivered-To|X-Original-To|(?:X-)?Envelope-To|X-Apparently-To"
     rb"|Original-Recipient:\s*rfc822;)"

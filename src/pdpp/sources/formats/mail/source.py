@@ -26,10 +26,19 @@ from pdpp.sources.formats.mail.layout import (
     folder_name,
     is_mbox,
     is_message,
+    is_mmdf,
     singles_of,
     without_envelope,
 )
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
+from pdpp.sources.formats.mail.mmdf import mmdf_messages
+from pdpp.sources.formats.mail.olm import (
+    OLM_REASONS,
+    olm_entries,
+    olm_folder,
+    olm_messages,
+    olm_owner,
+)
 from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of
 from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
@@ -57,7 +66,6 @@ _LABEL = re.compile(r'"([^"]*+)"(?=\s*(?:,|\Z))|([^,]++)')
 _UNREADABLE = {
     ".pst": "Outlook keeps mail in it that only Outlook reads",
     ".ost": "Outlook keeps mail in it that only Outlook reads",
-    ".olm": "Outlook for Mac keeps mail in it that only Outlook reads",
     ".msg": "Outlook saves a message so that only Outlook reads it",
     ".dbx": "Outlook Express keeps mail in it",
 }
@@ -86,6 +94,7 @@ class Mail(Source):
             "maildirfolder": "an index of a mail server",
             ".mh_sequences": "an index of a mail program",
             "*/User Settings/*.json": "settings of Gmail",
+            **OLM_REASONS,
         }
     )
 
@@ -96,16 +105,21 @@ class Mail(Source):
     ) -> Recognition | ExportRefusal | None:
         """Look for mailboxes and messages by their first lines."""
         boxes = boxes_of(tree)
-        singles = singles_of(tree)
-        if not any(entry.size for entry in boxes) and not any(
-            is_message(entry.head(8_192)) for entry in singles[:_MOST_LOOKED_AT]
+        singles, of_outlook = singles_of(tree), olm_entries(tree)
+        if (
+            not any(entry.size for entry in boxes)
+            and not any(is_message(entry.head(8_192)) for entry in singles[:_MOST_LOOKED_AT])
+            and not of_outlook
         ):
             return _refusal(tree)
-        owner = owner_of([*boxes, *singles])
+        owner = owner_of([*boxes, *singles]) or olm_owner(of_outlook)
         account = owner or without_copy(tree.path.stem)
         kinds = [
             counted(len(entries), one, many)
-            for entries, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
+            for entries, one, many in (
+                (boxes, "mailbox", "mailboxes"),
+                ([*singles, *of_outlook], "message", ""),
+            )
             if entries
         ]
         return Recognition(
@@ -114,7 +128,7 @@ class Mail(Source):
             account=f"Mail ({account})",
             identity=owner or "",
             owner_known=bool(owner),
-            records=None if boxes else len(singles),
+            records=None if boxes else len(singles) + len(of_outlook),
             notes=(refusal.message,) if (refusal := _refusal(tree)) else (),
             detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
         )
@@ -146,6 +160,9 @@ class Mail(Source):
         for entry in singles_of(tree):
             folder = _Folder(entry, folder_name(entry), False, seen)
             yield ExportPart(entry, partial(_read_single, folder, labels, apart))
+        for entry in olm_entries(tree):
+            folder = _Folder(entry, olm_folder(entry), False, seen)
+            yield ExportPart(entry, partial(_read_olm, tree, folder))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
         """Return the files that Apple Mail keeps apart from its messages."""
@@ -184,8 +201,9 @@ class _Folder(NamedTuple):
 
 
 def _read_box(folder: _Folder) -> Iterator[Finding]:
+    messages = mmdf_messages if is_mmdf(folder.entry.head(8_192)) else mbox_messages
     with folder.entry.open() as stream:
-        for finding in mbox_messages(stream, folder.entry.name):
+        for finding in messages(stream, folder.entry.name):
             if isinstance(finding, Skipped):
                 yield finding
             else:
@@ -215,6 +233,17 @@ def _read_single(
             without_envelope(whole), "", entry.name, partial(read_apart, apart, entry), known or []
         )
         yield from account(_message(folder, stored), entry.name, "message")
+
+
+def _read_olm(tree: Tree, folder: _Folder) -> Iterator[Finding]:
+    name = folder.entry.name
+    for found in olm_messages(tree, folder.entry):
+        if isinstance(found, Skipped):
+            yield found
+        else:
+            content, labels = found
+            stored = StoredMessage(content, "", name, labels=labels)
+            yield from account(_message(folder, stored), name, "message")
 
 
 class StoredMessage(NamedTuple):

@@ -8,11 +8,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.model.errors import ImportRefused
+from pdpp.sources.formats.whatsapp.attached import (
+    attached_name,
+    file_names,
+    is_left_out,
+    possible_name,
+    without_file,
+)
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
+from pdpp.sources.formats.whatsapp.repeats import Repeats
 from pdpp.sources.formats.whatsapp.titles import name_in_title
 from pdpp.sources.formats.whatsapp.years import YearCount, YearGuess
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.structure import candidates
@@ -25,18 +33,6 @@ _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
 _COPY = re.compile(r" ?\(\d+\)\Z")
-_ATTACHED = re.compile(r"<[^<>:：]{2,30}[:：][\s\u200e]*([^<>/\\:]{3,200})>")
-_ADDED = re.compile(r"<([^<>/\\:]{3,200}\.\w{2,5}) \w{3,20}>")
-_FILE = re.compile(r"\A[\u200e\s]*([^/\\\n]{1,200}\.\w{2,5}) \([^()\n]{4,40}\)(?=\n|\Z)")
-_BESIDE_WORDS = re.compile(r"((?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}\.\w{2,5})(?!\w)")
-"""A name that stands between words, as Tamil and Persian write it."""
-_OMITTED = re.compile(r"\A[\u200e\s]*<[^<>:]{4,40}>[^\S\n]*(?=\n|\Z)")
-_LEFT_OUT = re.compile(
-    r"\u200e[^\n\u200e]{0,40}(?:omitted|weggelassen|absente?|omess[ao]|omitid[ao]|ocultad[ao]|"
-    r"não revelad[ao]|vynechán\w*|отсутствует|відсутн\w+|tidak disertakan|weggelaten|"
-    r"含まれていません|ไม่มี\w+|đã bỏ qua|हटाई गई|dahil edilmedi|pominięto)",
-    re.IGNORECASE,
-)
 _BY_PHONE = re.compile(
     r"0\d{7}-.+|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}.*", re.IGNORECASE | re.DOTALL
 )
@@ -137,13 +133,8 @@ def _named_files(chat: FileEntry) -> Iterator[str]:
     folder = chat.name.rpartition("/")[0]
     with chat.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
-            text = _decoded(line.text)
-            begun = chat_line(text)
-            said = begun.text if begun is not None else text
-            patterns = (_ATTACHED, _ADDED, _BESIDE_WORDS)
-            for match in (*(pattern.search(text) for pattern in patterns), _FILE.match(said)):
-                if match is not None:
-                    yield f"{folder}/{match.group(1).strip()}".lstrip("/")
+            for name in file_names(_decoded(line.text)):
+                yield f"{folder}/{name}".lstrip("/")
 
 
 class _Chat(NamedTuple):
@@ -283,15 +274,36 @@ def _decoded(text: bytes) -> str:
     return text.removesuffix(b"\r").decode("utf-8", "replace")
 
 
+def _digests(chat: _Chat) -> Iterator[tuple[str, RecordKey]]:
+    for message in _messages(chat):
+        if isinstance(message, _Message) and (time := _time(chat, message)) is not None:
+            yield time, _digest(time, message)
+
+
+def _digest(time: str, message: _Message) -> RecordKey:
+    return digest_key(time, message.first.sender or "", without_file(message.text))
+
+
+def _time(chat: _Chat, message: _Message) -> str | None:
+    """Return the moment of a message as it stands in keys; None where there is no such day.
+
+    A year that the chat does not tell stays out: told otherwise later, it is the same message.
+    """
+    moment = message.first.stamp.moment(chat.layout.order)
+    if moment is None:
+        return None
+    return moment.isoformat().replace(":", "")[0 if message.year_told else 4 :]
+
+
 def _read(chat: _Chat) -> Iterator[Finding]:
-    ordinals, count = Ordinals(), 0
+    repeats, count = Repeats(_digests(chat)), 0
     span: list[str] = []
     for message in _messages(chat):
         if isinstance(message, Skipped):
             yield message
             continue
         where = f"{chat.entry.name} line {message.number}"
-        for item in account(_message(chat, message, ordinals, where), where, "message"):
+        for item in account(_message(chat, message, repeats, where), where, "message"):
             if isinstance(item, Item) and item.stream == "messages":
                 count += 1
                 sent = item.data["sent_at"]
@@ -338,17 +350,15 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
         yield Skipped(_CUT, chat.entry.name)
 
 
-def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> Iterator[Finding]:
-    moment = message.first.stamp.moment(chat.layout.order)
-    if moment is None:
+def _message(chat: _Chat, message: _Message, repeats: Repeats, where: str) -> Iterator[Finding]:
+    moment, time = message.first.stamp.moment(chat.layout.order), _time(chat, message)
+    if moment is None or time is None:
         yield Unknown("a message with a date that does not exist", where)
         return
     sent, floating = local_text(moment, chat.zone)
     sender, text = message.first.sender, message.text.lstrip(MARKS)
     # Keys in the order of time: what belongs together then lies together.
-    # A year that the chat does not tell stays out: told otherwise later, it is the same message.
-    time = moment.isoformat().replace(":", "")[0 if message.year_told else 4 :]
-    key = safe_key(chat.key, time, ordinals.key(time, sender or "", _without_file(message.text)))
+    key = safe_key(chat.key, time, repeats.key(time, _digest(time, message)))
     name = _file_name(chat, message)
     data: dict[str, object] = {
         "id": key,
@@ -359,11 +369,10 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         "edited": True if _EDITED.search(text) else None,
         "deleted": True if sender and text.strip().removesuffix(".") in _DELETED else None,
         "service": sender is None,
-        "media_omitted": name is None
-        and bool(_OMITTED.match(text) or _LEFT_OUT.search(message.text)),
+        "media_omitted": name is None and is_left_out(message.text),
         "file_name": name,
         "floating": floating,
-        "position": ordinals.number(time, ""),
+        "position": repeats.place(time),
         "sent_at": sent,
     }
     yield Item("messages", key, present(data))
@@ -372,25 +381,11 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
 
 
 def _file_name(chat: _Chat, message: _Message) -> str | None:
-    """Return the file that came with a message, in whatever language the phone says so."""
-    if match := _ATTACHED.search(message.text) or _FILE.match(message.first.text):
-        return match.group(1).strip()
-    beside = _ADDED.search(message.text) or _BESIDE_WORDS.search(message.first.text)
-    name = beside.group(1).strip() if beside else ""
+    """Return the file that came with a message."""
+    if name := attached_name(message.text):
+        return name
+    name = possible_name(message.text)
     return name if name and chat.tree.beside(chat.entry, name) is not None else None
-
-
-def _without_file(text: str) -> str:
-    """Return what tells a message from others of its moment: its words, and that it had a file.
-
-    The same file is left out of one export and comes with the next, and an iPhone numbers files
-    anew in each.
-    """
-    for pattern in (_ATTACHED, _FILE, _OMITTED, _LEFT_OUT):
-        text, found = pattern.subn("<file>", text, count=1)
-        if found:
-            break
-    return "".join(letter for letter in text if letter not in MARKS).strip()
 
 
 def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import TIMES
 from pdpp.store.catalogue import Feed
 from pdpp.store.numbers import read_data
+from pdpp.store.tables.search.entry import whole_number
 
 _CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
 """What importers call the time at which a record was last changed where it comes from."""
@@ -15,8 +16,8 @@ _MESSAGES = "message_count"
 
 def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
     """Tell whether a record says itself that it is an earlier state than another one."""
-    names = list(_change_fields(feed))
-    if not names:
+    names, order = list(_change_fields(feed)), feed.stream.thread_order
+    if not names and order is None:
         return False
     before, after = read_data(other), read_data(text)  # no time is a long value
     moments = [(_moment(before.get(name)), _moment(after.get(name))) for name in names]
@@ -24,7 +25,18 @@ def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
         return True
     # An export of a part of a talk, such as its last messages, may end where the whole one does.
     same = all(stored == new for stored, new in moments)
-    return same and _count(after) < _count(before)
+    return same and (
+        _count(after) < _count(before) or (order is not None and _is_lower(order, before, after))
+    )
+
+
+def _is_lower(order: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Tell whether a record differs by a lower place in its conversation, and by nothing else.
+
+    An export that begins in the middle of a minute numbers what was said in it from there.
+    """
+    lower = whole_number(after.get(order)) < whole_number(before.get(order))
+    return lower and {**before, order: None} == {**after, order: None}
 
 
 def _count(data: Mapping[str, Any]) -> int:
