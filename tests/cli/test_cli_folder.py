@@ -43,6 +43,24 @@ def test_each_platform_has_its_place_for_what_the_machine_remembers(
     assert state_folder(environment, platform, HOME) == expected / "pdpp" / "revocations"
 
 
+@pytest.mark.embedded("about the file of the embedded engine")
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("import", "not-there"), "No such file"),
+        (("connection", "add", "diary", "--name", "Mine"), "there is no store in"),
+        (("encryption", "status"), "there is no store in"),
+    ],
+)
+def test_a_command_that_cannot_do_anything_begins_no_store(
+    command: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    done = pdpp_here(*command, data=tmp_path / "new")
+    assert done.code == 1
+    assert told in done.err
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_user_without_a_home_opens_a_store_all_the_same(
     diary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

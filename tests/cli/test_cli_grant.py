@@ -5,10 +5,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.cli.shell import Served, entry, pdpp, pdpp_here, serving
+from tests.cli.shell import Served, entry, opened, pdpp, pdpp_here, serving
 
 from pdpp.cli.grant_text import in_words
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, status
+from pdpp.store.vault import RegisteredClient
 
 ASK = ("grant", "create", "--client", "my-agent", "--purpose", "Answer my questions")
 
@@ -83,6 +84,17 @@ def test_a_choice_that_makes_no_sense_is_wrong_usage(
     choice: tuple[str, ...], told: str, diary: Path
 ) -> None:
     assert told in pdpp_here(*ASK, *choice, data=diary).failed(code=64)
+
+
+def test_an_approved_client_is_listed_by_name_and_id(diary: Path) -> None:
+    with opened(diary) as store, store.vault.transaction() as transaction:
+        approved = RegisteredClient("cli_1", "Kitchen helper", (), 0, approved_at=1)
+        transaction.keep_client(approved)
+    asked = ("--client", "cli_1", "--purpose", "Plan", "--everything")
+    for kind in (("grant",), ("grant", "package")):
+        pdpp_here(*kind, "create", *asked, data=diary)
+        listed = pdpp_here(*kind, "list", data=diary).out
+        assert "Kitchen helper (cli_1)" in listed
 
 
 def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> None:

@@ -16,6 +16,7 @@ class Terminal(io.StringIO):
 def test_progress_is_one_line_written_over_and_wiped_away(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
     with Progress("Pages:") as progress:
         progress.tell(1_000, 2_500)
         progress.tell(1_001, 2_500)
@@ -25,6 +26,7 @@ def test_progress_is_one_line_written_over_and_wiped_away(monkeypatch: pytest.Mo
 def test_progress_of_unknown_length_says_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
     with Progress("Records:") as progress:
         progress.tell(12)
     assert "Records: 12\r" in terminal.getvalue()
@@ -36,6 +38,17 @@ def test_no_progress_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch
     with Progress("Records:") as progress:
         progress.tell(12)
     assert pipe.getvalue() == ""
+
+
+def test_no_progress_is_shown_where_no_line_can_be_written_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "dumb")
+    with Progress("Records:") as progress:
+        progress.tell(12)
+    assert terminal.getvalue() == ""
 
 
 @pytest.mark.parametrize(

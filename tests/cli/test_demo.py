@@ -74,7 +74,10 @@ def test_what_the_grant_hides_is_in_no_answer_to_the_agent(demo: dict[str, Any])
     for hidden in ("cin_bank", "Banco Azul", "cin_team", 'important", "to answer'):
         assert hidden not in seen
     assert "cin_bank" in everything["content"]
-    assert "10 hits, from Atlas & Tide chat, Banco Azul, Home mail" in everything["after"]
+    total = everything["structured_content"]["data"]["meta"]["count"]["value"]
+    told = f"{total} hits, the best 10 of them from Atlas & Tide chat, Banco Azul, Home mail"
+    assert total > 10
+    assert told in everything["after"]
     stream = step(demo, "may not look")["structured_content"]["error"]
     assert stream["code"] == "grant_stream_not_allowed"
     field = step(demo, "field it may not see")["structured_content"]["error"]

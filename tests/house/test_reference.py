@@ -35,6 +35,12 @@ def test_the_help_of_every_command_fits_a_terminal_of_eighty_columns(name: str) 
 
 
 @pytest.mark.parametrize("name", LEAVES)
+def test_no_line_of_a_help_is_cut(name: str) -> None:
+    lines = help_of(LEAVES[name]).splitlines()[1:]
+    assert [line for line in lines if line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("name", LEAVES)
 def test_every_option_of_every_command_says_what_it_is(name: str) -> None:
     options = [param for param in LEAVES[name].command.params if isinstance(param, click.Option)]
     assert [option.name for option in options if not option.help] == []

@@ -163,6 +163,35 @@ def test_a_misspelt_name_is_put_right_beside_what_a_host_adds(host: Host) -> Non
     assert shown.arguments == {"stream": "notes", "limit": 2}
 
 
+@pytest.mark.parametrize(
+    ("tool", "asked", "shown"),
+    [
+        ("aggregate", {"stream": "notes"}, {"stream": "notes", "metric": "count"}),
+        (
+            "aggregate",
+            {"stream": "notes", "metric": "avg", "field": "size"},
+            {"stream": "notes", "metric": "count"},
+        ),
+        ("search", {"query": "kiln", "limit": "3"}, {"query": "kiln", "limit": 3}),
+        ("search", {"query": "kiln", "limit": 100_000}, {"query": "kiln", "limit": 100}),
+        ("search", {"query": "kiln", "streams": "notes"}, {"query": "kiln", "streams": ["notes"]}),
+        (
+            "query_records",
+            {"stream": "notes", "fields": "title, body"},
+            {"stream": "notes", "fields": ["title", "body"]},
+        ),
+        ("query_records", {"stream": "notes", "order": "up"}, {"stream": "notes"}),
+        ("schema", {"stream": 5}, {}),
+    ],
+)
+def test_the_call_shown_with_a_refusal_is_the_callers_own_and_works(
+    host: Host, tool: str, asked: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    [call] = object_calls(host.call(tool, asked).structured["next"])
+    assert call.arguments == shown
+    host.good(tool, shown)
+
+
 def test_a_correct_call_is_shown_in_both_halves(host: Host) -> None:
     result = host.call("search", {"query": "x", "filter": "a=b"})
     [shown] = object_calls(result.structured.get("next"))

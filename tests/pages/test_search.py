@@ -128,6 +128,20 @@ def test_the_search_is_that_of_the_agents_with_passages(owner: Reader) -> None:
     assert owner.get(str(link.attributes["href"])).tree.css_first("mark#passage") is not None
 
 
+def test_a_hit_without_title_or_passage_shows_how_it_begins_and_what_it_lacks(
+    owner: Reader,
+) -> None:
+    """Two messages stand beside the one that holds the words; neither holds any of them."""
+    page = owner.get("/search?q=invoice 4471&account=cin_team")
+    beside = [hit for hit in page.tree.css(".results > li") if "window frames" in hit.text()]
+    assert len(beside) == 1
+    [passage] = beside[0].css(".passage")
+    assert passage.text().startswith("The window frames in the bedroom")
+    assert "Missing: invoice, 4471" in beside[0].text()
+    assert titles(page)[0].startswith("paid invoice 4471 today")
+    assert not any(" / " in title for title in titles(page))
+
+
 def test_filters_are_chips_that_can_be_taken_away(owner: Reader) -> None:
     query = "q=invoice&account=cin_home&kind=messages&person=Rui+Almeida&month=2026-03"
     page = owner.get(f"/search?{query}")

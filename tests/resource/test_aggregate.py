@@ -147,8 +147,17 @@ def test_what_is_not_offered_is_refused(
 def test_a_refusal_names_the_fields_that_are_offered(reader: httpx.Client) -> None:
     answer = reader.get(PATH, params={"metric": "sum", "field": "title"})
     assert "pages, price" in refused(answer, 400, "invalid_request")["message"]
+    missing = refused(reader.get(PATH, params={"metric": "sum"}), 400, "invalid_request")
+    assert "pages, price" in missing["message"]
     none = reader.get("/v1/streams/authors/aggregate", params={"group_by": "name"})
     assert "no field" in refused(none, 400, "invalid_request")["message"]
+
+
+def test_a_refusal_names_the_connection_whose_stream_lacks_the_field(reader: httpx.Client) -> None:
+    for params in ({"group_by": "colour"}, {"metric": "sum", "field": "title"}):
+        asked = {**params, "connection_id": "work"}
+        refusal = reader.get(PATH, params=asked).json()["error"]["message"]
+        assert refusal.startswith("books of work ")
 
 
 def test_a_stream_that_declares_no_count_is_not_counted(reader: httpx.Client) -> None:

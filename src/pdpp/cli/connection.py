@@ -67,7 +67,7 @@ def connection_id(text: str) -> str:
 def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: bool) -> None:
     """Add an account of a registered source, or give the one with that id a new name."""
     number = chosen or new_connection_id()
-    with open_store(data, create=True) as store:
+    with open_store(data) as store:
         status = "renamed" if number in store.catalogue().connections else "added"
         store.connect(number, connector_key, name)
         streams = list(store.catalogue().sources[connector_key].streams)

@@ -18,7 +18,13 @@ from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import PASSPHRASE_VARIABLE, given_passphrase
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
-from pdpp.serving.data_folder import keep_private, open_store, store_key, unlock_here
+from pdpp.serving.data_folder import (
+    keep_private,
+    open_store,
+    require_store,
+    store_key,
+    unlock_here,
+)
 from pdpp.serving.database import database_of, refuse_database
 from pdpp.sources.importing.state import ImportState
 from pdpp.store.sqlite.conversion import convert, settle
@@ -131,6 +137,7 @@ def status(data: Path, as_json: bool) -> None:
     refuse_database(database_of(data), ENCRYPTED_BY_DATABASE)
     key_file = read_key_file(data)
     if key_file is None:
+        require_store(data)
         _show("off", f"The store in {data} is not encrypted.", as_json=as_json)
         return
     known = remembered_keys.recall(key_file.id) is not None

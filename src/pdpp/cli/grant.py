@@ -1,5 +1,6 @@
 """Grants: what the owner lets clients read."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -7,6 +8,7 @@ import click
 from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_grant
 from pdpp.cli import grant_text
+from pdpp.cli.client_name import client_names, named
 from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
@@ -75,9 +77,9 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     now = instant.now()
     with open_store(data) as store:
         waiting = len(store.vault.held_grants())
-        grants = store.vault.grants()
+        grants, names = store.vault.grants(), client_names(store)
         listed = [grant for grant in grants if ended_too or status(grant, now) == ACTIVE]
-    rows = [[visible(text, lines=False) for text in _row(grant, now)] for grant in listed]
+    rows = [[visible(text, lines=False) for text in _row(grant, names, now)] for grant in listed]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]
     show({"grants": [grant_text.document(grant, now) for grant in listed]}, lines, as_json=as_json)
@@ -85,9 +87,9 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
         note(f"{waiting} more wait for you since a backup was restored: see pdpp grant confirm.")
 
 
-def _row(grant: Grant, now: int) -> tuple[str, ...]:
-    end, count = grant_text.end_of(grant), str(len(grant.allowances))
-    return grant.id, grant.client_id, status(grant, now), end, count, grant.purpose
+def _row(grant: Grant, names: Mapping[str, str], now: int) -> tuple[str, ...]:
+    client, end = named(grant.client_id, names), grant_text.end_of(grant)
+    return grant.id, client, status(grant, now), end, str(len(grant.allowances)), grant.purpose
 
 
 @grant.command("show", epilog=examples("pdpp grant show grt_0123456789abcdef"))

@@ -128,6 +128,8 @@ def importing(
         with temporary_files(data, key):
             show_audit([Path(path) for path in paths], state, choice, as_json=as_json)
         return
+    for path in paths:
+        Path(path).stat()  # One that is not there is told before a store is begun.
     options = ImportOptions(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
     with open_store(data, create=True, key=key) as store:
         _bring_all(store, paths, state, choice, options)

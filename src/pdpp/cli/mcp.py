@@ -81,11 +81,12 @@ _by_option = click.option(
 
 
 @mcp.command(
+    short_help="Print the block for CLIENT's configuration file.",
     epilog=examples(
         "pdpp mcp config claude-desktop",
         "pdpp mcp config codex >> ~/.codex/config.toml",
         "pdpp mcp config cursor --by address --provider-url https://data.example.org",
-    )
+    ),
 )
 @click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
 @_provider_option
@@ -140,7 +141,10 @@ def _explain_chatgpt(provider_url: str) -> None:
     note("In ChatGPT: Settings, Connectors, Create; give this address and choose OAuth.")
 
 
-@mcp.command(epilog=examples(*(f"pdpp mcp install {client}" for client in INSTALLED)))
+@mcp.command(
+    short_help="Add this server to CLIENT with the client's own command.",
+    epilog=examples(*(f"pdpp mcp install {client}" for client in INSTALLED)),
+)
 @click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
 @_provider_option
 @_by_option

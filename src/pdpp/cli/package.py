@@ -1,6 +1,6 @@
 """Packages: several grants for one client, one for each account, that it reads with one token."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import click
 from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_package
 from pdpp.cli import grant_text
+from pdpp.cli.client_name import client_names, named
 from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
@@ -79,7 +80,8 @@ def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
             for package, grants in _packages(store)
             if ended_too or status(package, now) == ACTIVE
         ]
-    rows = [[visible(text, lines=False) for text in _row(*row, now)] for row in listed]
+        names = client_names(store)
+    rows = [[visible(text, lines=False) for text in _row(*row, names, now)] for row in listed]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "GRANTS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No packages."]
     show({"packages": [_document(*row, now) for row in listed]}, lines, as_json=as_json)
@@ -125,11 +127,13 @@ def _packages(store: Store) -> Iterator[tuple[Package, Sequence[Grant]]]:
     return (_find(store, name) for name in names)
 
 
-def _row(package: Package, grants: Sequence[Grant], now: int) -> tuple[str, ...]:
-    end = grant_text.end_of(package)
+def _row(
+    package: Package, grants: Sequence[Grant], names: Mapping[str, str], now: int
+) -> tuple[str, ...]:
+    client, end = named(package.client_id, names), grant_text.end_of(package)
     good = sum(status(grant, now) == ACTIVE for grant in grants)
     count = str(good) if good == len(grants) else f"{good} of {len(grants)}"
-    return package.id, package.client_id, status(package, now), end, count, _purpose(grants)
+    return package.id, client, status(package, now), end, count, _purpose(grants)
 
 
 def _purpose(grants: Sequence[Grant]) -> str:

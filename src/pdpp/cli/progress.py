@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from pdpp.cli.terminal import is_terminal
+
 _SECONDS_BETWEEN = 0.1
 
 
@@ -14,7 +16,7 @@ class Progress:
     def __init__(self, what: str) -> None:
         self._what = what
         self._last_written = 0.0
-        self._visible = sys.stderr.isatty()
+        self._visible = is_terminal(sys.stderr)
 
     def __enter__(self) -> "Progress":
         return self

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from pdpp.cli.client_name import client_names, named
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, moment_after, words
 from pdpp.cli.output import show, table
@@ -34,10 +35,7 @@ class Names(NamedTuple):
 
     def client(self, client_id: str | None) -> str:
         """Return who read, as a person knows them."""
-        if client_id is None:
-            return OWNER
-        name = self.clients.get(client_id)
-        return client_id if name is None else f"{name} ({client_id})"
+        return OWNER if client_id is None else named(client_id, self.clients)
 
     def place(self, receipt: Receipt) -> str:
         """Return where something was read from."""
@@ -90,6 +88,7 @@ def head(text: str) -> tuple[int, bytes]:
 @click.option(
     "--limit",
     type=click.IntRange(0),
+    metavar="N",
     default=_LISTED,
     show_default=True,
     help="How many receipts to list.",
@@ -154,7 +153,7 @@ def _tell(store: Store, query: ReceiptQuery, span: str, limit: int, *, as_json: 
 def _names(store: Store) -> Names:
     return Names(
         {key: connection.display_name for key, connection in store.catalogue().connections.items()},
-        {client.id: client.name for client in store.vault.clients()},
+        client_names(store),
     )
 
 

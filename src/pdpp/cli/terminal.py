@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 _USUAL = 80
 
@@ -14,9 +14,9 @@ class StyledText(NamedTuple):
     style: str = ""
 
 
-def is_terminal() -> bool:
-    """Tell whether a person sees the output, on a screen that can do more than print."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+def is_terminal(output: TextIO | None = None) -> bool:
+    """Tell whether a person sees an output, on a screen that can do more than print."""
+    return (output or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
 def columns() -> int:

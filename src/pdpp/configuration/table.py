@@ -88,8 +88,8 @@ SERVING = (
         DATABASE,
         None,
         "The PostgreSQL database that holds the records, instead of a file in the data folder. "
-        "A password belongs in PDPP_DATABASE, in this file or in ~/.pgpass: other users of the "
-        "machine see the flags of a command.",
+        "A password belongs in PDPP_DATABASE, in the settings file or in ~/.pgpass: other users of "
+        "the machine see the flags of a command.",
         flag=True,
         unset="a file in the data folder",
         sample="postgresql://pdpp@localhost/pdpp",
@@ -175,8 +175,8 @@ SERVING = (
         "blobs_key_secret",
         SECRET,
         None,
-        "The secret of that key. Set it in the environment or in this file, which only you can "
-        "read; it is never shown.",
+        "The secret of that key. Set it in the environment or in the settings file, which only you "
+        "can read; it is never shown.",
         unset="AWS_SECRET_ACCESS_KEY, or what the machine is given",
         sample="secret",
     ),

@@ -66,10 +66,11 @@ def _query(call: Call, reaches: Sequence[Reach]) -> AggregateQuery:
     if metric == "count" and field is not None:
         raise InvalidRequest("count has no field, because it counts records.", param="field")
     if metric != "count" and field is None:
-        raise InvalidRequest(f"{metric} needs a field.", param="field")
+        offers = [_offer(reach, metric) for reach in reaches[:1]]
+        raise InvalidRequest(" ".join([f"{metric} needs a field.", *offers]), param="field")
     for reach in reaches:
         if not reach.stream.countable and metric == "count":
-            raise InvalidRequest(f"{reach.stream.name} cannot be counted.", param="metric")
+            raise InvalidRequest(f"{reach.full_name} cannot be counted.", param="metric")
         _require(reach, field, metric, "field")
         _require(reach, group_by, "group_by", "group_by")
         _require(reach, bucket_by, "group_by_time", "group_by_time")
@@ -81,14 +82,13 @@ def _require(reach: Reach, name: str | None, aggregation: str, param: str) -> No
         return
     declared = reach.field(name, param)
     if aggregation not in declared.aggregations:
-        offered = ", ".join(
-            other
-            for other in reach.names()
-            if aggregation in reach.stream.fields[other].aggregations
-        )
-        raise InvalidRequest(
-            f"{reach.stream.name} offers {aggregation} for: {offered or 'no field'}.", param=param
-        )
+        raise InvalidRequest(_offer(reach, aggregation), param=param)
+
+
+def _offer(reach: Reach, aggregation: str) -> str:
+    fields = reach.stream.fields
+    offered = ", ".join(name for name in reach.names() if aggregation in fields[name].aggregations)
+    return f"{reach.full_name} offers {aggregation} for: {offered or 'no field'}."
 
 
 def _calendar(

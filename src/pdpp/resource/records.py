@@ -85,7 +85,7 @@ def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:
         if not reach.compares(field):
             offered = ", ".join(name for name in reach.names() if reach.compares(name))
             raise InvalidRequest(
-                f"{reach.stream.name} cannot be sorted by {field!r}. Sort by one of: {offered}.",
+                f"{reach.full_name} cannot be sorted by {field!r}. Sort by one of: {offered}.",
                 param="sort",
             )
     return field, asked.startswith("-") or order == "desc"

@@ -178,6 +178,15 @@ def open_store(
         yield store
 
 
+def require_store(folder: Path) -> None:
+    """Refuse a folder that holds no store, and say how to begin one."""
+    if not (folder / FILE_NAME).is_file():
+        raise StoreError(
+            f"there is no store in {folder}; name another folder with --data, "
+            "or begin one with pdpp import, pdpp source add or pdpp serve --demo"
+        )
+
+
 @contextmanager
 def _open_file(
     folder: Path, *, create: bool, restoring: bool, key: DataKey | None
@@ -185,11 +194,8 @@ def _open_file(
     """Open the file of a folder as a store."""
     if key is None:
         key = store_key(folder)
-    if not create and not (folder / FILE_NAME).is_file():
-        raise StoreError(
-            f"there is no store in {folder}; name another folder with --data, "
-            "or begin one with pdpp import, pdpp source add or pdpp serve --demo"
-        )
+    if not create:
+        require_store(folder)
     keep_private(folder)
     try:
         store = SqliteStore(folder, machine=_own_state(), key=key)

@@ -67,6 +67,11 @@ class Reach:
         return self.feed.connection.connection_id
 
     @property
+    def full_name(self) -> str:
+        """Return the stream's name with its connection; streams of one name may differ there."""
+        return f"{self.stream.name} of {self.connection_id}"
+
+    @property
     def restricted(self) -> bool:
         """Tell whether some records of the feed are outside."""
         return self.time is not None or self.keys is not None
@@ -88,10 +93,10 @@ class Reach:
         offered = ", ".join(self.names()[:40])
         if self.whole:
             raise UnknownField(
-                f"{self.stream.name} has no field {name!r}. Its fields: {offered}.", param=param
+                f"{self.full_name} has no field {name!r}. Its fields: {offered}.", param=param
             )
         raise FieldNotGranted(
-            f"{name!r} is not among the fields this grant shows of {self.stream.name}: {offered}.",
+            f"{name!r} is not among the fields this grant shows of {self.full_name}: {offered}.",
             param=param,
         )
 

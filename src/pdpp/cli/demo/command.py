@@ -61,7 +61,8 @@ def _play(*, fast: bool, full: bool, as_json: bool) -> None:
 
 
 @demo.command(
-    epilog=examples("pdpp demo remove --dry-run", "pdpp demo remove", "pdpp demo remove --yes")
+    short_help="Remove the demo from a data folder.",
+    epilog=examples("pdpp demo remove --dry-run", "pdpp demo remove", "pdpp demo remove --yes"),
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only show what would happen.")

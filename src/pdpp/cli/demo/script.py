@@ -169,7 +169,8 @@ def _other_field(agent: DemoAgent) -> DemoStep:
 
 def _all_accounts(stranger: DemoAgent, server: DemoServer, granted: int) -> DemoStep:
     seen = stranger.call("search", {"query": INVOICE})
-    hits = seen.structured["data"]["data"]
+    answer = seen.structured["data"]
+    hits, total = answer["data"], answer["meta"]["count"]["value"]
     connections = server.catalogue().connections
     ids = {hit["id"].partition("/")[0] for hit in hits}
     names = sorted(connections[connection_id].display_name for connection_id in ids)
@@ -180,8 +181,8 @@ def _all_accounts(stranger: DemoAgent, server: DemoServer, granted: int) -> Demo
         arguments={"query": INVOICE},
         seen=seen,
         who="another client",
-        after=f"{len(hits)} hits, from {', '.join(names)}. Our agent saw {granted}, and no trace "
-        "that there were more.",
+        after=f"{total} hits, the best {len(hits)} of them from {', '.join(names)}. Our agent saw "
+        f"{granted}, and no trace that there were more.",
     )
 
 

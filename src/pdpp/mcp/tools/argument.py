@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import NamedTuple, TypeGuard
 
@@ -24,6 +25,7 @@ HOSTS_OWN = frozenset({"wait_for_previous"})
 """Arguments that a host adds to every tool for itself and passes on: Gemini CLI's."""
 
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
+_DIGITS = re.compile("[0-9]{1,9}")
 
 
 class ArgumentType(StrEnum):
@@ -107,9 +109,17 @@ class Signature(NamedTuple):
 
     def check(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments as they may be used, or refuse with a call that would do."""
+        try:
+            return self._checked(given)
+        except InvalidRequest as refused:
+            arguments = self._example_for(refused.param or "", given)
+            refused.detail["example"] = {"tool": self.tool, "arguments": arguments}
+            raise
+
+    def _checked(self, given: Mapping[str, object]) -> dict[str, object]:
         for name in given:
             if name not in self.arguments and name not in HOSTS_OWN:
-                raise self._unknown(name, given)
+                raise self._unknown(name)
         checked: dict[str, object] = {}
         for name, argument in self.arguments.items():
             value = given.get(name)
@@ -227,55 +237,74 @@ class Signature(NamedTuple):
                 )
         return {relation: int(limit) for relation, limit in value.items()}
 
-    def _unknown(self, name: str, given: Mapping[str, object]) -> InvalidRequest:
+    def _unknown(self, name: str) -> InvalidRequest:
+        near = self._nearest(name)
+        hint = "" if near is None else f"did you mean {near}? "
+        offered = ", ".join(self.arguments)
+        what = f"unknown argument {_quoted(name)}; {hint}it takes: {offered}"
+        return self._refuse(InvalidRequest, what, name[:60])
+
+    def _nearest(self, name: str) -> str | None:
+        """Return the argument that a wrong name most likely means."""
         import difflib
 
         near = difflib.get_close_matches(name, self.arguments, n=1, cutoff=0.4)
-        near = near or [own for own in self.arguments if name and own.startswith(name)][:1]
-        hint = f"did you mean {near[0]}? " if near else ""
-        offered = ", ".join(self.arguments)
-        return self._refuse(
-            InvalidRequest,
-            f"unknown argument {_quoted(name)}; {hint}it takes: {offered}",
-            name[:60],
-            self._corrected(name, near[0], given) if near else None,
-        )
+        near = near or [own for own in self.arguments if name and own.startswith(name)]
+        return near[0] if near else None
 
-    def _corrected(
-        self, name: str, near: str, given: Mapping[str, object]
-    ) -> Mapping[str, object] | None:
-        """Return the caller's own call with one name put right, where that makes it good."""
-        rest = {key: value for key, value in given.items() if key not in {name, *HOSTS_OWN}}
-        if near in rest or not rest.keys() <= self.arguments.keys():
-            return None
-        try:
-            corrected = self.check({**rest, near: given[name]})
-        except InvalidRequest:
-            return None
-        return corrected if json_length(corrected) <= _MOST_EXAMPLE else None
-
-    def _refuse(
-        self,
-        error: type[InvalidRequest],
-        what: str,
-        param: str,
-        corrected: Mapping[str, object] | None = None,
-    ) -> InvalidRequest:
+    def _example_for(self, param: str, given: Mapping[str, object]) -> dict[str, object]:
+        """Return the caller's own call, put right if that makes it good, or the tool's example."""
+        own = self._put_right(param, given)
+        if own is not None:
+            with suppress(InvalidRequest):
+                checked = self._checked(own)
+                if json_length(checked) <= _MOST_EXAMPLE:
+                    return checked
         form = self.arguments[param].form if param in self.arguments else None
-        example = corrected or {**self.example, **_EXAMPLES.get(form, {})}
-        return refusal(self.tool, what, param, example, error)
+        return {**self.example, **_EXAMPLES.get(form, {})}
+
+    def _put_right(self, param: str, given: Mapping[str, object]) -> dict[str, object] | None:
+        """Return a call with one argument renamed, written in its form, or left out."""
+        rest = {name: value for name, value in given.items() if name not in {param, *HOSTS_OWN}}
+        argument = self.arguments.get(param)
+        if argument is None:
+            near = self._nearest(param)
+            return None if near is None or near in rest else {**rest, near: given.get(param)}
+        if argument.form in _OBJECTS:
+            return None
+        meant = _meant(argument, given.get(param))
+        if meant is not None:
+            return {**rest, param: meant}
+        if not argument.required:
+            return rest
+        # An argument beside it may not go with the example's value, as a field with a count.
+        needed = {name: value for name, value in rest.items() if self._requires(name)}
+        return {**needed, param: self.example[param]} if needed else None
+
+    def _requires(self, name: str) -> bool:
+        return name in self.arguments and self.arguments[name].required
+
+    def _refuse(self, error: type[InvalidRequest], what: str, param: str) -> InvalidRequest:
+        return error(f"{self.tool}: {what}. Nothing was read.", param=param)
 
 
-def refusal(
-    tool: str,
-    what: str,
-    param: str,
-    example: Mapping[str, object],
-    error: type[InvalidRequest] = InvalidRequest,
-) -> InvalidRequest:
+def refusal(tool: str, what: str, param: str, example: Mapping[str, object]) -> InvalidRequest:
     """Return the refusal of a call, with one that would do; it is shown as the next call."""
     call = {"tool": tool, "arguments": dict(example)}
-    return error(f"{tool}: {what}. Nothing was read.", param=param, example=call)
+    return InvalidRequest(f"{tool}: {what}. Nothing was read.", param=param, example=call)
+
+
+def _meant(argument: Argument, value: object) -> object:
+    """Return a value in the form of its argument, where its meaning is plain; None otherwise."""
+    if argument.form is ArgumentType.LIST and isinstance(value, str):
+        return [name.strip() for name in value.split(",")]
+    if argument.form is not ArgumentType.INTEGER or isinstance(value, bool):
+        return None
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        value = int(value)
+    if not isinstance(value, int):
+        return None
+    return max(argument.least, value if argument.most is None else min(value, argument.most))
 
 
 def _whole(value: object) -> object:

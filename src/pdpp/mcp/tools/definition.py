@@ -46,7 +46,12 @@ SIGNATURES: dict[str, Signature] = {
         ),
         signature(
             "aggregate",
-            {"stream": "messages", "metric": "count", "group_by": "from"},
+            {
+                "stream": "messages",
+                "metric": "count",
+                "group_by_time": "sent_at",
+                "granularity": "month",
+            },
             [
                 Argument("stream", required=True),
                 Argument(

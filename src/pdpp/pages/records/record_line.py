@@ -9,6 +9,7 @@ from pdpp.authz.requester import one_line
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import path_part
 from pdpp.model.declaration import Role
+from pdpp.model.errors import NotFound
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.record_title import presented, untitled
@@ -37,6 +38,8 @@ class RecordLine(NamedTuple):
     time: str
     actor: str
     passage: Sequence[PassagePart] = ()
+    missing: str = ""
+    """The words of a question that the record lacks."""
 
 
 def record_address(base: str, connection_id: str, stream: str, record_id: str) -> str:
@@ -44,8 +47,8 @@ def record_address(base: str, connection_id: str, stream: str, record_id: str) -
     return f"{base}/r/" + "/".join(path_part(part) for part in (connection_id, stream, record_id))
 
 
-def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> RecordLine:
-    """Return a hit of a search."""
+async def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> RecordLine:
+    """Return a hit of a search; one that has neither title nor passage shows how it begins."""
     address = record_address(reader.base, hit["connection_id"], hit["stream"], hit["record_key"])
     passage: Sequence[PassagePart] = ()
     for excerpt in hit["evidence_excerpts"][:1]:
@@ -54,7 +57,8 @@ def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> Record
         address += "?" + urlencode({"field": excerpt["field_path"], "chars": chars})
     kind, time = _label(reader, hit), dates.event(hit["event_time"])
     title = hit["title"]
-    if untitled(title, hit["display_name"], hit["stream"]):
+    if untitled(title, hit["display_name"], kind):
+        passage = passage or await _beginning_of_hit(reader, hit)
         title = _instead_of_title("".join(part.text for part in passage), kind, time)
     return RecordLine(
         title=one_line(title, _LONGEST),
@@ -64,7 +68,17 @@ def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> Record
         time=time,
         actor="",
         passage=passage,
+        missing=one_line(", ".join(hit["missing"]), _LONGEST),
     )
+
+
+async def _beginning_of_hit(reader: PageReader, hit: Mapping[str, Any]) -> Sequence[PassagePart]:
+    names = {"stream": hit["stream"], "record_id": hit["record_key"]}
+    query = {"connection_id": hit["connection_id"]}
+    try:
+        return _beginning(reader, await reader.operate("getRecord", names, query))
+    except NotFound:  # It was deleted since it was found.
+        return ()
 
 
 def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> RecordLine:

@@ -153,7 +153,7 @@ async def _searched(reader: PageReader, filters: SearchFilters, dates: Dates, zo
     summary = "" if count is None else f"{counted(count, 'record')} found"
     words = answer["meta"].get("try", {}).get("words", ())
     return Results(
-        lines=[hit_line(reader, hit, dates) for hit in answer["data"]],
+        lines=[await hit_line(reader, hit, dates) for hit in answer["data"]],
         summary=summary,
         next=_next(filters, answer),
         words=words,
