@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pdpp.evidence.language.members import members_of
 from pdpp.evidence.language.stems import ALGORITHMS, stems_of
-from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.stop_words import QUESTION_WORDS, STOP_WORDS
 from pdpp.evidence.language.tables import (
     RARE,
     common_words,
@@ -202,7 +202,9 @@ def _told(own: int, others: int, *, spelled: bool) -> bool:
 
 
 def _holds_together(word: str, language: str) -> bool:
-    """Tell whether a word is so common in a language that it says nothing of what is asked for."""
+    """Tell whether a word says nothing of what is asked for: it is common, or asks."""
+    if word in QUESTION_WORDS.get(language, ()):
+        return True
     most = _STOP_FREQUENCY if language in ALGORITHMS else _SYLLABLE_FREQUENCY
     return frequencies(language).get(stems_of(language)[word], 0) >= most
 

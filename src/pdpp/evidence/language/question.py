@@ -204,7 +204,9 @@ class _Parser:
             bare = f"{bare[:start]} {bare[end:]}"
             # Between two plain words of it a phrase or an operator may stand: then it stays.
             untimed = untimed.replace(plain[start:end], " ", 1)
-        asked = [*self._words, *self._grouped(_plain_words(bare, plain)), *_dated(plain, named)]
+        timed = any(not moment.loose for moment in named)
+        plain_words = _plain_words(bare, plain, timed=timed)
+        asked = [*self._words, *self._grouped(plain_words), *_dated(plain, named)]
         words = _once(asked)
         best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
         return Question(
@@ -233,12 +235,16 @@ def _once(asked: Iterable[_Asked]) -> tuple[_Asked, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def _plain_words(text: str, whole: str) -> list[Word]:
-    """Return the words of a question that are ranked, without those that only hold it together."""
+def _plain_words(text: str, whole: str, *, timed: bool) -> list[Word]:
+    """Return the words of a question that are ranked, without those that only hold it together.
+
+    These are looked for where there are no others, unless a time is asked for: "what was in May?".
+    """
     words = pieces(text)
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     telling = [word for word in words if word not in STOP_WORDS or word in named]
-    return asked_words([whole], telling or words, joined=True)
+    kept = telling or ([] if timed else words)
+    return asked_words([whole], kept, joined=True)
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
