@@ -14,9 +14,12 @@ from typing import NamedTuple, TypeVar
 from pdpp.evidence.analyse import Phrase, phrase_of
 from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
 from pdpp.evidence.language.calendar_words import MONTHS
+from pdpp.evidence.language.clock import with_plain_clocks
 from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.tables import RARE, weight
 from pdpp.evidence.language.terms import pieces
-from pdpp.evidence.language.when import Moment, day_named, moments
+from pdpp.evidence.language.when import Moment, Unit, day_named, moments
+from pdpp.evidence.language.word_parts import date_apart
 from pdpp.model.errors import InvalidRequest
 
 _Asked = TypeVar("_Asked")
@@ -240,6 +243,7 @@ def _plain_words(text: str, whole: str, *, timed: bool) -> list[Word]:
 
     These are looked for where there are no others, unless a time is asked for: "what was in May?".
     """
+    text, whole = with_plain_clocks(text), with_plain_clocks(whole)
     words = pieces(text)
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     telling = [word for word in words if word not in STOP_WORDS or word in named]
@@ -251,11 +255,13 @@ def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
     """Return the words of time expressions, which a record may also hold in its text."""
     words = []
     for number, moment in enumerate(named, start=1):
-        date_words = [
-            word for word in pieces(text[slice(*moment.span)]) if word.isdecimal() or word in MONTHS
-        ]
+        written = pieces(text[slice(*moment.span)])
+        date_words = [word for word in written if word.isdecimal() or word in MONTHS]
         if date_words and not moment.loose:
             dated = asked_words([text], date_words)
+            if moment.unit in (Unit.DAY, Unit.DAY_OF_YEAR):
+                term = date_apart(moment.start.day, moment.start.month)
+                dated.append(Word(" ".join(written), ((term, weight(RARE)),)))
             words += [word._replace(moment=number, related=()) for word in dated]
     return words
 
