@@ -217,6 +217,18 @@ def test_a_word_that_is_misspelt_in_its_ending_is_read_as_the_nearest(
     assert scores(world, world.reach(keys=[]), misspelt) == {}
 
 
+def test_what_is_shortened_is_not_read_as_another_word(world: World) -> None:
+    chat(world).put(
+        {
+            "appointment": message(1, "Nora", "Your appointment is confirmed", chat="one"),
+            "app": message(20, "Nora", "Get our new appl for phones", chat="two"),
+        }
+    )
+    page = world.store.search(SearchQuery((world.reach(),), ask("which appt is mine"), 5))
+    assert [world.key(hit.record) for hit in page.hits] == ["appointment"]
+    assert page.repaired == {}
+
+
 def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:
     chat(world).put(
         {

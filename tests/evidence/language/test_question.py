@@ -48,6 +48,27 @@ def test_the_words_that_a_question_of_another_language_asks_with_are_not_looked_
     assert words(q) == asked
 
 
+@pytest.mark.parametrize("q", ["dr bills", "song bills", "san bills", "tap bills"])
+def test_one_word_of_a_language_of_other_letters_does_not_make_a_question_one_of_it(q: str) -> None:
+    bills = parse_question(q, TODAY).words[-1]
+    assert "bill" in dict(bills.terms)
+    assert "invoic" in dict(bills.related)
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        *(("appt", "appoint"), ("appointment", "appt"), ("bday", "birthday"), ("xmas", "christma")),
+        *(("nine", "9"), ("9", "nine"), ("twelve", "12"), ("second", "2nd"), ("3rd", "third")),
+    ],
+)
+def test_what_people_shorten_and_small_numbers_are_found_in_either_way(
+    asked: str, held: str
+) -> None:
+    (word,) = parse_question(asked, TODAY).words
+    assert dict(word.related)[held] > 0
+
+
 def test_what_is_asked_for_twice_is_looked_for_once() -> None:
     question = parse_question(
         'kel* +quay -reed -"low tide" "high tide" from:rui in:home ' * 30, TODAY

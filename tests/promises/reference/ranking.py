@@ -193,7 +193,7 @@ def _meant(
         if any(_strength(one, {way}, further=0) for one in rows):
             repaired[word.text] = [way]
             return [word._replace(terms=((way, 0.8 * word.weight),), guesses=())]
-    if any(term in frequencies("en") for term, _ in word.terms):
+    if word.has_meaning or any(term in frequencies("en") for term, _ in word.terms):
         return meant  # spelled right, and nowhere to be seen
     near = (_nearest(word.terms[0][0], vocabulary) or _nearest_forms(word, vocabulary))[:2]
     if not near:

@@ -82,6 +82,11 @@ class Word(NamedTuple):
         return [term for term, _ in (*self.terms, *self.guesses)]
 
     @property
+    def has_meaning(self) -> bool:
+        """Tell whether the word has a known meaning, so that it is not misspelt."""
+        return bool(self.related)
+
+    @property
     def is_apart(self) -> bool:
         """Tell whether a text holds the word only in all its parts, as it does a date."""
         return all(" " in term for term, _ in self.terms)
@@ -190,7 +195,7 @@ def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
 
 def _guessed(words: Sequence[str], text: str, language: str) -> tuple[str, ...]:
     """Return the languages that a question may be in, none where common words tell its own."""
-    if not words or (language != "en" and language not in _LATIN):
+    if not words or not (language in _LATIN or all(map(str.isascii, words))):
         return ()
     votes = common_words().votes(words)
     own = votes.pop(language, 0)

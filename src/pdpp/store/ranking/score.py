@@ -202,7 +202,7 @@ class Ranking:
     def _respelled(self, word: Word, postings: dict[TermGroup, Postings]) -> tuple[Word, ...]:
         """Return the nearest visible words to one that nothing visible holds, else this word."""
         unit = (word,)
-        if any(term in frequencies("en") for term, _ in word.terms):
+        if word.has_meaning or any(term in frequencies("en") for term, _ in word.terms):
             # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
         near = nearest_terms(self._index, word.own, self._check, word.text)
