@@ -160,6 +160,30 @@ def test_a_word_that_nothing_holds_is_found_where_it_is_written_apart(world: Wor
     assert (other.hits, other.repaired) == ((), {})
 
 
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        ("+351912345678", "912 345 678"),
+        ("+351912345678", "912345678"),
+        ("+4915123456789", "0151 2345 6789"),
+        ("015123456789", "+49 151 2345 6789"),
+        ("HV2298771", "HV-2298-771"),
+        ("HHEB417", "HH-EB 417"),
+    ],
+)
+def test_a_number_is_found_as_it_is_written_at_home_and_a_code_with_its_marks(
+    world: World, asked: str, held: str
+) -> None:
+    chat(world).put(
+        {
+            "held": message(1, "Nora", f"It is {held}", chat="one"),
+            "other": message(20, "Nora", "It is 912 000", chat="two"),
+        }
+    )
+    assert list(scores(world, world.reach(), asked)) == ["held"]
+    assert scores(world, world.reach(keys=["other"]), asked) == {}
+
+
 @pytest.mark.parametrize("asked", ["31 July", "july 31st", "31.07.2026", "am 31. Juli"])
 @pytest.mark.parametrize("held", ["by 31 July", "bis zum 31. Juli", "until July 31st", "to 31.07."])
 def test_a_text_that_holds_the_day_is_before_what_happened_near_it(

@@ -30,9 +30,11 @@ def held_together(index: Index, ways: Sequence[str]) -> Iterator[Apart]:
         parts = [
             postings[terms[part]].texts if terms[part] in postings else [] for part in way.split()
         ]
-        together = _together(parts) if all(parts) else None
-        if together is not None and len(together.impacts):
-            yield Apart(way, Postings([together], []))
+        if not all(parts):
+            continue
+        held = parts[0] if len(parts) == 1 else [_together(parts)]
+        if any(len(field.impacts) for field in held):
+            yield Apart(way, Postings(held, []))
 
 
 def _together(parts: Sequence[Sequence[FieldPostings]]) -> FieldPostings:
