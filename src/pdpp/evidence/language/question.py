@@ -51,7 +51,8 @@ class Answer(NamedTuple):
 class Question:
     """A parsed question. ``everything`` asks for all words to be there.
 
-    ``untimed`` is the text without its time expressions, unless these are read as words.
+    ``times`` are its time expressions as they are written; ``untimed`` is the text without them,
+    unless they are read as words.
     """
 
     text: str
@@ -64,6 +65,7 @@ class Question:
     since: date | None = None
     until: date | None = None
     moments: tuple[Moment, ...] = ()
+    times: tuple[str, ...] = ()
     untimed: str = ""
     answer: re.Pattern[str] | None = None
     everything: bool = False
@@ -223,6 +225,7 @@ class _Parser:
             since=self._since,
             until=self._until,
             moments=named,
+            times=tuple(" ".join(plain[slice(*moment.span)].split()) for moment in named),
             untimed=" ".join(untimed.split()),
             answer=_answer(plain),
             everything=everything,
