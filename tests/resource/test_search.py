@@ -136,6 +136,15 @@ def test_a_misspelt_word_is_read_as_the_nearest_and_that_is_told(words: httpx.Cl
     assert by_key["both"]["missing"] == ["heron"]
 
 
+def test_a_time_in_which_nothing_happened_is_told(words: httpx.Client) -> None:
+    body = words.get("/v1/search", params={"q": "kelp on 3 May 1951"}).json()
+    assert [hit["record_key"] for hit in body["data"]] == ["marks"]
+    (warning,) = body["meta"]["warnings"]
+    assert (warning["code"], warning["param"]) == ("nothing_then", "q")
+    assert '"3 May 1951"' in warning["message"]
+    assert words.get("/v1/search", params={"q": "kelp"}).json()["meta"]["warnings"] == []
+
+
 def test_a_hit_that_holds_all_parts_of_a_word_holds_the_word(words: httpx.Client) -> None:
     params = {"q": "harbourlight", "match": "all"}
     body = words.get("/v1/search", params=params).json()

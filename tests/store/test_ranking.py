@@ -161,6 +161,71 @@ def test_a_word_that_nothing_holds_is_found_where_it_is_written_apart(world: Wor
 
 
 @pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        ("+351912345678", "912 345 678"),
+        ("+351912345678", "912345678"),
+        ("+4915123456789", "0151 2345 6789"),
+        ("015123456789", "+49 151 2345 6789"),
+        ("HV2298771", "HV-2298-771"),
+        ("HHEB417", "HH-EB 417"),
+    ],
+)
+def test_a_number_is_found_as_it_is_written_at_home_and_a_code_with_its_marks(
+    world: World, asked: str, held: str
+) -> None:
+    chat(world).put(
+        {
+            "held": message(1, "Nora", f"It is {held}", chat="one"),
+            "other": message(20, "Nora", "It is 912 000", chat="two"),
+        }
+    )
+    assert list(scores(world, world.reach(), asked)) == ["held"]
+    assert scores(world, world.reach(keys=["other"]), asked) == {}
+
+
+@pytest.mark.parametrize("asked", ["31 July", "july 31st", "31.07.2026", "am 31. Juli"])
+@pytest.mark.parametrize("held", ["by 31 July", "bis zum 31. Juli", "until July 31st", "to 31.07."])
+def test_a_text_that_holds_the_day_is_before_what_happened_near_it(
+    world: World, asked: str, held: str
+) -> None:
+    later = {**message(3, "Nora", "See you", chat="two"), "at": "2026-08-03T10:00:00Z"}
+    on_it = {**message(3, "Nora", "Take care", chat="three"), "at": "2026-07-31T10:00:00Z"}
+    chat(world).put(
+        {"held": message(1, "Nora", f"Please answer {held}"), "later": later, "on it": on_it}
+    )
+    found = scores(world, world.reach(), f"what is due {asked}")
+    assert found["on it"] > found["held"] > found["later"]
+    alone = scores(world, world.reach(fields=["id", "at", "sender"]), f"what is due {asked}")
+    assert "held" not in alone
+
+
+@pytest.mark.parametrize("asked", ["4:30pm", "4.30 p.m.", "16:30", "16h30", "4:30 PM"])
+@pytest.mark.parametrize("held", ["4:30pm", "4:30 p.m.", "16:30", "16.30 Uhr"])
+def test_a_time_of_day_is_found_however_it_is_written(world: World, asked: str, held: str) -> None:
+    chat(world).put(
+        {
+            "held": message(1, "Nora", f"The dentist sees you at {held}", chat="one"),
+            "other": message(20, "Nora", "The dentist sees you at 9:15", chat="two"),
+            "number": message(40, "Nora", "The dentist sees you in room 4", chat="three"),
+        }
+    )
+    found = scores(world, world.reach(), f"dentist {asked}")
+    assert found["held"] > max(found["other"], found["number"])
+
+
+def test_an_hour_of_a_day_is_found_by_its_other_number(world: World) -> None:
+    chat(world).put(
+        {
+            "held": message(1, "Nora", "Doors open at 19:00", chat="one"),
+            "other": message(20, "Nora", "Doors open for 19 people", chat="two"),
+        }
+    )
+    found = scores(world, world.reach(), "doors open 7pm")
+    assert found["held"] > found["other"]
+
+
+@pytest.mark.parametrize(
     "misspelt",
     [
         *("appointmnet", "appointmetn", "appointemnt", "confirmde", "vaccinatoin", "vaccintaion"),
@@ -174,6 +239,18 @@ def test_a_word_that_is_misspelt_in_its_ending_is_read_as_the_nearest(
     chat(world).put({"a": message(1, "Nora", text)})
     assert list(scores(world, world.reach(), misspelt)) == ["a"]
     assert scores(world, world.reach(keys=[]), misspelt) == {}
+
+
+def test_what_is_shortened_is_not_read_as_another_word(world: World) -> None:
+    chat(world).put(
+        {
+            "appointment": message(1, "Nora", "Your appointment is confirmed", chat="one"),
+            "app": message(20, "Nora", "Get our new appl for phones", chat="two"),
+        }
+    )
+    page = world.store.search(SearchQuery((world.reach(),), ask("which appt is mine"), 5))
+    assert [world.key(hit.record) for hit in page.hits] == ["appointment"]
+    assert page.repaired == {}
 
 
 def test_a_name_without_its_accents_still_names_its_actor(world: World) -> None:

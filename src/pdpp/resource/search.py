@@ -50,6 +50,7 @@ The days that the question names do not limit these counts: the bars show where 
 """
 
 _MOST_STREAMS = 20
+_LONGEST_TIME = 40
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
@@ -124,6 +125,7 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
     data, fitting = _data(call, page, marker, kind)
     call.served.append(partial(of_hits, page.hits[: len(data)], data))
     warnings = [] if mode == "search" or encoder is not None else [_BY_WORDS]
+    warnings += [_nothing_then(time) for time in page.empty_times]
     return list_envelope(
         call,
         data,
@@ -155,6 +157,15 @@ def _zone(call: Call) -> tzinfo:
     if name is not None:
         return zone(name)
     return instant.to_datetime(call.now).astimezone().tzinfo or UTC
+
+
+def _nothing_then(time: str) -> WarningJson:
+    return {
+        "code": "nothing_then",
+        "message": f'No visible record is of the time "{time[:_LONGEST_TIME]}"; '
+        "whatever is found is of another time.",
+        "param": "q",
+    }
 
 
 def _hints(page: HitPage, reaches: Sequence[Reach]) -> SearchHints:

@@ -156,7 +156,8 @@ class HitPage(NamedTuple):
     """Hits in order, of ``ranked`` records that answer.
 
     ``suggested`` are visible words near to those of a question without hits; ``repaired`` says
-    which visible words stand for one that no visible record holds.
+    which visible words stand for one that no visible record holds. ``empty_times`` are the time
+    expressions of the question in which no visible record happened.
     """
 
     hits: tuple[Hit, ...]
@@ -165,3 +166,4 @@ class HitPage(NamedTuple):
     suggested: tuple[str, ...] = ()
     repaired: Mapping[str, tuple[str, ...]] = {}
     months: Mapping[str, int] = {}
+    empty_times: tuple[str, ...] = ()

@@ -22,6 +22,53 @@ def test_words_that_hold_a_question_together_are_not_looked_for() -> None:
     assert words("IS IT PAID") == ["paid"]
 
 
+@pytest.mark.parametrize(
+    "q", ["What was on 12 March?", "what did I do in March?", "who was it in March"]
+)
+def test_a_question_about_a_time_alone_looks_for_no_word_that_holds_it_together(q: str) -> None:
+    question = parse_question(q, TODAY)
+    assert all(word.moment for word in question.words)
+    assert question.moments
+
+
+@pytest.mark.parametrize(
+    ("q", "asked"),
+    [
+        ("Wann kommt meine Mutter an?", ["kommt", "mutter"]),
+        ("Wie viel kostet die Miete und wer hat sie bezahlt?", ["kostet", "miete", "bezahlt"]),
+        ("¿Cuándo llega mi madre y dónde está la llave?", ["llega", "madre", "llave"]),
+        ("Combien coûte le loyer et quelle est la caution ?", ["coute", "loyer", "caution"]),
+        ("Сколько стоит аренда?", ["стоит", "аренда"]),
+        ("when is the wo de wer meeting", ["wo", "de", "wer", "meeting"]),
+    ],
+)
+def test_the_words_that_a_question_of_another_language_asks_with_are_not_looked_for(
+    q: str, asked: list[str]
+) -> None:
+    assert words(q) == asked
+
+
+@pytest.mark.parametrize("q", ["dr bills", "song bills", "san bills", "tap bills"])
+def test_one_word_of_a_language_of_other_letters_does_not_make_a_question_one_of_it(q: str) -> None:
+    bills = parse_question(q, TODAY).words[-1]
+    assert "bill" in dict(bills.terms)
+    assert "invoic" in dict(bills.related)
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        *(("appt", "appoint"), ("appointment", "appt"), ("bday", "birthday"), ("xmas", "christma")),
+        *(("nine", "9"), ("9", "nine"), ("twelve", "12"), ("second", "2nd"), ("3rd", "third")),
+    ],
+)
+def test_what_people_shorten_and_small_numbers_are_found_in_either_way(
+    asked: str, held: str
+) -> None:
+    (word,) = parse_question(asked, TODAY).words
+    assert dict(word.related)[held] > 0
+
+
 def test_what_is_asked_for_twice_is_looked_for_once() -> None:
     question = parse_question(
         'kel* +quay -reed -"low tide" "high tide" from:rui in:home ' * 30, TODAY
@@ -181,7 +228,7 @@ def test_a_stem_of_a_guessed_language_that_is_another_word_weighs_as_that_word()
 
 
 def test_words_that_hold_a_question_of_another_language_together_are_not_looked_for() -> None:
-    assert words("Welches Hotel hatte ich gebucht?") == ["welches", "hotel", "gebucht"]
+    assert words("Welches Hotel hatte ich gebucht?") == ["hotel", "gebucht"]
     # Syllables of Vietnamese are all short and common; those that tell are kept.
     assert "nha" in words("nhà của tôi ở đâu")
 

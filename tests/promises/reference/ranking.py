@@ -29,6 +29,7 @@ from pdpp.store.ranking.days import instant_of, stretches
 from pdpp.store.ranking.nearest import ENDINGS
 from pdpp.store.ranking.score import (
     ACTOR_BONUS,
+    DATE_HELD,
     DATE_WORD,
     FURTHER_NAME,
     KIND_BONUS,
@@ -101,7 +102,10 @@ def ranked(
     for unit, name in zip(units, names, strict=True):
         for one in rows:
             _score(
-                one, unit, NAME_PART if name else 1.0, DATE_WORD * norm if unit[0].moment else None
+                one,
+                unit,
+                NAME_PART if name else 1.0,
+                _most_of_date(unit[0]) * norm if unit[0].moment else None,
             )
     for one in rows:
         one.value = sum(one.units) / norm
@@ -130,6 +134,11 @@ def ranked(
     allowed.sort(key=lambda one: one.place)
     hits = [_hit(one, asked, repaired) for one in allowed]
     return {"hits": hits, "repaired": repaired, "months": dict(months)}
+
+
+def _most_of_date(word: Word) -> float:
+    """Return what a word of a date is worth at most, or the whole date."""
+    return DATE_HELD if " " in word.terms[0][0] else DATE_WORD
 
 
 def _candidates(feed: Feed) -> list[Candidate]:
@@ -174,7 +183,7 @@ def _meant(
     vocabulary = _vocabulary(rows)
     held = vocabulary | {term for one in rows for term in one.actors}
     meant = [_spelled_out(word, vocabulary) for word in unit]
-    known = any(term in held for word in meant for term in word.own)
+    known = any(term in held or _stands_apart(term, rows) for word in meant for term in word.own)
     word = meant[0]
     if known or len(meant) > 1 or word.prefix is not None or word.required or word.moment:
         return meant
@@ -184,7 +193,7 @@ def _meant(
         if any(_strength(one, {way}, further=0) for one in rows):
             repaired[word.text] = [way]
             return [word._replace(terms=((way, 0.8 * word.weight),), guesses=())]
-    if any(term in frequencies("en") for term, _ in word.terms):
+    if word.has_meaning or any(term in frequencies("en") for term, _ in word.terms):
         return meant  # spelled right, and nowhere to be seen
     near = (_nearest(word.terms[0][0], vocabulary) or _nearest_forms(word, vocabulary))[:2]
     if not near:
@@ -193,6 +202,11 @@ def _meant(
     table = frequencies("en")
     terms = tuple((t, weight(table[t]) if t in table else 0.5 * word.weight) for t in near)
     return [word._replace(terms=terms, guesses=())]
+
+
+def _stands_apart(term: str, rows: Sequence[Candidate]) -> bool:
+    """Tell whether a row holds all parts of a term that is written apart."""
+    return " " in term and any(_strength(one, {term}, further=0) for one in rows)
 
 
 def _vocabulary(rows: Sequence[Candidate]) -> set[str]:
@@ -293,8 +307,12 @@ def _score(one: Candidate, unit: Sequence[Word], part: float, most: float | None
     best, itself = 0.0, False
     for word in unit:
         for terms in (word.terms, word.guesses):
-            for each in {each for _, each in terms}:
-                alike = {term for term, other in terms if other == each}
+            apart = [({term}, each) for term, each in terms if " " in term]
+            whole = [(term, each) for term, each in terms if " " not in term]
+            for alike, each in [
+                *apart,
+                *(({t for t, w in whole if w == each}, each) for each in {w for _, w in whole}),
+            ]:
                 strength = _strength(one, alike, further=0.25)
                 best = max(best, strength * (part * each / 255))
                 itself = itself or strength > 0

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from pdpp.evidence.language.clock import clock_terms
 from pdpp.evidence.language.members import members_of
 from pdpp.evidence.language.stems import ALGORITHMS, stems_of
-from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.stop_words import QUESTION_WORDS, STOP_WORDS
 from pdpp.evidence.language.tables import (
     RARE,
     common_words,
@@ -81,6 +82,16 @@ class Word(NamedTuple):
         return [term for term, _ in (*self.terms, *self.guesses)]
 
     @property
+    def has_meaning(self) -> bool:
+        """Tell whether the word has a known meaning, so that it is not misspelt."""
+        return bool(self.related)
+
+    @property
+    def is_apart(self) -> bool:
+        """Tell whether a text holds the word only in all its parts, as it does a date."""
+        return all(" " in term for term, _ in self.terms)
+
+    @property
     def same(self) -> Iterator[str]:
         """Yield the terms that mean the word itself: its own and those as good as it."""
         yield from (term for term, _ in self.terms)
@@ -102,7 +113,8 @@ def asked_words(
 ) -> list[Word]:
     """Return the words of a question that are written in some context, none of them twice.
 
-    ``joined`` words are also looked for as one with their neighbours.
+    ``joined`` words are also looked for as one with their neighbours, and times of day as others
+    write them.
     """
     text = " ".join(context)
     around = pieces(text)
@@ -119,13 +131,16 @@ def asked_words(
         return asked
     # Where nothing tells the language, a word that was left out may be half of one: "wi-fi".
     telling = {word for word in around if word not in STOP_WORDS} if guessed else set(kept)
-    return _joined(asked, around, telling, ("en", "de") if guessed else languages)
+    terms = _joined(around, telling, ("en", "de") if guessed else languages)
+    for word, term in clock_terms(text):
+        terms.setdefault(word, []).append(term)
+    return [_looked_for_as(word, terms.get(word.text, ())) for word in asked]
 
 
 def _joined(
-    words: Sequence[Word], around: Sequence[str], telling: set[str], languages: Sequence[str]
-) -> list[Word]:
-    """Return words that are looked for as one with their telling neighbours too."""
+    around: Sequence[str], telling: set[str], languages: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return for words the terms that they are as one with their telling neighbours."""
     terms: dict[str, list[str]] = {}
     for one, other in pairwise(around):
         if one in telling and other in telling and _may_be_one(one, other):
@@ -134,7 +149,7 @@ def _joined(
             terms.setdefault(other, []).extend(as_one)
     for group, number in _long_numbers(around):
         terms.setdefault(group, []).append(number)
-    return [_looked_for_as(word, terms.get(word.text, ())) for word in words]
+    return terms
 
 
 def _long_numbers(around: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -180,7 +195,7 @@ def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
 
 def _guessed(words: Sequence[str], text: str, language: str) -> tuple[str, ...]:
     """Return the languages that a question may be in, none where common words tell its own."""
-    if not words or (language != "en" and language not in _LATIN):
+    if not words or not (language in _LATIN or all(map(str.isascii, words))):
         return ()
     votes = common_words().votes(words)
     own = votes.pop(language, 0)
@@ -202,7 +217,9 @@ def _told(own: int, others: int, *, spelled: bool) -> bool:
 
 
 def _holds_together(word: str, language: str) -> bool:
-    """Tell whether a word is so common in a language that it says nothing of what is asked for."""
+    """Tell whether a word says nothing of what is asked for: it is common, or asks."""
+    if word in QUESTION_WORDS.get(language, ()):
+        return True
     most = _STOP_FREQUENCY if language in ALGORITHMS else _SYLLABLE_FREQUENCY
     return frequencies(language).get(stems_of(language)[word], 0) >= most
 

@@ -57,8 +57,8 @@ class Marker:
         self._check = check
         self._related: dict[str, int] = {}
         self._prefixes: list[tuple[Phrase, int]] = []
-        self._parts: dict[int, range] = {}
-        """The words that are written apart, each with the indexes of its parts."""
+        self._parts: list[tuple[int, range]] = []
+        """The ways in which words are written apart, each with the indexes of its parts."""
         self._count = len(self.words)
         holders: dict[str, list[int]] = {}
         for at, word in enumerate(question.words):
@@ -86,9 +86,10 @@ class Marker:
 
     def _take_apart(self, word: int, parts: Sequence[str], holders: dict[str, list[int]]) -> None:
         """Look for the parts of a word, which count only in a record that holds all of them."""
-        self._parts[word] = range(self._count, self._count + len(parts))
+        indexes = range(self._count, self._count + len(parts))
+        self._parts.append((word, indexes))
         self._count += len(parts)
-        for index, part in zip(self._parts[word], parts, strict=True):
+        for index, part in zip(indexes, parts, strict=True):
             for term in part_terms(part):
                 holders.setdefault(term, []).append(index)
 
@@ -214,13 +215,13 @@ class Marker:
             return frozenset()
         indexes = frozenset(match_indexes)
         held = self._held(indexes)
-        lone = {at for word, parts in self._parts.items() if word not in held for at in parts}
+        lone = {at for _, parts in self._parts if not held.issuperset(parts) for at in parts}
         return frozenset(at for at in indexes if lone.issuperset(self._shared.get(at, (at,))))
 
     def _held(self, indexes: Iterable[int]) -> set[int]:
         """Return the words, and the parts of words, that a record holds by match indexes."""
         held = {word for at in indexes for word in self._shared.get(at, (at,))}
-        return held.union(word for word, parts in self._parts.items() if held.issuperset(parts))
+        return held.union(word for word, parts in self._parts if held.issuperset(parts))
 
 
 def _stems_in(text: str) -> Stems:

@@ -14,9 +14,12 @@ from typing import NamedTuple, TypeVar
 from pdpp.evidence.analyse import Phrase, phrase_of
 from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
 from pdpp.evidence.language.calendar_words import MONTHS
+from pdpp.evidence.language.clock import with_plain_clocks
 from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.tables import RARE, weight
 from pdpp.evidence.language.terms import pieces
-from pdpp.evidence.language.when import Moment, day_named, moments
+from pdpp.evidence.language.when import Moment, Unit, day_named, moments
+from pdpp.evidence.language.word_parts import date_apart
 from pdpp.model.errors import InvalidRequest
 
 _Asked = TypeVar("_Asked")
@@ -48,7 +51,8 @@ class Answer(NamedTuple):
 class Question:
     """A parsed question. ``everything`` asks for all words to be there.
 
-    ``untimed`` is the text without its time expressions, unless these are read as words.
+    ``times`` are its time expressions as they are written; ``untimed`` is the text without them,
+    unless they are read as words.
     """
 
     text: str
@@ -61,6 +65,7 @@ class Question:
     since: date | None = None
     until: date | None = None
     moments: tuple[Moment, ...] = ()
+    times: tuple[str, ...] = ()
     untimed: str = ""
     answer: re.Pattern[str] | None = None
     everything: bool = False
@@ -204,7 +209,9 @@ class _Parser:
             bare = f"{bare[:start]} {bare[end:]}"
             # Between two plain words of it a phrase or an operator may stand: then it stays.
             untimed = untimed.replace(plain[start:end], " ", 1)
-        asked = [*self._words, *self._grouped(_plain_words(bare, plain)), *_dated(plain, named)]
+        timed = any(not moment.loose for moment in named)
+        plain_words = _plain_words(bare, plain, timed=timed)
+        asked = [*self._words, *self._grouped(plain_words), *_dated(plain, named)]
         words = _once(asked)
         best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
         return Question(
@@ -218,6 +225,7 @@ class _Parser:
             since=self._since,
             until=self._until,
             moments=named,
+            times=tuple(" ".join(plain[slice(*moment.span)].split()) for moment in named),
             untimed=" ".join(untimed.split()),
             answer=_answer(plain),
             everything=everything,
@@ -233,23 +241,30 @@ def _once(asked: Iterable[_Asked]) -> tuple[_Asked, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def _plain_words(text: str, whole: str) -> list[Word]:
-    """Return the words of a question that are ranked, without those that only hold it together."""
+def _plain_words(text: str, whole: str, *, timed: bool) -> list[Word]:
+    """Return the words of a question that are ranked, without those that only hold it together.
+
+    These are looked for where there are no others, unless a time is asked for: "what was in May?".
+    """
+    text, whole = with_plain_clocks(text), with_plain_clocks(whole)
     words = pieces(text)
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     telling = [word for word in words if word not in STOP_WORDS or word in named]
-    return asked_words([whole], telling or words, joined=True)
+    kept = telling or ([] if timed else words)
+    return asked_words([whole], kept, joined=True)
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
     """Return the words of time expressions, which a record may also hold in its text."""
     words = []
     for number, moment in enumerate(named, start=1):
-        date_words = [
-            word for word in pieces(text[slice(*moment.span)]) if word.isdecimal() or word in MONTHS
-        ]
+        written = pieces(text[slice(*moment.span)])
+        date_words = [word for word in written if word.isdecimal() or word in MONTHS]
         if date_words and not moment.loose:
             dated = asked_words([text], date_words)
+            if moment.unit in (Unit.DAY, Unit.DAY_OF_YEAR):
+                term = date_apart(moment.start.day, moment.start.month)
+                dated.append(Word(" ".join(written), ((term, weight(RARE)),)))
             words += [word._replace(moment=number, related=()) for word in dated]
     return words
 

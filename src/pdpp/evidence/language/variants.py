@@ -1,6 +1,7 @@
 """Variants: English words that mean the same thing in everyday papers, letters and talk.
 
-British and American words for one thing, and the few names that one paper or person goes by. Words
+British and American words for one thing, the few names that one paper or person goes by, what
+people shorten, and small numbers, which are written in letters or in digits. Words
 that are only near in meaning come from a table; these are as good as the word itself, or nearly.
 """
 
@@ -93,6 +94,57 @@ _GROUPS = """
     centre center
     grey gray
     tyre tire
+    account acct
+    address addr
+    apartment apt
+    appointment appt
+    avenue ave
+    birthday bday
+    christmas xmas
+    department dept
+    doctor dr
+    document doc
+    hour hr
+    information info
+    laboratory lab
+    maximum max
+    meeting mtg
+    message msg
+    minute min
+    password pw pwd
+    photo pic
+    professor prof
+    quantity qty
+    reference ref
+    road rd
+    street st
+    telephone phone tel
+    temperature temp
+    university uni
+    week wk
+    year yr
+    two 2
+    three 3
+    four 4
+    five 5
+    six 6
+    seven 7
+    eight 8
+    nine 9
+    ten 10
+    eleven 11
+    twelve 12
+    fifteen 15
+    twenty 20
+    thirty 30
+    forty 40
+    fifty 50
+    hundred 100
+    first 1st
+    second 2nd
+    third 3rd
+    fourth 4th
+    fifth 5th
 """
 
 

@@ -1,6 +1,6 @@
-"""Words apart: where a word that nothing holds is written as several."""
+"""Words apart: where a word that is written as several stands in all its parts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -19,15 +19,22 @@ class Apart(NamedTuple):
 
 def written_apart(index: Index, text: str) -> Apart | None:
     """Return a word in the first way in which a visible row holds all its parts."""
-    ways = list(ways_apart(text))
-    terms = {part: part_terms(part) for way in ways for part in way}
+    return next(held_together(index, list(map(" ".join, ways_apart(text)))), None)
+
+
+def held_together(index: Index, ways: Sequence[str]) -> Iterator[Apart]:
+    """Yield those of some ways to write a word apart of which a visible row holds all parts."""
+    terms = {part: part_terms(part) for way in ways for part in way.split()}
     postings = index.postings(sorted(set(terms.values()))) if terms else {}
     for way in ways:
-        parts = [postings[terms[part]].texts for part in way if terms[part] in postings]
-        together = _together(parts) if len(parts) == len(way) and all(parts) else None
-        if together is not None and len(together.impacts):
-            return Apart(" ".join(way), Postings([together], []))
-    return None
+        parts = [
+            postings[terms[part]].texts if terms[part] in postings else [] for part in way.split()
+        ]
+        if not all(parts):
+            continue
+        held = parts[0] if len(parts) == 1 else [_together(parts)]
+        if any(len(field.impacts) for field in held):
+            yield Apart(way, Postings(held, []))
 
 
 def _together(parts: Sequence[Sequence[FieldPostings]]) -> FieldPostings:

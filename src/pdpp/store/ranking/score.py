@@ -5,7 +5,7 @@ its impact says, plus what it gets for an actor the question names and for a day
 function of the question and of the row's own visible fields.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from pdpp.evidence.language.asked_word import Word
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.tables import common_words, frequencies, weight
-from pdpp.store.ranking.apart import written_apart
+from pdpp.store.ranking.apart import held_together, written_apart
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import (
     Bools,
@@ -37,6 +37,9 @@ KIND_BONUS = 0.20
 """What a row gets for being of a stream that the question names: "photos of the kitchen"."""
 DATE_WORD = 0.05
 """What a word of a date is worth at most where it stands in a text: the date itself counts more."""
+DATE_HELD = 0.15
+"""What a day is worth at most, beside its words, where a text holds all of it. So it counts for
+less than to have happened then, and for more than to have happened in the week after."""
 NAME_PART = 0.5
 """How much a name counts where it stands in a text: it is mostly said of whom, not what. That of a
 stream counts as little, because it says where to look."""
@@ -140,7 +143,7 @@ class Ranking:
         index = self._index
         asked = [self._meant(unit) for unit in units_of(self._question.words)]
         groups = {group.terms for unit in asked for word in unit for group in groups_of(word)}
-        postings = index.postings(sorted(groups))
+        postings = _postings(index, groups)
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
         norm, of_names, units, names = 0.0, 0.0, [], []
@@ -159,7 +162,8 @@ class Ranking:
         norm = norm + NAME_NORM * of_names if norm else max(of_names, _NO_WORDS)
         for unit in units:
             if unit.words[0].moment:
-                unit.most = min(unit.most, DATE_WORD * norm)
+                most = DATE_HELD if unit.words[0].is_apart else DATE_WORD
+                unit.most = min(unit.most, most * norm)
         return Scores(index.size, units, norm, bonus, self._check, self._repaired, tuple(names))
 
     def _meant(self, unit: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -198,7 +202,7 @@ class Ranking:
     def _respelled(self, word: Word, postings: dict[TermGroup, Postings]) -> tuple[Word, ...]:
         """Return the nearest visible words to one that nothing visible holds, else this word."""
         unit = (word,)
-        if any(term in frequencies("en") for term, _ in word.terms):
+        if word.has_meaning or any(term in frequencies("en") for term, _ in word.terms):
             # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
         near = nearest_terms(self._index, word.own, self._check, word.text)
@@ -289,6 +293,13 @@ class Bonus:
             values[borne] += ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * names[borne]
         if self._kinds is not None:
             values[self._kinds[rows]] += KIND_BONUS
+
+
+def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Postings]:
+    """Return where groups of terms stand, those that are written apart by all of their parts."""
+    apart = sorted(terms[0] for terms in groups if " " in terms[0])
+    postings = index.postings(sorted(terms for terms in groups if " " not in terms[0]))
+    return postings | {(way.words,): way.postings for way in held_together(index, apart)}
 
 
 def units_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:

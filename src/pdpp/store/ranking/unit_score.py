@@ -43,13 +43,15 @@ def groups_of(word: Word) -> list[WeightedGroup]:
     """Return the terms that mean a word: its own together, so far as they weigh alike."""
     # No term twice: its rows would be hits twice. A prefix can be a term by itself, and both the
     # stem of what was asked for and a term that begins so.
-    by_weight: dict[tuple[float, bool], dict[str, None]] = {}
+    by_weight: dict[tuple[float, bool, str], dict[str, None]] = {}
     for guessed, terms in ((False, word.terms), (True, word.guesses)):
         for term, weight in terms:
-            by_weight.setdefault((weight, guessed), {})[term] = None
+            # What is written apart has postings of its own: where all its parts stand.
+            apart = term if " " in term else ""
+            by_weight.setdefault((weight, guessed, apart), {})[term] = None
     own = [
         WeightedGroup(tuple(terms), weight, True, guessed)
-        for (weight, guessed), terms in by_weight.items()
+        for (weight, guessed, _), terms in by_weight.items()
     ]
     return own + [WeightedGroup((term,), weight, False) for term, weight in word.related]
 

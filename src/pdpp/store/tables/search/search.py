@@ -116,7 +116,8 @@ class Searcher:
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
             suggested = self._suggested(visible, question)
-        return HitPage(hits, more, count, suggested, dict(scores.repaired), months)
+        times = _told_times(question, empty)
+        return HitPage(hits, more, count, suggested, dict(scores.repaired), months, times)
 
     def _matches(
         self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
@@ -343,3 +344,12 @@ def _in_any_language(word: Word) -> Word:
 
 def _unhidden(visible: Visible, rows: Longs) -> Longs:
     return rows if visible.hidden is None else rows[~visible.hidden[rows]]
+
+
+def _told_times(question: Question, empty: Container[int]) -> tuple[str, ...]:
+    """Return the times in which nothing visible happened, as the question writes them.
+
+    A loose one may be another word, "march", and is looked for as that.
+    """
+    named = enumerate(zip(question.moments, question.times, strict=True), start=1)
+    return tuple(text for number, (moment, text) in named if number in empty and not moment.loose)

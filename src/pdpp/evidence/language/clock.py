@@ -1,0 +1,60 @@
+"""Times of day: "7pm", "7 p.m." and "19:00" are one time, written in different words."""
+
+import re
+from collections.abc import Iterator
+
+_NOON = 12
+_HALF_DAY = re.compile(
+    r"(?<![\d.,:])(?P<hour>0?[1-9]|1[0-2])(?:[:.h](?P<minutes>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?",
+    re.IGNORECASE,
+)
+_WHOLE_DAY = re.compile(
+    r"(?<![\w.,:/-])(?P<hour>[01]?\d|2[0-3])[:h](?P<minutes>[0-5]\d)(?![\w:]|[.,/-]\d)",
+    re.IGNORECASE,
+)
+
+
+def with_plain_clocks(text: str) -> str:
+    """Return a text whose times of day are in words that texts hold: "7pm" as "7 pm"."""
+    if not any(map(str.isdecimal, text)):
+        return text
+    return _WHOLE_DAY.sub(r"\g<hour>:\g<minutes>", _HALF_DAY.sub(_with_half, text))
+
+
+def _with_half(clock: "re.Match[str]") -> str:
+    minutes = f":{clock['minutes']}" if clock["minutes"] else ""
+    return f"{clock['hour']}{minutes} {clock['half'].lower()}m"
+
+
+def clock_terms(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the words of times of day in such a text, each with a term that may stand for it."""
+    if not any(map(str.isdecimal, text)):
+        return
+    halves = list(_HALF_DAY.finditer(text))
+    for clock in halves:
+        yield from _of_half(clock["hour"], clock["minutes"] or "", f"{clock['half'].lower()}m")
+    for clock in _WHOLE_DAY.finditer(text):
+        if not any(clock.start() == half.start() for half in halves):
+            yield from _of_day(clock["hour"], clock["minutes"])
+
+
+def _of_half(hour: str, minutes: str, half: str) -> Iterator[tuple[str, str]]:
+    """Yield the terms of a time in one half of the day: "16" for "4" and for "pm"."""
+    of_day = int(hour) % _NOON + (_NOON if half == "pm" else 0)
+    yield hour, str(of_day)
+    yield half, f"{of_day} {minutes or '00'}"
+    last = minutes or hour
+    yield last, f"{last}{half}"
+    yield half, f"{last}{half}"
+
+
+def _of_day(hour: str, minutes: str) -> Iterator[tuple[str, str]]:
+    """Yield the terms of a time by 24 hours, as it is written by twelve."""
+    half = "pm" if int(hour) >= _NOON else "am"
+    of_half = str(int(hour) % _NOON or _NOON)
+    yield hour, of_half
+    yield hour, f"{of_half}{half}"
+    yield minutes, f"{minutes}{half}"
+    if not int(minutes):
+        yield minutes, half
+        yield minutes, f"{of_half}{half}"
