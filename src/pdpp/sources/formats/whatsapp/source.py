@@ -40,12 +40,18 @@ _BY_PHONE = re.compile(
 _CUT = "a last line that does not end; the file may be cut off"
 
 _EDITED = re.compile(
-    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje)"
-    r"\.?>\s*\Z"
+    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje"
+    r"|Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada"
+    r"|Esta mensagem foi editada|Dit bericht is bewerkt)\.?>\s*\Z"
 )
 _DELETED = frozenset(
     {"This message was deleted", "You deleted this message", "Diese Nachricht wurde gelöscht"}
-    | {"Se eliminó este mensaje", "Eliminaste este mensaje"}
+    | {"Du hast diese Nachricht gelöscht", "Se eliminó este mensaje", "Eliminaste este mensaje"}
+    | {"Este mensaje fue eliminado", "Ce message a été supprimé", "Vous avez supprimé ce message"}
+    | {"Questo messaggio è stato eliminato", "Hai eliminato questo messaggio", "Mensagem apagada"}
+    | {"Esta mensagem foi apagada", "Esta mensagem foi eliminada", "Você apagou esta mensagem"}
+    | {"Apagou esta mensagem", "Eliminou esta mensagem", "Dit bericht is verwijderd"}
+    | {"Данное сообщение удалено", "Bu mesaj silindi", "הודעה זו נמחקה", "تم حذف هذه الرسالة"}
 )
 """What telephones write in place of a message that was taken back, and behind an edited one."""
 
