@@ -405,6 +405,15 @@ def test_an_export_that_begins_later_changes_no_message_of_before(tmp_path: Path
     assert after == before
 
 
+def test_a_chat_too_large_to_be_held_gives_the_same_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = busy(tmp_path, 0)
+    held = read(SOURCE, path)
+    monkeypatch.setattr("pdpp.sources.formats.whatsapp.source._MOST_HELD", 0)
+    assert read(SOURCE, path) == held
+
+
 def test_messages_after_those_of_a_later_export_are_new_and_in_order(tmp_path: Path) -> None:
     whole, steps = Home(tmp_path / "whole"), Home(tmp_path / "steps")
     steps.bring(busy(tmp_path, 4))

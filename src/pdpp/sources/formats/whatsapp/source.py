@@ -32,6 +32,7 @@ _LOOKED_AT = 60
 _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
+_MOST_HELD = 16 << 20
 _COPY = re.compile(r" ?\(\d+\)\Z")
 _BY_PHONE = re.compile(
     r"0\d{7}-.+|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}.*", re.IGNORECASE | re.DOTALL
@@ -280,8 +281,10 @@ def _decoded(text: bytes) -> str:
     return text.removesuffix(b"\r").decode("utf-8", "replace")
 
 
-def _digests(chat: _Chat) -> Iterator[tuple[str, RecordKey]]:
-    for message in _messages(chat):
+def _digests(
+    chat: _Chat, messages: Iterable[_Message | Skipped]
+) -> Iterator[tuple[str, RecordKey]]:
+    for message in messages:
         if isinstance(message, _Message) and (time := _time(chat, message)) is not None:
             yield time, _digest(time, message)
 
@@ -302,9 +305,11 @@ def _time(chat: _Chat, message: _Message) -> str | None:
 
 
 def _read(chat: _Chat) -> Iterator[Finding]:
-    repeats, count = Repeats(_digests(chat)), 0
+    # To read a line takes longest: what a phone exports is held, and only more is read twice.
+    held = list(_messages(chat)) if chat.entry.size <= _MOST_HELD else None
+    repeats, count = Repeats(_digests(chat, _messages(chat) if held is None else held)), 0
     span: list[str] = []
-    for message in _messages(chat):
+    for message in _messages(chat) if held is None else held:
         if isinstance(message, Skipped):
             yield message
             continue
