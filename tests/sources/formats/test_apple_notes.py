@@ -179,3 +179,18 @@ def test_the_zip_that_apple_sends_is_the_same_account(tmp_path: Path) -> None:
     home.bring(tmp_path / "out")
     assert home.records() == before
     assert "2026-01-31T08:00:00" in {data.get("created_at") for data in before.values()}
+
+
+def test_a_note_of_apple_that_lies_in_another_folder_was_not_deleted(tmp_path: Path) -> None:
+    files = {
+        "Notes Details.csv": f"{HEADER}\nLamps,01-31-2026 08:00:00,,No,No,No,\n",
+        "Shared/Lamps/Lamps.txt": "Lamps\nOil",
+        "Recently Deleted/Gone/Gone.txt": "Gone",
+        "other/readme.txt": "No note",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    [note] = read(SOURCE, tmp_path).values()
+    assert (note["title"], note["folder"]) == ("Lamps", "Shared")
+    assert [found.reason for found in told(SOURCE, tmp_path)] == ["a note that was deleted"]

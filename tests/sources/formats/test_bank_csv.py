@@ -761,3 +761,38 @@ def test_of_paypals_amounts_the_one_after_fees_counts(tmp_path: Path) -> None:
     )
     [row] = read(SOURCE, put(tmp_path, text)).values()
     assert row["amount_text"] == "48.25"
+
+
+def test_fees_and_taxes_of_trade_republic_are_parts_of_amounts(tmp_path: Path) -> None:
+    names = (
+        "datetime,date,account_type,category,type,asset_class,name,symbol,shares,price,amount,fee,"
+        "tax,currency,original_amount,original_currency,fx_rate,description,transaction_id,"
+        "counterparty_name,counterparty_iban,payment_reference,mcc_code"
+    )
+    rows = (
+        "2026-01-30T10:00:00Z,2026-01-30,DEFAULT,TRADING,BUY,STOCK,Sails AG,DE1,2,50,-100.00,-1.00,"
+        ",EUR,,,,Buy trade,a,,,,",
+        "2026-01-31T10:00:00Z,2026-01-31,DEFAULT,CASH,INTEREST_PAYMENT,,,,,,0.800000,,-0.24,EUR,,,,"
+        "Interest payment,b,,,,",
+        "2026-01-31T11:00:00Z,2026-01-31,DEFAULT,CASH,CARD_TRANSACTION,,Chandler,,,,-4.50,,,EUR,,,,"
+        "Chandler,c,,,,5411",
+    )
+    found = read(SOURCE, put(tmp_path, "\n".join((names, *rows)) + "\n")).values()
+    assert [(row["booked_on"], row["amount"], row.get("payee")) for row in found] == [
+        ("2026-01-30", -101.0, "Sails AG"),
+        ("2026-01-31", 0.56, None),
+        ("2026-01-31", -4.5, "Chandler"),
+    ]
+
+
+def test_statements_of_qonto_are_read(tmp_path: Path) -> None:
+    text = (
+        "Status,Settlement date (UTC),Operation date (UTC),Total amount (incl. VAT),Currency,"
+        "Counterparty name,Payment method,Transaction ID\n"
+        "settled,2026-01-30 08:00:00,2026-01-29 08:00:00,-150.00,EUR,Chandler,card,q1\n"
+        "processing,,2026-01-31 08:00:00,-9.00,EUR,Ferry,card,q2\n"
+    )
+    path = put(tmp_path, text)
+    [row] = read(SOURCE, path).values()
+    assert (row["payee"], row["amount"], row["booked_on"]) == ("Chandler", -150.0, "2026-01-30")
+    assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"]

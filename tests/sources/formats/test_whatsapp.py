@@ -303,6 +303,11 @@ def test_the_same_chat_under_a_second_download_is_the_same(tmp_path: Path) -> No
         ("See you at six <This message was edited>", "See you at six", "edited"),
         ("Bis sechs \u200e<Diese Nachricht wurde bearbeitet.>", "Bis sechs", "edited"),
         ("A las seis <Se editó este mensaje.>", "A las seis", "edited"),
+        ("À six heures <Ce message a été modifié>", "À six heures", "edited"),
+        ("Alle sei <Questo messaggio è stato modificato>", "Alle sei", "edited"),
+        ("Às seis <Mensagem editada>", "Às seis", "edited"),
+        ("Ce message a été supprimé.", "Ce message a été supprimé.", "deleted"),
+        ("Hai eliminato questo messaggio", "Hai eliminato questo messaggio", "deleted"),
         ("\u200eThis message was deleted.", "This message was deleted.", "deleted"),
         ("You deleted this message", "You deleted this message", "deleted"),
         ("Diese Nachricht wurde gelöscht", "Diese Nachricht wurde gelöscht", "deleted"),
@@ -398,6 +403,15 @@ def test_an_export_that_begins_later_changes_no_message_of_before(tmp_path: Path
         assert counts(report)["unchanged"] == counts(report)["read"]
     after = {name: data for name, data in home.records().items() if name[0] == "messages"}
     assert after == before
+
+
+def test_a_chat_too_large_to_be_held_gives_the_same_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = busy(tmp_path, 0)
+    held = read(SOURCE, path)
+    monkeypatch.setattr("pdpp.sources.formats.whatsapp.source._MOST_HELD", 0)
+    assert read(SOURCE, path) == held
 
 
 def test_messages_after_those_of_a_later_export_are_new_and_in_order(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from pdpp.sources.source import ExportPart
 
 DETAILS = "Notes Details*.csv"
 _COLUMNS = ("Title", "Created On", "Modified On", "Pinned")
+_NOTES, _BIN = "Notes", "Recently Deleted"
 _LARGEST = 8 << 20
 _NUMBERED = re.compile(r"-\d{1,4}\Z")
 _UNTITLED = "(no title)"
@@ -57,7 +58,8 @@ class _CloudExport:
         self._details = _details(details)
         entries = [entry for entry in tree.entries if entry.name.startswith(self._top)]
         own = [entry for entry in entries if "/" in entry.name.removeprefix(self._top)]
-        self.texts = sorted((e for e in own if e.suffix == ".txt"), key=lambda entry: entry.name)
+        texts = (entry for entry in own if entry.suffix == ".txt" and self._is_note(entry))
+        self.texts = sorted(texts, key=lambda entry: entry.name)
         first_text: dict[str, FileEntry] = {}
         for text in self.texts:
             first_text.setdefault(posixpath.dirname(text.name), text)
@@ -67,15 +69,24 @@ class _CloudExport:
             if note is not None:
                 self._files.setdefault(note.name, []).append(entry)
 
+    def _is_note(self, entry: FileEntry) -> bool:
+        """Tell whether a text is a note: it lies where notes do, or the table names it."""
+        top = entry.name.removeprefix(self._top).partition("/")[0]
+        stem = entry.base.removesuffix(entry.suffix)
+        return top in (_NOTES, _BIN) or _NUMBERED.sub("", stem) in self._details
+
     def read(self, entry: FileEntry) -> Iterator[Finding]:
         """Yield a note and its files."""
         yield from account(self._note(entry), entry.name, "note")
 
     def _note(self, entry: FileEntry) -> Iterator[Finding]:
-        steps = entry.name.removeprefix(self._top).split("/")[1:-1]
-        if not entry.name.startswith(f"{self._top}Notes/"):
+        top, *steps = entry.name.removeprefix(self._top).split("/")[:-1]
+        if top == _BIN:
             yield Skipped("a note that was deleted", entry.name)
             return
+        if top != _NOTES:
+            # Nothing says that a note which lies elsewhere was deleted.
+            steps = [top, *steps]
         with entry.open() as stream:
             content = stream.read(_LARGEST + 1)
         if len(content) > _LARGEST:
@@ -95,7 +106,9 @@ class _CloudExport:
         }
         yield Item("notes", key, {"body": body, **present(data, "")})
         for file in files:
-            own = safe_key(key, digest_key(posixpath.relpath(file.name, f"{self._top}Notes"))[:16])
+            own = safe_key(
+                key, digest_key(posixpath.relpath(file.name, f"{self._top}{_NOTES}"))[:16]
+            )
             named = {"id": own, "note_id": key, "name": file.base, "media_type": file.media_type}
             yield Item("attachments", own, named, (Attachment("file", file.open, file.media_type),))
 

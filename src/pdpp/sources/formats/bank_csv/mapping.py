@@ -26,6 +26,7 @@ from pdpp.sources.formats.bank_csv.words import (
     NOT_BOOKED,
     OUT_WORDS,
     STATES,
+    TAXES_APART,
     currency_in,
     plain_name,
 )
@@ -221,7 +222,9 @@ def _holds(name: str, known: str, at: int, sample: Sequence[Row], header: Sequen
     if name == "direction":
         return _tells_direction(cells)
     if name == "fee":
-        return bool(FEES_APART.intersection(header))
+        return bool(FEES_APART.intersection(header)) or set(header) >= TAXES_APART
+    if name == "tax":
+        return set(header) >= TAXES_APART
     if name == "currency":
         return not any(letter.isdecimal() for cell in cells for letter in cell)
     if known == "total" and "fees" not in header:  # PayPal's; those of others are sums.

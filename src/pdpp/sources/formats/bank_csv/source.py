@@ -167,7 +167,9 @@ def _transaction(
         yield Unknown("a row without a date or an amount", where)
         return
     day = day[:10]
-    amount -= read_amount(cell("fee"), plan.decimal) or Decimal(0)
+    # A fee has a minus or none; a tax that was paid has one, and one that came back has none.
+    amount -= abs(read_amount(cell("fee"), plan.decimal) or Decimal(0))
+    amount += read_amount(cell("tax"), plan.decimal) or Decimal(0)
     other_side = cell("payer") if amount > 0 else ""
     payee, memo = other_side or cell("payee"), cell("memo")
     key = ordinals.key(day, format(amount.normalize(), "f"), payee, memo)
@@ -215,9 +217,9 @@ def _moved(name: str, cell: Callable[[str], str], plan: ColumnMapping) -> Decima
 def _others(row: Row, plan: ColumnMapping) -> Mapping[str, str]:
     """Return the columns that mean nothing to us, under their own names or their numbers.
 
-    A fee is one of them too: of the amount it is a part.
+    Fees and taxes are among them too: of the amount they are a part.
     """
-    taken = {at for name, at in plan.columns.items() if name != "fee"}
+    taken = {at for name, at in plan.columns.items() if name not in ("fee", "tax")}
     return {
         name or f"column {at + 1}": cell.strip()
         for at, (name, cell) in enumerate(zip(plan.header, row.cells, strict=True))

@@ -25,7 +25,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("дата операции", "дата платежа", "дата", "交易时间", "交易日期", "取引日"),
             *("年月日", "日付", "date completed (utc)", "datum des abschlusses", "date de fin"),
             *("fecha de finalización", "data di completamento", "data de conclusão"),
-            *("data zrealizowania", "fecha valor", "wertstellung", "value date"),
+            *("data zrealizowania", "settlement date (utc)", "fecha valor", "wertstellung"),
+            "value date",
         ),
         "amount": (
             *(
@@ -43,7 +44,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("beløp", "määrä", "kwota", "kwota transakcji", "kwota operacji"),
             *("kwota transakcji (waluta rachunku)", "částka", "zaúčtovaná částka", "objem"),
             *("suma", "összeg", "iznos", "tutar", "сумма платежа", "сумма операции", "сумма"),
-            *("金额", "金額", "入出金", "debit/credit", "value"),
+            *("金额", "金額", "入出金", "debit/credit", "total amount (incl. vat)", "value"),
         ),
         "direction": (
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
@@ -65,7 +66,13 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "payee": (
             *("payee", "name", "name / description", "merchant", "counterparty", "counter party"),
-            *("partner name", "payee name", "merchant name", "naam / omschrijving"),
+            *(
+                "counterparty name",
+                "partner name",
+                "payee name",
+                "merchant name",
+                "naam / omschrijving",
+            ),
             *("beguenstigter/zahlungspflichtiger", "begünstigter/zahlungspflichtiger"),
             *("begünstigter / auftraggeber", "auftraggeber / begünstigter"),
             *("auftraggeber/empfänger", "sender / empfänger", "empfänger/zahlungspflichtiger"),
@@ -107,6 +114,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "lançamento",
             ),
         ),
+        "tax": ("tax",),
         "fee": ("fee", "gebühr", "frais", "comisión", "costo", "comissão", "taxa", "opłata"),
         "balance": (
             *("balance", "running balance", "runningbalance", "running bal.", "saldo", "solde"),
@@ -152,6 +160,8 @@ FEES_APART = frozenset(
     | {"fecha de finalización", "data di completamento", "data de conclusão", "data zrealizowania"}
 )
 """What Revolut calls the day of a payment, beside whose amount a fee stands that is not in it."""
+TAXES_APART = frozenset({"account type", "asset class", "fee", "tax"})
+"""Columns of Trade Republic, beside whose amounts fees and taxes stand that are not in them."""
 
 STATES = frozenset(
     {"state", "status", "info", "stato", "état", "estado", "статус", "当前状态", "交易状态"}
@@ -164,7 +174,7 @@ NOT_BOOKED = frozenset(
     | {"rückgängig gemacht", "abgelehnt", "en attente", "renvoyé", "rétabli", "refusé", "annulé"}
     | {"in sospeso", "annullato", "rifiutato", "pendiente", "revertido", "devuelto", "rechazado"}
     | {"pendente", "revertida", "devolvida", "recusada", "oczekuje", "cofnięto", "odrzucono"}
-    | {"memo"}
+    | {"memo", "processing"}
 )
 """What banks write beside a payment that was never booked, or is not yet: it may come again."""
 

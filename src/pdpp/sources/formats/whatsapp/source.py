@@ -32,6 +32,7 @@ _LOOKED_AT = 60
 _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
+_MOST_HELD = 16 << 20
 _COPY = re.compile(r" ?\(\d+\)\Z")
 _BY_PHONE = re.compile(
     r"0\d{7}-.+|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}.*", re.IGNORECASE | re.DOTALL
@@ -40,12 +41,18 @@ _BY_PHONE = re.compile(
 _CUT = "a last line that does not end; the file may be cut off"
 
 _EDITED = re.compile(
-    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje)"
-    r"\.?>\s*\Z"
+    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje"
+    r"|Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada"
+    r"|Esta mensagem foi editada|Dit bericht is bewerkt)\.?>\s*\Z"
 )
 _DELETED = frozenset(
     {"This message was deleted", "You deleted this message", "Diese Nachricht wurde gelöscht"}
-    | {"Se eliminó este mensaje", "Eliminaste este mensaje"}
+    | {"Du hast diese Nachricht gelöscht", "Se eliminó este mensaje", "Eliminaste este mensaje"}
+    | {"Este mensaje fue eliminado", "Ce message a été supprimé", "Vous avez supprimé ce message"}
+    | {"Questo messaggio è stato eliminato", "Hai eliminato questo messaggio", "Mensagem apagada"}
+    | {"Esta mensagem foi apagada", "Esta mensagem foi eliminada", "Você apagou esta mensagem"}
+    | {"Apagou esta mensagem", "Eliminou esta mensagem", "Dit bericht is verwijderd"}
+    | {"Данное сообщение удалено", "Bu mesaj silindi", "הודעה זו נמחקה", "تم حذف هذه الرسالة"}
 )
 """What telephones write in place of a message that was taken back, and behind an edited one."""
 
@@ -274,8 +281,10 @@ def _decoded(text: bytes) -> str:
     return text.removesuffix(b"\r").decode("utf-8", "replace")
 
 
-def _digests(chat: _Chat) -> Iterator[tuple[str, RecordKey]]:
-    for message in _messages(chat):
+def _digests(
+    chat: _Chat, messages: Iterable[_Message | Skipped]
+) -> Iterator[tuple[str, RecordKey]]:
+    for message in messages:
         if isinstance(message, _Message) and (time := _time(chat, message)) is not None:
             yield time, _digest(time, message)
 
@@ -296,9 +305,11 @@ def _time(chat: _Chat, message: _Message) -> str | None:
 
 
 def _read(chat: _Chat) -> Iterator[Finding]:
-    repeats, count = Repeats(_digests(chat)), 0
+    # To read a line takes longest: what a phone exports is held, and only more is read twice.
+    held = list(_messages(chat)) if chat.entry.size <= _MOST_HELD else None
+    repeats, count = Repeats(_digests(chat, _messages(chat) if held is None else held)), 0
     span: list[str] = []
-    for message in _messages(chat):
+    for message in _messages(chat) if held is None else held:
         if isinstance(message, Skipped):
             yield message
             continue
