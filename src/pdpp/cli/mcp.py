@@ -134,7 +134,7 @@ def _explain_chatgpt(provider_url: str) -> None:
     if not provider_url.startswith("https://") or not is_on_internet(provider_url):
         raise click.ClickException(
             f"ChatGPT connects from the internet and needs a public https address; {provider_url} "
-            "is none. Publish the server (see the guide on other machines), then: "
+            "is none. Publish the server (docs/how-to/remote-access.md tells how), then: "
             "pdpp mcp config chatgpt --provider-url https://YOUR-ADDRESS"
         )
     click.echo(f"{provider_url}/mcp")
