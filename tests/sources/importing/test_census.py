@@ -50,6 +50,14 @@ def test_an_audit_tells_a_person_both_counts_by_name(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("option", ["--infer", "--mirror", "--watch"])
+def test_an_audit_refuses_what_it_would_not_heed(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    path.write_text("order,total\no1,12.5\n")
+    told = pdpp_here("import", path, "--audit", option, data=tmp_path / "none").failed(code=64)
+    assert "--audit counts exports of known formats" in told
+
+
 def test_a_text_and_a_table_are_counted_by_lines(tmp_path: Path) -> None:
     whatsapp.put(tmp_path / "e", "1/1/26, 10:00 - Ana: a\nmore\n")
     bank_csv.put(tmp_path / "e", "Date,Memo,Amount\n2026-01-31,Tea,-3.50\n")
