@@ -56,7 +56,15 @@ class Credential(NamedTuple):
 
 
 def provider_origin(text: str) -> str:
-    """Return a provider's address in the one form it is kept under."""
+    """Return a provider's address in the one form it is kept under.
+
+    The address that agents are given, which ends with ``/mcp``, names its server too.
+    """
+    return plain_address(text).removesuffix("/mcp")
+
+
+def plain_address(text: str) -> str:
+    """Return an address as it is compared: its host in small letters, without a last slash."""
     parts = urlsplit(text.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname or not _is_plain(parts):
         raise ValueError(f"{text!r} is not an address such as https://data.example.org")

@@ -47,13 +47,27 @@ def test_it_is_the_only_one_connected(folder: Path) -> None:
     assert config("json")["mcpServers"]["pdpp"] == {"url": f"{FIRST}/mcp"}
 
 
-@pytest.mark.parametrize("connected", [(), (FIRST, SECOND)])
-def test_it_is_the_usual_one_where_none_or_several_are(
+@pytest.mark.parametrize("connected", [(), (FIRST, LOCAL)])
+def test_it_is_the_usual_one_where_none_is_or_that_is_among_several(
     folder: Path, connected: tuple[str, ...]
 ) -> None:
     for url in connected:
         connect(folder, url)
     assert config("json")["mcpServers"]["pdpp"]["args"][-1] == LOCAL
+
+
+def test_among_several_others_the_user_chooses(folder: Path) -> None:
+    for url in (FIRST, SECOND):
+        connect(folder, url)
+    told = pdpp_here("mcp", "config", "json").failed(code=64)
+    assert f"choose with --provider-url: {FIRST}, {SECOND}" in told
+
+
+def test_a_program_that_is_not_connected_yet_is_told_so(folder: Path) -> None:
+    first = f"Before the agent starts it, run: pdpp connect {LOCAL}"
+    assert first in pdpp_here("mcp", "config", "json").err
+    connect(folder, LOCAL)
+    assert first not in pdpp_here("mcp", "config", "json").err
 
 
 def test_it_is_the_one_that_was_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,6 +182,7 @@ def test_a_misspelt_name_is_put_right_beside_what_a_host_adds(host: Host) -> Non
         ),
         ("query_records", {"stream": "notes", "order": "up"}, {"stream": "notes"}),
         ("schema", {"stream": 5}, {}),
+        ("read_record_field", {**FIELD, "limit_chars": "9"}, {**FIELD, "limit_chars": 9}),
     ],
 )
 def test_the_call_shown_with_a_refusal_is_the_callers_own_and_works(
@@ -190,6 +191,13 @@ def test_the_call_shown_with_a_refusal_is_the_callers_own_and_works(
     [call] = object_calls(host.call(tool, asked).structured["next"])
     assert call.arguments == shown
     host.good(tool, shown)
+
+
+@pytest.mark.parametrize("name", ["id", "stream", "record_id", "field_path"])
+def test_the_call_shown_names_a_record_and_a_field(host: Host, name: str) -> None:
+    result = host.call("read_record_field", {**FIELD, name: 5})
+    [call] = object_calls(result.structured["next"])
+    assert call.arguments.keys() >= {"id", "field_path"}
 
 
 def test_a_correct_call_is_shown_in_both_halves(host: Host) -> None:

@@ -91,7 +91,9 @@ def test_a_token_is_tried_and_then_kept(world: World, root: Path, tmp_path: Path
     assert gone.startswith("Forgotten. The provider was not told")
     code, out, _ = pdpp("connect", world.server.url, "--forget")
     assert "There was no credential" in out
-    assert pdpp("connect", "--list")[1] == "Nothing.\n"
+    assert (
+        pdpp("connect", "--list")[1] == "No server is connected. To connect one: pdpp connect URL\n"
+    )
 
 
 def test_the_token_of_a_package_is_kept_as_one(world: World, root: Path, tmp_path: Path) -> None:

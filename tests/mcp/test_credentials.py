@@ -170,6 +170,8 @@ def test_a_credential_is_forgotten(tmp_path: Path) -> None:
     [
         ("http://127.0.0.1:7377", "127.0.0.1_7377.json"),
         ("https://Data.Example.org/", "data.example.org.json"),
+        ("https://data.example.org/mcp", "data.example.org.json"),
+        ("https://data.example.org/mcp/", "data.example.org.json"),
         ("http://[::1]:80", "--1_80.json"),
     ],
 )

@@ -73,6 +73,17 @@ def test_reads_are_grouped_by_question_with_titles_and_links(looker: Reader) -> 
     assert "2 November 2026, 11:00" in counted.text()
 
 
+def test_the_records_of_a_search_begin_with_the_best(tmp_path: Path) -> None:
+    with housed(tmp_path / "store", settings=QUICK) as house:
+        agent = house.world.server.client(approve(house.store).token)
+        best = agent.get("/v1/search?q=invoice 4471").json()["data"][0]
+        owner = house.owner()
+        house.wait_for(lambda: bool(owner.get("/activity").tree.css(".results li")))
+        first = owner.get("/activity").tree.css(".results p > a")[0]
+        where = f"/r/{best['connection_id']}/{best['stream']}/{best['record_key']}"
+        assert first.attributes["href"] == where
+
+
 def test_a_question_shows_every_record_and_what_was_seen_of_it(looker: Reader) -> None:
     link = looker.get("/activity").tree.css(".results h2 a")[1]
     page = looker.get(str(link.attributes["href"]))

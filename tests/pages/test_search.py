@@ -135,8 +135,7 @@ def test_a_hit_without_title_or_passage_shows_how_it_begins_and_what_it_lacks(
     page = owner.get("/search?q=invoice 4471&account=cin_team")
     beside = [hit for hit in page.tree.css(".results > li") if "window frames" in hit.text()]
     assert len(beside) == 1
-    [passage] = beside[0].css(".passage")
-    assert passage.text().startswith("The window frames in the bedroom")
+    assert beside[0].text().count("The window frames in the bedroom") == 1
     assert "Missing: invoice, 4471" in beside[0].text()
     assert titles(page)[0].startswith("paid invoice 4471 today")
     assert not any(" / " in title for title in titles(page))

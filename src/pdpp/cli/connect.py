@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pdpp.client.result import Schema
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
+_NONE = "No server is connected. To connect one: pdpp connect URL"
 
 
 def provider(text: str) -> str:
@@ -82,7 +83,7 @@ def connect(
     cache = open_cache(cache_root, os.environ, provider_url)
     if list_all:
         documents = [document_of(credential) for credential in cache.providers()]
-        show(documents, [_line(c) for c in cache.providers()] or ["Nothing."], as_json=as_json)
+        show(documents, [_line(c) for c in cache.providers()] or [_NONE], as_json=as_json)
         return
     if provider_url is None:
         raise click.UsageError("Give the address of the server, such as http://127.0.0.1:7377")

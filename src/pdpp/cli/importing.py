@@ -113,6 +113,11 @@ def importing(
         return
     if watch and (mirror or len(paths) > 1):
         raise click.UsageError("--watch takes one PATH and goes without --mirror.")
+    if audited and (infer or declaration is not None or mirror or watch):
+        raise click.UsageError(
+            "--audit counts exports of known formats, and goes without --infer, --declaration, "
+            "--mirror and --watch."
+        )
     choice = Choice(
         source,
         connection_id,

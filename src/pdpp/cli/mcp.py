@@ -16,7 +16,7 @@ from pdpp.cli.hosts.launch import Launch, by_address, by_program, is_on_internet
 from pdpp.cli.options import HERE
 from pdpp.cli.output import note
 from pdpp.cli.stdio import serve_stdio
-from pdpp.credentials import open_cache
+from pdpp.credentials import Cache, open_cache
 
 CHATGPT = "chatgpt"
 CLIENTS = (*HOSTS, CHATGPT)
@@ -25,12 +25,26 @@ _WAYS = ("program", "address")
 
 
 def _own_provider() -> str:
-    """Return the server that was named, else the only one connected, else the usual one."""
+    """Return the server that was named, else the only one connected, else the usual one.
+
+    Where several others are connected, nobody but the user can choose.
+    """
     configured = os.environ.get("PDPP_PROVIDER_URL")
     if configured:
         return configured
-    credentials = open_cache(None, os.environ, None).providers()
-    return credentials[0].provider_url if len(credentials) == 1 else HERE
+    connected = _connected(open_cache(None, os.environ, None))
+    if len(connected) == 1:
+        return connected[0]
+    if connected and HERE not in connected:
+        raise click.UsageError(
+            f"Several servers are connected; choose with --provider-url: {', '.join(connected)}",
+            click.get_current_context(),
+        )
+    return HERE
+
+
+def _connected(cache: Cache) -> list[str]:
+    return [credential.provider_url for credential in cache.providers()]
 
 
 @click.group(
@@ -104,12 +118,14 @@ def config(client: str, provider_url: str, transport: str | None, cache_root: st
         _explain_chatgpt(provider_url)
         return
     host = HOSTS[client]
-    click.echo(host.block(_launch(host, provider_url, transport, cache_root)))
+    launch = _launch(host, provider_url, transport, cache_root)
+    click.echo(host.block(launch))
     note(f"For {host.label}, this goes into {host.where}.")
     if host.add is not None:
         given = {"--provider-url": provider_url, "--by": transport, "--cache-root": cache_root}
         same = [part for name, value in given.items() if value for part in (name, value)]
         note(f"Or let the program do it: {shlex.join(['pdpp', 'mcp', 'install', client, *same])}")
+    _note_if_not_connected(launch, provider_url, cache_root)
 
 
 def _launch(
@@ -129,12 +145,19 @@ def _launch(
     return by_address(provider_url)
 
 
+def _note_if_not_connected(launch: Launch, provider_url: str, cache_root: str | None) -> None:
+    """Say how the program that a host starts gets a credential; at an address the agent asks."""
+    cache = open_cache(cache_root, os.environ, provider_url)
+    if launch.url is None and provider_url not in _connected(cache):
+        note(f"Before the agent starts it, run: {cache.connect_command(provider_url)}")
+
+
 def _explain_chatgpt(provider_url: str) -> None:
     """Print the address to enter in ChatGPT, or what is missing until there is one."""
     if not provider_url.startswith("https://") or not is_on_internet(provider_url):
         raise click.ClickException(
             f"ChatGPT connects from the internet and needs a public https address; {provider_url} "
-            "is none. Publish the server (see the guide on other machines), then: "
+            "is none. Publish the server (docs/how-to/remote-access.md tells how), then: "
             "pdpp mcp config chatgpt --provider-url https://YOUR-ADDRESS"
         )
     click.echo(f"{provider_url}/mcp")
@@ -166,7 +189,9 @@ def install(
             f"{host.label} has no command that adds a server; paste what pdpp mcp config {client} "
             f"prints into {host.where}"
         )
-    _run(host, host.add(_launch(host, provider_url, transport, cache_root)), yes=yes)
+    launch = _launch(host, provider_url, transport, cache_root)
+    _run(host, host.add(launch), yes=yes)
+    _note_if_not_connected(launch, provider_url, cache_root)
 
 
 @mcp.command(epilog=examples(*(f"pdpp mcp uninstall {client}" for client in INSTALLED)))

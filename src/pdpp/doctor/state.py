@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from pdpp.credentials import provider_origin
+from pdpp.credentials import plain_address
 from pdpp.doctor.wire import TimedReply, Wire
 
 CALLBACK = "http://127.0.0.1/pdpp-doctor/callback"
@@ -70,5 +70,5 @@ class ExaminationState:
 
 def mcp_url(text: str) -> str:
     """Return the address that agents are given, from that or from the server's own."""
-    parts = urlsplit(provider_origin(text))
+    parts = urlsplit(plain_address(text))
     return f"{parts.scheme}://{parts.netloc}{parts.path or '/mcp'}"

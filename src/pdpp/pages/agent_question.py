@@ -118,7 +118,7 @@ def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> Iterator[AgentQuestio
             requester=names[client_id],
             client_id=client_id,
             verb=VERBS.get(operation, operation),
-            places=list(_places(receipts, catalogue)),
+            places=list(_places(reversed(receipts), catalogue)),
             amount=_amount(receipts),
             asked=asked_about(tuple(sorted({name for row in receipts for name in row.asked}))),
         )

@@ -36,6 +36,28 @@ def test_an_audit_counts_what_an_import_brings(make: Any, tmp_path: Path) -> Non
     assert report["unaccounted"] == 0
 
 
+def test_an_audit_tells_a_person_both_counts_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "account.csv"
+    path.write_text("Date,Description,Amount\n2026-01-02,Bread,-3.50\n2026-01-03,Tea,-2.10\n")
+    told = pdpp_here("import", path, "--audit", data=tmp_path / "none").out.splitlines()
+    assert told == [
+        "Bank statement (CSV): 2 transactions",
+        "  read in its format: 2 × row",
+        "  counted again, without its format:",
+        "    3 lines with text",
+        "    2 rows below a header",
+        "  everything is accounted for",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--infer", "--mirror", "--watch"])
+def test_an_audit_refuses_what_it_would_not_heed(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    path.write_text("order,total\no1,12.5\n")
+    told = pdpp_here("import", path, "--audit", option, data=tmp_path / "none").failed(code=64)
+    assert "--audit counts exports of known formats" in told
+
+
 def test_a_text_and_a_table_are_counted_by_lines(tmp_path: Path) -> None:
     whatsapp.put(tmp_path / "e", "1/1/26, 10:00 - Ana: a\nmore\n")
     bank_csv.put(tmp_path / "e", "Date,Memo,Amount\n2026-01-31,Tea,-3.50\n")

@@ -49,6 +49,8 @@ class Argument(NamedTuple):
     most: int | None = None
     required: bool = False
     longest: int = LONGEST
+    locates: bool = False
+    """Whether it is a part of a way to name what is read, so that a call cannot do without."""
 
     def schema(self) -> dict[str, object]:
         """Return the flat JSON Schema of the argument."""
@@ -275,7 +277,7 @@ class Signature(NamedTuple):
         meant = _meant(argument, given.get(param))
         if meant is not None:
             return {**rest, param: meant}
-        if not argument.required:
+        if not argument.required and not argument.locates:
             return rest
         # An argument beside it may not go with the example's value, as a field with a count.
         needed = {name: value for name, value in rest.items() if self._requires(name)}

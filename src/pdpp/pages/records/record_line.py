@@ -67,7 +67,7 @@ async def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> 
         kind=kind,
         time=time,
         actor="",
-        passage=passage,
+        passage=_beyond(title, passage),
         missing=one_line(", ".join(hit["missing"]), _LONGEST),
     )
 
@@ -98,7 +98,7 @@ def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> 
         kind=kind,
         time=time,
         actor="" if presentation.actor is None else one_line(presentation.actor, _LONGEST),
-        passage=passage,
+        passage=_beyond(title, passage),
     )
 
 
@@ -115,6 +115,12 @@ def _instead_of_title(beginning: str, kind: str, time: str) -> str:
     if beginning.strip():
         return one_line(beginning, _FEW_WORDS)
     return f"{kind}, {time}" if time else kind
+
+
+def _beyond(title: str, passage: Sequence[PassagePart]) -> Sequence[PassagePart]:
+    """Return a passage, unless the title says all of it and nothing in it is marked."""
+    said = [PassagePart(title, False)]
+    return () if list(passage) == said else passage
 
 
 def _beginning(reader: PageReader, answer: Mapping[str, Any]) -> Sequence[PassagePart]:

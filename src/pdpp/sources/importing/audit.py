@@ -43,13 +43,10 @@ class Audit:
     def lines(self) -> list[str]:
         """Return the audit for a person."""
         records = ", ".join(f"{count:,} {name}" for name, count in self.items.items())
-        units = ", ".join(f"{count:,} {name}" for name, count in self.report.units.items())
-        census = self.census.get("units", {})
-        lines = [
-            f"{self.report.subject.label}: {records or 'no records'}",
-            f"  met: {units or 'nothing'}",
-            *(f"  census: {count:,} {name}" for name, count in census.items()),
-        ]
+        units = ", ".join(f"{count:,} × {name}" for name, count in self.report.units.items())
+        lines = [f"{self.report.subject.label}: {records or 'no records'}"]
+        lines += [f"  read in its format: {units}"] if units else []
+        lines += ["  counted again, without its format:", *self._census_lines()]
         for kind, cases in (("skipped", self.report.skipped), ("unknown", self.report.unknown)):
             lines += [f"  {kind}: {case.count:,} × {reason}" for reason, case in cases.items()]
         for reason, case in self.report.files.unknown.items():
@@ -58,6 +55,10 @@ class Audit:
             f"  {'everything is accounted for' if self.accounted else 'NOT ACCOUNTED FOR'}"
         )
         return lines
+
+    def _census_lines(self) -> list[str]:
+        counts = {name: count for name, count in self.census.get("units", {}).items() if count}
+        return [f"    {count:,} {name}" for name, count in counts.items()] or ["    nothing"]
 
 
 def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: False) -> Audit:
