@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine import database_of
 from tests.store.questions import ask
 from tests.store.records import FEWER, INTERVALS
 from tests.store.world import Data, Engine, World, cell, condition, declare, fresh, shown, stream
@@ -525,3 +526,24 @@ def test_a_search_holds_its_snapshot_no_longer_than_it_takes(world: World, query
             before = world.store.count(reach)
             world.put({f"more{limit}": {"body": "one more"}})
             assert world.store.count(reach) == before + 1
+
+
+def test_of_many_equal_hits_only_those_of_the_page_are_read(world: World) -> None:
+    said = {"body": f"kelp {'tide ' * 4_000}", "at": "2026-03-02T00:00:00Z"}
+    world.put({f"k{number:03}": {"id": f"k{number:03}", **said} for number in range(150)})
+    reach = world.reach(fields=("id", "body"))
+    read: list[int] = []
+    database = database_of(world.store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(database), "count_bytes", lambda _, size: read.append(size))
+        page = world.store.search(SearchQuery((reach,), ask("kelp"), 5))
+    assert [hit.record.id for hit in page.hits] == [f"k{number:03}" for number in range(5)]
+    assert sum(read) < 12 * len(said["body"])
+    found, after = 0, None
+    while True:
+        page = world.store.search(SearchQuery((reach,), ask("kelp"), 40, after))
+        found += len(page.hits)
+        if not page.has_more:
+            break
+        after = page.hits[-1].position
+    assert found == 150

@@ -111,7 +111,7 @@ class Searcher:
             self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
-        hits, more = HitOrder(self._hits, visible, matches, query).page()
+        hits, more = HitOrder(self._hits, self._handles, visible, matches, query).page()
         count = matches.count
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
@@ -306,6 +306,24 @@ class Searcher:
         return tuple(dict.fromkeys(near))[:_MOST_SUGGESTED]
 
     # Hits
+
+    def _handles(self, visible: Visible, rows: Longs) -> list[tuple[str, str, str]]:
+        """Return what some rows are called: their connection, their stream and their id."""
+        stored = self._db.execute(
+            "SELECT r.id, r.surrogate, r.key FROM carray(?) AS c"
+            " CROSS JOIN record r ON r.id = c.value",
+            (self._db.array(visible.numbers(rows)),),
+        )
+        named = list(stored)
+        handles: dict[int, tuple[str, str, str]] = {}
+        for part, chosen in visible.by_part(rows):
+            self._check()
+            reach = self._whole[part.reach.feed.id]
+            some = [named[at] for at in chosen.tolist()]
+            ids = self._projector(reach, None).ids(some)
+            address = reach.connection_id, reach.stream.name
+            handles |= {at: (*address, id) for at, id in zip(chosen.tolist(), ids, strict=True)}
+        return [handles[at] for at in range(len(rows))]
 
     def _hits(
         self, visible: Visible, rows: Longs, scores: Sequence[int], times: Sequence[int]
