@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from pdpp.store.port import Store
 from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.tables.search import conversations, index, packing, search
+from pdpp.store.tables.search.record_data import RecordsRead
 
 WORDS = st.sampled_from(
     [
@@ -547,3 +549,19 @@ def test_of_many_equal_hits_only_those_of_the_page_are_read(world: World) -> Non
             break
         after = page.hits[-1].position
     assert found == 150
+
+
+def test_texts_are_given_up_one_by_one_while_a_phrase_is_looked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.put({f"k{number}": {"body": "moss and tide " * 1_000} for number in range(5)})
+    kept: list[int] = []
+    read = RecordsRead._read
+
+    def counting(records: RecordsRead, *asked: Any) -> Any:
+        kept.append(len(records._values))
+        return read(records, *asked)
+
+    monkeypatch.setattr(RecordsRead, "_read", counting)
+    assert world.store.search(SearchQuery((world.reach(),), ask('"moss and tide"'), 9)).ranked == 5
+    assert kept[:5] == [0] * 5

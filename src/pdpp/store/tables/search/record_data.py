@@ -78,4 +78,8 @@ class RecordsRead:
     def forget(self) -> None:
         """Give up what was read, where so much is read that it must not be kept."""
         self._known.clear()
+        self.forget_long()
+
+    def forget_long(self) -> None:
+        """Give up the long members that were read, which may have megabytes each."""
         self._values.clear()
