@@ -23,7 +23,14 @@ from pdpp.model.grant import Interval
 from pdpp.store.port import Store
 from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.tables.search import conversations, index, packing, search
+from pdpp.store.tables.search import (
+    conversations,
+    index,
+    packing,
+    part_words,
+    search,
+    visible_block,
+)
 from pdpp.store.tables.search.record_data import RecordsRead
 
 WORDS = st.sampled_from(
@@ -565,3 +572,23 @@ def test_texts_are_given_up_one_by_one_while_a_phrase_is_looked_for(
     monkeypatch.setattr(RecordsRead, "_read", counting)
     assert world.store.search(SearchQuery((world.reach(),), ask('"moss and tide"'), 9)).ranked == 5
     assert kept[:5] == [0] * 5
+
+
+@pytest.mark.parametrize("asked", ["moss tide", "mos* tide"])
+def test_few_long_texts_are_in_memory_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    for module in (part_words, visible_block):
+        monkeypatch.setattr(module, "MOST_CHARS", 20_000)
+    world.put({f"k{number}": {"body": f"moss and tide {number} " * 900} for number in range(30)})
+    kept: list[int] = []
+    read = RecordsRead._read
+
+    def counting(records: RecordsRead, *asked: Any) -> Any:
+        kept.append(len(records._values))
+        return read(records, *asked)
+
+    monkeypatch.setattr(RecordsRead, "_read", counting)
+    reach = world.reach(keys=[f"k{number}" for number in range(25)])
+    assert world.store.search(SearchQuery((reach,), ask(asked), 3)).ranked == 25
+    assert max(kept) <= 2

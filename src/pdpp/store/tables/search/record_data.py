@@ -18,6 +18,9 @@ from pdpp.store.tables.records.long_values import (
 )
 from pdpp.store.tables.records.projection import LARGE_BYTES, CountBytes
 
+MOST_CHARS = 1 << 20
+"""How many characters of texts are analysed at once, and one text more."""
+
 
 class RecordData(NamedTuple):
     """What is stored of one record; long members are read when they are asked for."""
