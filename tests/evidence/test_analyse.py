@@ -14,8 +14,10 @@ from pdpp.evidence.analyse import (
     Phrase,
     TextToken,
     find,
+    holds,
     indexed_text,
     parse_query,
+    phrase_of,
     tokens,
 )
 from pdpp.model.errors import InvalidRequest
@@ -227,3 +229,10 @@ def test_one_match_in_a_long_text_is_found_in_linear_time(filler: str) -> None:
     (match,) = find(text, parse_query("needle"))
     assert time.perf_counter() - began < 60  # quadratic work would take hours
     assert text[match.start : match.end] == "needle"
+
+
+@given(text=st.text(max_size=40), sought=st.text(max_size=6))
+def test_a_text_holds_a_phrase_where_one_is_found(text: str, sought: str) -> None:
+    for phrase in filter(None, (phrase_of(sought, ""), phrase_of(sought, "*"))):
+        for whole in (text, f"{text} {sought}", f"{text} é {sought}"):
+            assert holds(whole, phrase) is bool(find(whole, [phrase]))

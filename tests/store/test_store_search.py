@@ -4,10 +4,12 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine import database_of
 from tests.store.questions import ask
 from tests.store.records import FEWER, INTERVALS
 from tests.store.world import Data, Engine, World, cell, condition, declare, fresh, shown, stream
@@ -21,7 +23,15 @@ from pdpp.model.grant import Interval
 from pdpp.store.port import Store
 from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.tables.search import conversations, index, packing, search
+from pdpp.store.tables.search import (
+    conversations,
+    index,
+    packing,
+    part_words,
+    search,
+    visible_block,
+)
+from pdpp.store.tables.search.record_data import RecordsRead
 
 WORDS = st.sampled_from(
     [
@@ -525,3 +535,60 @@ def test_a_search_holds_its_snapshot_no_longer_than_it_takes(world: World, query
             before = world.store.count(reach)
             world.put({f"more{limit}": {"body": "one more"}})
             assert world.store.count(reach) == before + 1
+
+
+def test_of_many_equal_hits_only_those_of_the_page_are_read(world: World) -> None:
+    said = {"body": f"kelp {'tide ' * 4_000}", "at": "2026-03-02T00:00:00Z"}
+    world.put({f"k{number:03}": {"id": f"k{number:03}", **said} for number in range(150)})
+    reach = world.reach(fields=("id", "body"))
+    read: list[int] = []
+    database = database_of(world.store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(database), "count_bytes", lambda _, size: read.append(size))
+        page = world.store.search(SearchQuery((reach,), ask("kelp"), 5))
+    assert [hit.record.id for hit in page.hits] == [f"k{number:03}" for number in range(5)]
+    assert sum(read) < 12 * len(said["body"])
+    found, after = 0, None
+    while True:
+        page = world.store.search(SearchQuery((reach,), ask("kelp"), 40, after))
+        found += len(page.hits)
+        if not page.has_more:
+            break
+        after = page.hits[-1].position
+    assert found == 150
+
+
+def test_texts_are_given_up_one_by_one_while_a_phrase_is_looked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.put({f"k{number}": {"body": "moss and tide " * 1_000} for number in range(5)})
+    kept: list[int] = []
+    read = RecordsRead._read
+
+    def counting(records: RecordsRead, *asked: Any) -> Any:
+        kept.append(len(records._values))
+        return read(records, *asked)
+
+    monkeypatch.setattr(RecordsRead, "_read", counting)
+    assert world.store.search(SearchQuery((world.reach(),), ask('"moss and tide"'), 9)).ranked == 5
+    assert kept[:5] == [0] * 5
+
+
+@pytest.mark.parametrize("asked", ["moss tide", "mos* tide"])
+def test_few_long_texts_are_in_memory_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    for module in (part_words, visible_block):
+        monkeypatch.setattr(module, "MOST_CHARS", 20_000)
+    world.put({f"k{number}": {"body": f"moss and tide {number} " * 900} for number in range(30)})
+    kept: list[int] = []
+    read = RecordsRead._read
+
+    def counting(records: RecordsRead, *asked: Any) -> Any:
+        kept.append(len(records._values))
+        return read(records, *asked)
+
+    monkeypatch.setattr(RecordsRead, "_read", counting)
+    reach = world.reach(keys=[f"k{number}" for number in range(25)])
+    assert world.store.search(SearchQuery((reach,), ask(asked), 3)).ranked == 25
+    assert max(kept) <= 2

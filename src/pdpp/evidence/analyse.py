@@ -320,3 +320,13 @@ def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
     if len(matches) > 1:
         matches.sort()
     return matches
+
+
+def holds(text: str, phrase: Phrase) -> bool:
+    """Tell whether a phrase stands in a text, however often a long one repeats it."""
+    if not phrase.words:
+        return False
+    if not text.isascii():
+        return phrase.pattern.search(_Folded(text).text) is not None
+    pattern = phrase.ascii_pattern
+    return pattern is not None and pattern.search(text.lower()) is not None

@@ -55,13 +55,18 @@ _OWN: dict[str, str] = {
            FROM (
             SELECT record, time, surrogate FROM thread_place
             WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
-            AND (time, surrogate) < ((w.v ->> 1)::bigint, (w.v ->> 3)::bigint) AND time >= :since
+            AND time < (w.v ->> 1)::bigint AND time >= :since
             ORDER BY time DESC, surrogate DESC LIMIT 2) AS t),
+          (SELECT coalesce(
+            json_agg(json_build_array(t.surrogate, t.record) ORDER BY t.surrogate), '[]')::text
+           FROM thread_place t
+           WHERE t.feed = :feed AND t.thread = (w.v ->> 0)::bigint
+           AND t.time = (w.v ->> 1)::bigint AND t.time >= :since),
           (SELECT coalesce(json_agg(t.record ORDER BY t.time, t.surrogate), '[]')::text
            FROM (
             SELECT record, time, surrogate FROM thread_place
             WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
-            AND (time, surrogate) > ((w.v ->> 1)::bigint, (w.v ->> 3)::bigint) AND time < :until
+            AND time > (w.v ->> 1)::bigint AND time < :until
             ORDER BY time, surrogate LIMIT 2) AS t)
         FROM json_array_elements(:wanted::json) WITH ORDINALITY AS w(v, n) ORDER BY w.n
     """,

@@ -32,7 +32,8 @@ _SHORT_MALUS = 0.07
 _SHORT = 80
 """Below how many bytes a message says little: "Take care!" Bytes, because a letter of Chinese says
 as much as several of English. Measured."""
-_LOOKED_AT = 4_000
+LOOKED_AT = 4_000
+"""How much of the beginning of a text tells what kind it is of."""
 _SET_OFF = re.compile(r"[^\S\n]*(?:$|[^\w\s'’&/@+(-])", re.MULTILINE)
 """What follows a name by which somebody is spoken to: the end of a line, or a mark or a smile that
 joins it with nothing. "Hi Maya!" speaks to Maya, "Maya's car" does not."""
@@ -97,7 +98,7 @@ def rows_near_named(scores: Scores, neighbours: Sequence[Neighbour]) -> Longs:
 
 def addresses(names: Sequence[Phrase], texts: Iterable[str]) -> bool:
     """Tell whether the texts of a row set a name off from their sentences: "Thanks, Maya!"."""
-    beginnings = [text[:_LOOKED_AT] for text in texts]
+    beginnings = [text[:LOOKED_AT] for text in texts]
     return any(
         _SET_OFF.match(text, place.end) for text in beginnings for place in find(text, names)
     )
@@ -108,7 +109,7 @@ def fit(question: Question, value: float, texts: Sequence[str], *, talking: bool
 
     ``talking`` says that the row is a message among others of a conversation.
     """
-    beginnings = [text[:_LOOKED_AT] for text in texts]
+    beginnings = [text[:LOOKED_AT] for text in texts]
     if question.answer is not None and value > _ANSWER_LEAST:
         value += _ANSWER_BONUS * any(question.answer.search(text) for text in beginnings)
     if talking:
@@ -118,7 +119,7 @@ def fit(question: Question, value: float, texts: Sequence[str], *, talking: bool
 
 def asks(texts: Iterable[str]) -> bool:
     """Tell whether the texts of a row are a question."""
-    return any(text[:_LOOKED_AT].rstrip().endswith("?") for text in texts)
+    return any(text[:LOOKED_AT].rstrip().endswith("?") for text in texts)
 
 
 def _size(texts: Iterable[str]) -> int:

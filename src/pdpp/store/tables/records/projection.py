@@ -98,7 +98,7 @@ class Projector:
         short: list[_ShortRecord] = []
         if not self._shows_key or not self._shows_emission:
             rows = list(rows)
-            ids = self._ids(rows)
+            ids = self.ids(rows)
             records = [
                 self._adapted(short, id, row[_SURROGATE], *row[DATA:])
                 for id, row in zip(ids, rows, strict=True)
@@ -116,8 +116,8 @@ class Projector:
             records = self._filled(records, short, most_bytes)
         return records if most_bytes is None else within(records, most_bytes)
 
-    def _ids(self, rows: Sequence[Row]) -> Sequence[str]:
-        """Return what the records of rows are called under the reach."""
+    def ids(self, rows: Sequence[Sequence[Any]]) -> Sequence[str]:
+        """Return what the records of rows, or of their beginnings, are called under the reach."""
         if self._shows_key:
             return [row[_KEY] for row in rows]
         return self.seal.seal_all([row[_SURROGATE] for row in rows])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpp.evidence.analyse import find
+from pdpp.evidence.analyse import holds
 from pdpp.evidence.language.question import Question
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.scope import Reach
@@ -65,14 +65,15 @@ def holding_phrases(
                 texts = () if record is None else record.searched_texts(part.reach)
                 if _holds(texts, question):
                     kept.append(row)
+                read.forget_long()
             read.forget()
     return np.array(kept, dtype=np.int64)
 
 
 def _holds(texts: Sequence[str], question: Question) -> bool:
-    if any(find(text, question.excluded_phrases) for text in texts):
+    if any(holds(text, phrase) for phrase in question.excluded_phrases for text in texts):
         return False
-    return all(any(find(text, (phrase,)) for text in texts) for phrase in question.phrases)
+    return all(any(holds(text, phrase) for text in texts) for phrase in question.phrases)
 
 
 def demands(question: Question) -> bool:

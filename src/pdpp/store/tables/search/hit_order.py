@@ -1,6 +1,7 @@
 """The one order of hits: by score, then the newest first, then by handle."""
 
 from collections.abc import Callable, Sequence
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,23 @@ from pdpp.store.tables.search.visible import Visible
 HitsOf = Callable[[Visible, Longs, Sequence[int], Sequence[int]], list[Hit]]
 """Makes the hits of some rows, given the score and the time of each."""
 
+HandlesOf = Callable[[Visible, Longs], Sequence[tuple[str, str, str]]]
+"""Returns the handles of some rows, by which equals are told apart."""
+
 
 class HitOrder:
     """The matches of a question in their order."""
 
     def __init__(
-        self, hits_of: HitsOf, visible: Visible, matches: Matches, query: SearchQuery
+        self,
+        hits_of: HitsOf,
+        handles_of: HandlesOf,
+        visible: Visible,
+        matches: Matches,
+        query: SearchQuery,
     ) -> None:
         self._hits_of = hits_of
+        self._handles_of = handles_of
         self._visible = visible
         self._query = query
         first_page = query.after is None and not query.by_time
@@ -49,12 +59,29 @@ class HitOrder:
             later = (scores < after.score) | (times <= after.time)
             rows, scores, times = rows[later], scores[later], times[later]
         end = self._end(scores, times, after, wanted)
-        places = scores[:end].tolist(), times[:end].tolist()
-        hits = self._hits_of(self._visible, rows[:end], *places)
+        rows, scores, times = rows[:end], scores[:end], times[:end]
+        if end > wanted:
+            first = self._first(rows, scores, times)
+            rows, scores, times = rows[first], scores[first], times[first]
+        hits = self._hits_of(self._visible, rows, scores.tolist(), times.tolist())
         hits.sort(key=lambda hit: _sort_key(hit.position))
         if after is not None:
             hits = [hit for hit in hits if _sort_key(hit.position) > _sort_key(after)]
         return tuple(hits[: self._query.limit]), len(hits) > self._query.limit
+
+    def _first(self, rows: Longs, scores: Longs, times: Longs) -> list[int]:
+        """Return which of some rows come first after the last page: as many as are looked at.
+
+        Equals may be many thousands. Their handles tell them apart, and the others are not read.
+        """
+        after, handles = self._query.after, self._handles_of(self._visible, rows)
+        positions = map(SearchPosition, scores.tolist(), times.tolist(), handles)
+        keys = [_sort_key(position) for position in positions]
+        later: Sequence[int] = range(len(keys))
+        if after is not None:
+            last = _sort_key(after)
+            later = [at for at in later if keys[at] > last]
+        return nsmallest(self._query.limit + 1, later, key=keys.__getitem__)
 
     @staticmethod
     def _end(scores: Longs, times: Longs, after: SearchPosition | None, wanted: int) -> int:

@@ -9,8 +9,7 @@ and what they hold is remembered, because a block never changes.
 import hashlib
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from pdpp.store.tables.positions import actor_positions, searched_positions
 from pdpp.store.tables.search.analysis import analyse
 from pdpp.store.tables.search.blocks import Block
 from pdpp.store.tables.search.parts import Part
-from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.record_data import MOST_CHARS, RecordData, RecordsRead
 
 _STRETCH = 1_024
 """How many slots are remembered together. Cuts of a block at several times share stretches, and a
@@ -110,9 +109,24 @@ def _terms(
     for start in range(0, len(numbers), _AT_ONCE):
         check()
         records = read.of(numbers[start : start + _AT_ONCE].tolist()).values()
-        values = chain.from_iterable(map(record.get, names) for record in records)
-        texts = [value for value in values if isinstance(value, str)]
-        if texts:
+        for texts in _bounded(records, names, read):
             terms.update(analyse([texts])[0].names)
         read.forget()
     return terms
+
+
+def _bounded(
+    records: Iterable[RecordData], names: Sequence[str], read: RecordsRead
+) -> Iterator[list[str]]:
+    """Yield the texts of records some at once: many short ones, or one that is long."""
+    texts: list[str] = []
+    size = 0
+    for record in records:
+        some = [text for text in map(record.get, names) if isinstance(text, str)]
+        texts, size = texts + some, size + sum(map(len, some))
+        if size > MOST_CHARS:
+            read.forget_long()
+            yield texts
+            texts, size = [], 0
+    if texts:
+        yield texts

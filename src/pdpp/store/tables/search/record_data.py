@@ -18,6 +18,9 @@ from pdpp.store.tables.records.long_values import (
 )
 from pdpp.store.tables.records.projection import LARGE_BYTES, CountBytes
 
+MOST_CHARS = 1 << 20
+"""How many characters of texts are analysed at once, and one text more."""
+
 
 class RecordData(NamedTuple):
     """What is stored of one record; long members are read when they are asked for."""
@@ -78,4 +81,8 @@ class RecordsRead:
     def forget(self) -> None:
         """Give up what was read, where so much is read that it must not be kept."""
         self._known.clear()
+        self.forget_long()
+
+    def forget_long(self) -> None:
+        """Give up the long members that were read, which may have megabytes each."""
         self._values.clear()

@@ -21,6 +21,7 @@ from pdpp.store.ranking.nearest import nearest_terms
 from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.refine import (
     BEST,
+    LOOKED_AT,
     QUESTION_MALUS,
     Neighbour,
     addresses,
@@ -75,6 +76,8 @@ class Searcher:
         self._whole: dict[int, Reach] = {}
         self._days: tuple[Question, tzinfo] | None = None
         self._records = RecordsRead(db, count)
+        self._texts: dict[int, tuple[str, ...]] = {}
+        """How the texts of the best rows and of their neighbours begin."""
         self._neighbours: list[Neighbour] = []
         self._refined: Longs = _NO_ROWS
         """The rows whose neighbours are known: meaning asks for those of mostly the same rows."""
@@ -111,7 +114,7 @@ class Searcher:
             self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
-        hits, more = HitOrder(self._hits, visible, matches, query).page()
+        hits, more = HitOrder(self._hits, self._handles, visible, matches, query).page()
         count = matches.count
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
@@ -290,14 +293,17 @@ class Searcher:
                 values[place] = fit(question, value, texts_of[row], talking=row in talking)
 
     def _texts_of(self, visible: Visible, rows: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        """Return the visible texts of some rows, as far as their records are there."""
-        numbers = visible.numbers(np.array(rows, dtype=np.int64)).tolist()
+        """Return how the visible texts of some rows begin, as far as their records are there."""
+        unread = [row for row in rows if row not in self._texts]
+        numbers = visible.numbers(np.array(unread, dtype=np.int64)).tolist()
         records = self._records.of(numbers)
-        return {
-            row: records[number].searched_texts(visible.part_of(row).reach)
-            for row, number in zip(rows, numbers, strict=True)
-            if number in records
-        }
+        for row, number in zip(unread, numbers, strict=True):
+            if number in records:
+                texts = records[number].searched_texts(visible.part_of(row).reach)
+                self._texts[row] = tuple(text[:LOOKED_AT] for text in texts)
+                # A hundred texts of megabytes must not be in memory at once.
+                self._records.forget_long()
+        return {row: self._texts[row] for row in rows if row in self._texts}
 
     def _suggested(self, visible: Visible, question: Question) -> tuple[str, ...]:
         """Return visible words near to those of a question that found nothing."""
@@ -307,6 +313,24 @@ class Searcher:
         return tuple(dict.fromkeys(near))[:_MOST_SUGGESTED]
 
     # Hits
+
+    def _handles(self, visible: Visible, rows: Longs) -> list[tuple[str, str, str]]:
+        """Return what some rows are called: their connection, their stream and their id."""
+        stored = self._db.execute(
+            "SELECT r.id, r.surrogate, r.key FROM carray(?) AS c"
+            " CROSS JOIN record r ON r.id = c.value",
+            (self._db.array(visible.numbers(rows)),),
+        )
+        named = list(stored)
+        handles: dict[int, tuple[str, str, str]] = {}
+        for part, chosen in visible.by_part(rows):
+            self._check()
+            reach = self._whole[part.reach.feed.id]
+            some = [named[at] for at in chosen.tolist()]
+            ids = self._projector(reach, None).ids(some)
+            address = reach.connection_id, reach.stream.name
+            handles |= {at: (*address, id) for at, id in zip(chosen.tolist(), ids, strict=True)}
+        return [handles[at] for at in range(len(rows))]
 
     def _hits(
         self, visible: Visible, rows: Longs, scores: Sequence[int], times: Sequence[int]

@@ -14,7 +14,7 @@ from pdpp.store.tables.search import blocks
 from pdpp.store.tables.search.blocks import Block, PlacePostings
 from pdpp.store.tables.search.entry import Entry, Indexed
 from pdpp.store.tables.search.parts import Part
-from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.record_data import MOST_CHARS, RecordsRead
 
 FREE_BYTES = 1 << 16
 """So many bytes of a block are unpacked whatever is visible: half a millisecond."""
@@ -47,13 +47,20 @@ def _built(
         some = slots[start : start + _AT_ONCE]
         numbers: list[int] = block.numbers[some].tolist()
         records = read.of(numbers)
-        entries = []
+        entries: list[Indexed] = []
+        size = 0
         for time, number in zip(block.times[some].tolist(), numbers, strict=True):
             # A record that is gone since has no words; its row is hidden.
             record = records.get(number)
             texts = [None] * len(names) if record is None else [record.get(name) for name in names]
             entries.append(Indexed(number, 0, Entry(time, None, 0, tuple(texts))))
-        yield blocks.build(entries, places)
+            size += sum(len(text) for text in texts if isinstance(text, str))
+            if size > MOST_CHARS:
+                read.forget_long()
+                yield blocks.build(entries, places)
+                entries, size = [], 0
+        if entries:
+            yield blocks.build(entries, places)
         read.forget()
 
 
