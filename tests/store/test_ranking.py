@@ -490,6 +490,30 @@ def modelled_scores(messages: dict[str, dict[str, Any]], q: str) -> dict[str, in
     return {hit["id"]: round(-1_000_000 * hit["place"][0]) for hit in hits}
 
 
+_WRITTEN = (
+    *("by 31 July", "bis zum 31.07. um 16:30", "July 31st, 4:30pm", "31 lamps", "juli", "at 4 pm"),
+    *("room 16, 30 chairs", "on 912 345 678", "HV-2298-771", "Wi-Fi at check-in", "appointment"),
+)
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        *("what is due on 31 July", "31.07.2026 4:30pm", "lamps 16:30", "4pm", "+351912345678"),
+        *("HV2298771 lamps", "checkin wifi", "appt on 31 July 1999", "31 July", "what was in July"),
+    ],
+)
+def test_words_that_are_written_apart_count_as_in_the_model(world: World, q: str) -> None:
+    messages = {
+        f"m{at}": message(at, "Nora", text, chat=f"c{at}") for at, text in enumerate(_WRITTEN)
+    }
+    messages["then"] = {**message(0, "Nora", "then", chat="then"), "at": "2026-07-31T10:00:00Z"}
+    chat(world).put(messages)
+    found, modelled = scores(world, world.reach(), q), modelled_scores(messages, q)
+    assert found.keys() == modelled.keys()
+    assert all(abs(found[key] - modelled[key]) <= 1 for key in found)
+
+
 _SPEAKERS = ("Maya", "Maya Lind", "Theo", "Zoë")
 _NAMES = ("Maya", "Theo", "Zoe", "Lind")
 _SAID = ("{}, is it cold?", "Hi {}! The tent!", "{}'s tent is cold", "thanks {}", "the tent {} has")

@@ -10,6 +10,12 @@ from typing import NamedTuple
 
 from pdpp.evidence.language.clock import clock_terms
 from pdpp.evidence.language.members import members_of
+from pdpp.evidence.language.spellings import (
+    hyphenated,
+    is_english,
+    joined_terms,
+    umlaut_terms,
+)
 from pdpp.evidence.language.stems import ALGORITHMS, stems_of
 from pdpp.evidence.language.stop_words import QUESTION_WORDS, STOP_WORDS
 from pdpp.evidence.language.tables import (
@@ -39,8 +45,6 @@ _STOP_FREQUENCY = 0.002
 _SYLLABLE_FREQUENCY = 0.005
 """From which part of public text on a word of another language only holds a question together.
 Where no ending is cut off words are short, as the syllables of Vietnamese, and common ones tell."""
-_ENGLISH_FREQUENCY = 3e-5
-"""From which part of English text on a word is one of English too: "pro", "war", "men", "hat"."""
 _SHARED_BY = 5
 """By how many languages a common word is shared that holds a question together: "de", "la"."""
 _LEAST_JOINED = 4
@@ -49,8 +53,8 @@ _THOUSANDS = 3
 """Digits of the second of two numbers that are written as one: "1,200" and "1 200"."""
 _LONG_NUMBER = range(7, 16)
 """Digits of a number of a phone or an account, which people write in groups."""
-_LINKED = ("heit", "ion", "keit", "ling", "schaft", "tag", "tat", "tum", "ung")
-"""How German words end that have an "s" before the next part of a word, as "Heizungsrechnung"."""
+_HYPHENATING = ("de", "en")
+"""Languages that make words with hyphens. In others these join what holds a question together."""
 PREFIX_WEIGHT = 6.0
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
@@ -113,7 +117,7 @@ def asked_words(
 ) -> list[Word]:
     """Return the words of a question that are written in some context, none of them twice.
 
-    ``joined`` words are also looked for as one with their neighbours, and times of day as others
+    ``joined`` words are also looked for as one with their neighbours, and in the ways that others
     write them.
     """
     text = " ".join(context)
@@ -131,20 +135,26 @@ def asked_words(
         return asked
     # Where nothing tells the language, a word that was left out may be half of one: "wi-fi".
     telling = {word for word in around if word not in STOP_WORDS} if guessed else set(kept)
-    terms = _joined(around, telling, ("en", "de") if guessed else languages)
-    for word, term in clock_terms(text):
+    if languages[0] in _HYPHENATING or guessed:
+        telling |= hyphenated(text)
+    terms = _joined(around, telling, languages, keywords=bool(guessed))
+    for word, term in (*clock_terms(text), *umlaut_terms(text)):
         terms.setdefault(word, []).append(term)
     return [_looked_for_as(word, terms.get(word.text, ())) for word in asked]
 
 
 def _joined(
-    around: Sequence[str], telling: set[str], languages: Sequence[str]
+    around: Sequence[str], telling: set[str], languages: Sequence[str], *, keywords: bool
 ) -> dict[str, list[str]]:
-    """Return for words the terms that they are as one with their telling neighbours."""
+    """Return for words the terms that they are as one with their telling neighbours.
+
+    Nothing tells the language of ``keywords``: they may be English or German.
+    """
+    languages = ("en", "de") if keywords else languages
     terms: dict[str, list[str]] = {}
     for one, other in pairwise(around):
         if one in telling and other in telling and _may_be_one(one, other):
-            as_one = _joined_terms(one, other, languages)
+            as_one = joined_terms(one, other, languages, keywords=keywords)
             terms.setdefault(one, []).extend(as_one)
             terms.setdefault(other, []).extend(as_one)
     for group, number in _long_numbers(around):
@@ -170,14 +180,6 @@ def _may_be_one(one: str, other: str) -> bool:
     if one.isdecimal():
         return not other.isdecimal() or len(other) == _THOUSANDS
     return len(one) + len(other) >= _LEAST_JOINED
-
-
-def _joined_terms(one: str, other: str, languages: Sequence[str]) -> list[str]:
-    """Return the stems of two words as one."""
-    forms = [one + other]
-    if "de" in languages and one.endswith(_LINKED):
-        forms.append(f"{one}s{other}")
-    return distinct(stems_of(language)[form] for form in forms for language in languages)
 
 
 def _looked_for_as(word: Word, terms: Sequence[str]) -> Word:
@@ -227,11 +229,7 @@ def _holds_together(word: str, language: str) -> bool:
 def _may_hold_together(word: str, language: str) -> bool:
     """Tell the same where the question may or may not be in that language."""
     shared = len(common_words().votes([word])) >= _SHARED_BY
-    return (shared or not _is_english(word)) and _holds_together(word, language)
-
-
-def _is_english(word: str) -> bool:
-    return frequencies("en").get(stems_of("en")[word], 0) >= _ENGLISH_FREQUENCY
+    return (shared or not is_english(word)) and _holds_together(word, language)
 
 
 def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:
@@ -246,7 +244,7 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         if len(stem) > 1 and stem not in STOP_WORDS
     ]
     stems = distinct([*certain, *(stem for stem in guesses if _keeps_most(stem, piece))])
-    own = weight(_frequency(piece, sure if _is_english(piece) else languages))
+    own = weight(_frequency(piece, sure if is_english(piece) else languages))
     related: dict[str, float] = {}
     for other, part in _near(piece, stems[0]) if sure[0] == "en" else ():
         near = min(own, _english_weight(other))
