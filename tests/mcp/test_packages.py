@@ -29,6 +29,13 @@ OWN = stream(
     query={"search": {"lexical_fields": ["body"]}},
 )
 
+DATED = stream(
+    "dated",
+    {"body": TEXT, "at": {"type": "string", "format": "date-time"}},
+    consent_time_field="at",
+    query={"search": {"lexical_fields": ["body"]}, "range_filters": {"at": ["lt"]}},
+)
+
 
 def connections() -> list[str]:
     return [f"cin_{number:02}" for number in range(CHILDREN)]
@@ -190,17 +197,10 @@ def test_a_list_begun_together_is_not_gone_on_with_otherwise(
 
 
 def test_a_grant_for_another_time_is_named_and_the_others_answer(tmp_path: Path) -> None:
-    at = {"type": "string", "format": "date-time"}
-    dated = stream(
-        "dated",
-        {"body": TEXT, "at": at},
-        consent_time_field="at",
-        query={"search": {"lexical_fields": ["body"]}, "range_filters": {"at": ["lt"]}},
-    )
     rows = [{"id": "d-1", "body": "kiln", "at": "2020-01-01T00:00:00Z"}]
     store = planted_store(
         tmp_path,
-        declaration("shelf", dated),
+        declaration("shelf", DATED),
         {"cin_old": "Old", "cin_new": "New"},
         {("cin_old", "dated"): rows, ("cin_new", "dated"): rows},
     )
@@ -274,6 +274,27 @@ def test_the_text_says_which_sources_the_hits_are_from(host: Host) -> None:
     mix = next(line for line in found.text.split("\n") if line.startswith("sources: "))
     for hit in found.structured["results"]:
         assert f"({hit['connection_id']})" in mix
+
+
+@pytest.mark.parametrize("way", ["together", "apart"])
+@pytest.mark.parametrize(("asked", "told"), [("May 2020", 0), ("May 2021", 0), ("May 2019", 1)])
+def test_a_time_is_called_empty_once_and_only_if_it_is_so_in_every_account(
+    tmp_path: Path, asked: str, told: int, way: str
+) -> None:
+    years = {"cin_a": 2020, "cin_b": 2020, "cin_c": 2021}
+    rows = {
+        (id, "dated"): [{"id": "d-1", "body": "kiln", "at": f"{year}-05-01T00:00:00Z"}]
+        for id, year in years.items()
+    }
+    names = {id: f"Shelf {id}" for id in years}
+    with inside(planted_store(tmp_path, declaration("shelf", DATED), names, rows)) as world:
+        host = world.host(package(world.store)[0])
+        if way == "apart":
+            apart(world)
+        found = host.good("search", {"query": f"kiln in {asked}"})
+    assert len(found.structured["results"]) == 3
+    assert len(found.structured["data"]["meta"]["warnings"]) == told
+    assert found.text.count("is of the time") == told
 
 
 @pytest.mark.parametrize("way", ["together", "apart"])

@@ -22,6 +22,13 @@ _FEW = 12
 _WORD_CHARS = 80
 
 
+class SentWarning(NamedTuple):
+    """A warning as it was sent, and what kind it is of."""
+
+    code: str | None
+    sent: Verbatim
+
+
 class ListMeta(NamedTuple):
     """How many there are in all, what the server warns of, how it read a question, what to try."""
 
@@ -33,8 +40,7 @@ class ListMeta(NamedTuple):
     repaired: Mapping[str, Sequence[str]] = MappingProxyType({})
     near_words: Sequence[str] = ()
     streams_searched: Sequence[str] = ()
-    sent_warnings: Sequence[Verbatim] = ()
-    """The warnings as they were sent."""
+    sent_warnings: Sequence[SentWarning] = ()
 
     @property
     def exact_total(self) -> int | None:
@@ -47,7 +53,8 @@ def read_meta(body: Json) -> ListMeta:
     meta = object_in(body, "meta")
     tries, repaired = object_in(meta, "try"), object_in(meta, "repaired")
     count, recall = object_in(meta, "count"), object_in(meta, "recall")
-    warnings = [text_in(warning, "message") for warning in objects_in(meta, "warnings")]
+    sent = objects_in(meta, "warnings")
+    warnings = [text_in(warning, "message") for warning in sent]
     return ListMeta(
         total=whole_in(count, "value") if count else whole_in(meta, "count"),
         count_kind=text_in(count, "kind") if count else text_in(meta, "count_accuracy"),
@@ -57,7 +64,7 @@ def read_meta(body: Json) -> ListMeta:
         repaired={asked[:_WORD_CHARS]: _words(repaired, asked) for asked in list(repaired)[:_FEW]},
         near_words=_words(tries, "words"),
         streams_searched=_words(tries, "streams_searched"),
-        sent_warnings=[Verbatim(warning) for warning in objects_in(meta, "warnings")],
+        sent_warnings=[SentWarning(text_in(w, "code"), Verbatim(w)) for w in sent],
     )
 
 

@@ -6,13 +6,16 @@ from typing import Generic, NamedTuple, TypeVar
 
 from pdpp.evidence.fence import has_hidden
 from pdpp.mcp.reading.choices import ConnectionChoice
-from pdpp.mcp.reading.list_meta import ListMeta, read_meta
+from pdpp.mcp.reading.list_meta import ListMeta, SentWarning, read_meta
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor
 from pdpp.mcp.reading.reader import ChildGrant
 from pdpp.mcp.reading.search_answer import SearchAnswer, ServerHit
 from pdpp.wire.verbatim import Verbatim, all_json
 
 T = TypeVar("T")
+
+_MOST_WARNINGS = 12
+_NOTHING_THEN = "nothing_then"
 
 
 class ChildAnswers(NamedTuple, Generic[T]):
@@ -120,15 +123,29 @@ def _meta(answers: Sequence[SearchAnswer], warnings: Sequence[object]) -> dict[s
     totals = [meta.exact_total for meta in metas]
     counted = [total for total in totals if total is not None]
     exact = len(counted) == len(metas)
-    own = [warning for answer in answers for warning in answer.meta.sent_warnings]
     meta: dict[str, object] = {
         "count": {"kind": "exact", "value": sum(counted)} if exact else {"kind": "none"},
-        "warnings": [*all_json(own[:12]), *warnings],
+        "warnings": [*all_json(_warnings(metas)), *warnings],
     }
     recalls = [meta for meta in metas if meta.complete is not None]
     if recalls:
         meta["recall"] = _recall(recalls)
     return meta
+
+
+def _warnings(metas: Sequence[ListMeta]) -> list[Verbatim]:
+    """Return what the servers warn of, each warning once.
+
+    That nothing is of a time which a question names is true only if it is so in every account.
+    """
+    told: list[SentWarning] = []
+    for warning in (warning for meta in metas for warning in meta.sent_warnings):
+        holds = warning.code != _NOTHING_THEN or all(
+            warning in meta.sent_warnings for meta in metas
+        )
+        if holds and warning not in told:
+            told.append(warning)
+    return [warning.sent for warning in told[:_MOST_WARNINGS]]
 
 
 def _recall(metas: Sequence[ListMeta]) -> dict[str, object]:
