@@ -2,9 +2,10 @@
 
 It forks twice and lets the process between end, so that whoever asked becomes the parent of the
 program and can wait for it. Each fork leaves the loop and runs the program as ``python -m pdpp``
-does, with the interpreter's own way to end.
+does, and ends as the interpreter would.
 """
 
+import atexit
 import gc
 import io
 import json
@@ -13,13 +14,14 @@ import runpy
 import signal
 import socket
 import sys
+import threading
 import time
-from importlib import import_module
+from contextlib import suppress
 from typing import TypedDict
 
 from tests.counting.importing import count_this_fork
-
-from pdpp.cli.program import COMMANDS
+from tests.launching.fork_safety import require_one_thread
+from tests.launching.imports import import_for, import_program
 
 _MOST_BYTES = 1 << 20
 
@@ -38,8 +40,10 @@ def serve_forks(requests: socket.socket) -> None:
         message, streams, _, _ = socket.recv_fds(requests, _MOST_BYTES, 3)
         if not message:
             os._exit(0)
+        request: Request = json.loads(message)
+        import_for(request["arguments"])
         if _forked(requests):
-            _become(json.loads(message), streams)
+            _become(request, streams)
             return
         for stream in streams:
             os.close(stream)
@@ -109,14 +113,28 @@ def main() -> None:
     """Import the program, say that it is there, and run it in each fork."""
     requests = socket.socket(fileno=os.dup(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for place, _ in COMMANDS.values():
-        import_module(place.partition(":")[0])
-    assert len(os.listdir("/proc/self/task")) == 1, "a process with threads must not fork"
+    import_program()
+    require_one_thread()
     gc.collect()
     gc.freeze()
     requests.sendall(b"%16d" % os.getpid())
     serve_forks(requests)
-    runpy.run_module("pdpp", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("pdpp", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if type(ended.code) is int:
+            _end_well(ended.code)
+        raise
+
+
+def _end_well(code: int) -> None:
+    """End as an interpreter does, but for the modules: to take them apart copies their memory."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with suppress(OSError):  # else the interpreter tells of it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -52,3 +52,26 @@ def test_what_a_fork_cannot_do_is_started_as_ever(tmp_path: Path) -> None:
         assert os.getsid(process.pid) == process.pid
         assert not forked(process.pid)
         process.kill()
+
+
+def test_what_programs_import_when_they_need_it_is_there_before_they_are_forked(
+    tmp_path: Path,
+) -> None:
+    words = command("import", "-", "--data", tmp_path)
+    with Program(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        mapped = Path(f"/proc/{process.pid}/maps").read_text()
+        process.kill()
+    assert [
+        name for name in ("numpy", "uvloop", "markupsafe", "pyexpat") if name not in mapped
+    ] == []
+
+
+def test_whoever_no_longer_reads_what_it_says_is_told_by_its_code(tmp_path: Path) -> None:
+    def code(kind: type[subprocess.Popen[bytes]]) -> int:
+        unread, written = os.pipe()
+        os.close(unread)
+        with kind(command("--help"), stdout=written, stderr=subprocess.DEVNULL) as process:
+            os.close(written)
+        return process.returncode
+
+    assert code(Program) == code(subprocess.Popen)
