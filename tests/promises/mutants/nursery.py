@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from _pytest.config import get_config
+from tests.launching.imports import import_program
 from tests.promises.mutants import plugin
 from tests.promises.mutants.mutant import Mutant
 from tests.promises.mutants.table import MUTANTS, STRAYS
@@ -61,8 +63,17 @@ def _import_tests() -> None:
         with suppress(ModuleNotFoundError):
             import_module(".".join([*folders, "conftest"]))
         import_module(".".join([*folders, name]))
+    _import_what_tests_need()
     # The demo world is what the real program has written; mutants write what their tests write.
     import_module("tests.serving").demo_template()
+
+
+def _import_what_tests_need() -> None:
+    """Import what the runner, a client and a server import when they begin: a fifth of a life."""
+    get_config()
+    for name in ("_hypothesis_pytestplugin", "pdb", "httpcore"):
+        import_module(name)
+    import_program()
 
 
 def _live(mutant: Mutant, folder: Path) -> None:
