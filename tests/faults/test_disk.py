@@ -3,17 +3,23 @@
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, pdpp
-from tests.engine import database_of
+from tests.engine import database_of, open_store
+from tests.faults.callers import wait_until
 from tests.faults.disk import SmallDisk, make_read_only, mounted
 from tests.faults.soundness import check_sound
 from tests.serving import World, all_rows, living, planted_store, refused
 
+from pdpp.jobs.kind import JobKind
+from pdpp.jobs.runner import JobRunner
+from pdpp.model import instant
+from pdpp.store.jobs import JobOrder
 from pdpp.store.sqlite.store import FILE_NAME
 
 pytestmark = pytest.mark.embedded("about the disk that a file is on")
@@ -165,3 +171,22 @@ def test_a_store_that_became_read_only_goes_on_reading_and_writes_again_later(
     writer_of(world).pragma("query_only", False)
     assert ingest(client, 1).status_code == 200
     assert held(client) > before
+
+
+def test_jobs_that_cannot_be_written_down_are_told_in_plain_lines_and_go_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs: list[int] = []
+    with closing(open_store(tmp_path)) as store, ExitStack() as stack:
+        writer = database_of(store)._writer
+        store.jobs.add(JobOrder("work"))
+        kind = JobKind("work", lambda _: runs.append(1))
+        runner = JobRunner(store, [kind], instant.now, look_seconds=0.01)
+        writer.pragma("query_only", True)
+        runner.start()
+        stack.callback(runner.stop)
+        wait_until(lambda: "make its disk writable" in caplog.text)
+        writer.pragma("query_only", False)
+        runner.wake()
+        wait_until(lambda: bool(runs))
+    assert "Traceback" not in caplog.text

@@ -100,8 +100,8 @@ class JobRunner:
         while not ended.wait(self._look_seconds):
             try:
                 self._renew_all()
-            except Exception:
-                log.exception("a lease could not be renewed; trying again")
+            except Exception as problem:  # noqa: BLE001 - a runner goes on
+                self._tell("a lease could not be renewed", problem)
 
     # Working
 
@@ -114,8 +114,8 @@ class JobRunner:
                 if job is not None:
                     self._run(job)
                     continue
-            except Exception:
-                log.exception("looking for work failed; trying again")
+            except Exception as problem:  # noqa: BLE001 - a runner goes on
+                self._tell("looking for work failed", problem)
             self._rest(wakes)
 
     def _rest(self, wakes: int) -> None:
@@ -193,6 +193,11 @@ class JobRunner:
         log.error("job %s (%s) failed", job.id, kind.name, exc_info=problem)
         return {"code": "failed", "message": "It failed; the log of the server has the detail."}
 
+    def _tell(self, what: str, problem: Exception) -> None:
+        """Log what failed; of a disk that is full or gone the store has logged what it needs."""
+        if self._store.explain(problem) is None:
+            log.error("%s; trying again", what, exc_info=problem)
+
     # Care: leases, progress, and what repeats
 
     def _care(self) -> None:
@@ -206,8 +211,8 @@ class JobRunner:
                     scheduled = True
                 self._renew_all()
                 self._look(looked)
-            except Exception:
-                log.exception("the care for jobs failed; trying again")
+            except Exception as problem:  # noqa: BLE001 - a runner goes on
+                self._tell("the care for jobs failed", problem)
             self._stopping.wait(self._look_seconds)
         # Threads that end their work now still need their leases.
         while any(thread.is_alive() for thread in self._threads[:-1]) and self._running:
