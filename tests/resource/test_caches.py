@@ -21,6 +21,7 @@ MADE_ONCE = {
     "evidence/language/tables.py:common_words": "one table of the package",
     "evidence/language/tables.py:frequencies": "one table of the package for each language",
     "evidence/language/tables.py:related_words": "one table of the package",
+    "evidence/language/word_parts.py:_month_terms": "one for each month",
     "pages/imports/import_page.py:_guide": "how to export from each format that is installed",
     "pages/template.py:_brand": "the icon of the package",
     "pages/template.py:_environment": "the templates",

@@ -7,7 +7,7 @@ is such a word too: a day and a month, which may stand as "31 July", "July 31st"
 import re
 from calendar import month_name
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from itertools import pairwise, product
 
 from pdpp.evidence.analyse import indexed_text
@@ -58,7 +58,6 @@ def ways_apart(text: str) -> Iterator[tuple[str, ...]]:
         yield text[:-_THOUSANDS], text[-_THOUSANDS:]
 
 
-@lru_cache(maxsize=1_024)
 def part_terms(part: str) -> tuple[str, ...]:
     """Return the terms that a part of a word may stand as."""
     if part in MONTHS:
@@ -79,6 +78,7 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
+@cache
 def _month_terms(month: int) -> tuple[str, ...]:
     """Return the terms of a month in every language that it is known in, and of its number."""
     names = [indexed_text(name) for name, number in MONTHS.items() if number == month]
