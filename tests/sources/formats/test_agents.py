@@ -2,17 +2,27 @@
 
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tests.sources.kit import Home, read, told
 from tests.sources.samples import every_sample
-from tests.sources.samples.agents import SESSION, STORAGE, gemini, open_folder
+from tests.sources.samples.agents import (
+    OPEN_MESSAGES,
+    SESSION,
+    STORAGE,
+    TWO_ROWS,
+    gemini,
+    open_folder,
+    two_database,
+)
 
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
 from pdpp.sources.formats.opencode.source import OpenCode
+from pdpp.sources.item import Unknown
 
 SAMPLES = every_sample()
 
@@ -71,6 +81,75 @@ def test_a_damaged_part_costs_its_message_alone(tmp_path: Path) -> None:
     [text] = [text for role, text in said(read(OpenCode(), path)) if role == "assistant"]
     assert text == "The anchor module is now called mooring, with its tests.\n\n[file a.png]"
     assert "a message that is damaged" in [skip.reason for skip in told(OpenCode(), path)]
+
+
+def test_a_database_of_opencode_two_is_read_as_one_of_version_one(tmp_path: Path) -> None:
+    path = SAMPLES["opencode: a database of version 2"].folder(tmp_path)
+    records = read(OpenCode(), path)
+    assert said(records) == [
+        ("user", "Rename the anchor module\n\n[file a.png]"),
+        ("reasoning", "Look first"),
+        ("assistant", "The anchor module is now called mooring, with its tests."),
+        ("assistant", "A module was renamed."),
+    ]
+    assert [(data["tool"], data["input"]) for data in of(records, "tool_calls")] == [
+        ("bash", "command: git mv anchor.py mooring.py"),
+        ("edit", ""),
+        ("shell", "command: ls"),
+    ]
+    assert [data["text"] for data in of(records, "tool_results")] == [
+        "renamed",
+        "no such file",
+        "mooring.py",
+    ]
+    [session] = of(records, "sessions")
+    assert (session["title"], session["project"], session["model"], session["version"]) == (
+        "Mooring",
+        "/home/nora/boat",
+        "sonnet-5",
+        "2.0.11",
+    )
+    assert Counter(skip.reason for skip in told(OpenCode(), path)) == {
+        "a mark of the program": 2,
+        "instructions that the program gives itself": 1,
+    }
+
+
+def test_a_session_that_both_versions_of_opencode_keep_comes_in_once(tmp_path: Path) -> None:
+    [first, *_] = OPEN_MESSAGES
+    old: dict[str, list[Any]] = {
+        "session": [
+            ("ses_1", "p1", "/home/nora/boat", "Mooring", "1.2", 1_767_261_600_000, None),
+            ("ses_0", "p1", "/home/nora/boat", "Older", "1.2", 1_767_261_600_000, None),
+        ],
+        "message": [
+            (name, session, 1_767_261_600_000, json.dumps(first))
+            for name, session in (("msg_1", "ses_1"), ("msg_9", "ses_0"))
+        ],
+        "part": [
+            (f"prt_{name}", name, session, json.dumps({"type": "text", "text": text}))
+            for name, session, text in (
+                ("msg_1", "ses_1", "Rename the anchor module"),
+                ("msg_9", "ses_0", "Where is the buoy?"),
+            )
+        ],
+    }
+    (tmp_path / "opencode.db").write_bytes(two_database(*TWO_ROWS[:2], **old))
+    records = read(OpenCode(), tmp_path)
+    assert said(records) == [
+        ("user", "Rename the anchor module\n\n[file a.png]"),
+        ("user", "Where is the buoy?"),
+    ]
+    assert "a message that another version keeps too" in [
+        skip.reason for skip in told(OpenCode(), tmp_path)
+    ]
+
+
+def test_a_kind_of_message_that_opencode_adds_is_told_as_not_known(tmp_path: Path) -> None:
+    rows = [*TWO_ROWS[:2], ("msg_9", "hologram", {"text": "?"})]
+    (tmp_path / "opencode.db").write_bytes(two_database(*rows))
+    [unknown] = [kept for kept in told(OpenCode(), tmp_path) if isinstance(kept, Unknown)]
+    assert unknown.example.endswith("msg_9: hologram")
 
 
 def test_messages_of_cursor_come_in_the_order_of_the_conversation(tmp_path: Path) -> None:
