@@ -173,6 +173,47 @@ def test_messages_of_cursor_come_in_the_order_of_the_conversation(tmp_path: Path
     ]
 
 
+def test_a_conversation_of_cursor_has_the_name_and_the_folder_of_its_heading(
+    tmp_path: Path,
+) -> None:
+    place = {"id": "w1", "uri": {"scheme": "file", "fsPath": "/home/nora/tides"}}
+    heading = {"type": "head", "name": "Tide table", "workspaceIdentifier": place}
+    listed = [{"bubbleId": name} for name in ("u1", "a1", "a2", "u2")]
+    about = {
+        "name": "",
+        "createdAt": 1_767_261_600_000,
+        "modelConfig": {"modelName": "big-model"},
+        "fullConversationHeadersOnly": listed,
+    }
+    broken = {"tool": 38, "params": '{"path": "tide.py"}', "status": "error", "error": "No file"}
+    rows = {
+        "composerData:c1": about,
+        "bubbleId:c1:u1": {"type": 1, "text": "When is high water?"},
+        "bubbleId:c1:a1": {"type": 2, "thinking": {"text": "", "signature": "s"}},
+        "bubbleId:c1:a2": {"type": 2, "toolFormerData": broken},
+        "bubbleId:c1:u2": {"type": 1, "text": "", "images": [{"path": "/home/nora/a.png"}]},
+    }
+    with closing(sqlite3.connect(tmp_path / "state.vscdb")) as database, database:
+        database.execute("CREATE TABLE cursorDiskKV (key TEXT, value BLOB)")
+        database.execute("CREATE TABLE composerHeaders (composerId TEXT, value TEXT)")
+        kept = [(key, json.dumps(value)) for key, value in rows.items()]
+        database.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", kept)
+        heads = [("c1", json.dumps(heading)), ("empty-state-draft", json.dumps({"type": "head"}))]
+        database.executemany("INSERT INTO composerHeaders VALUES (?, ?)", heads)
+    records = read(Cursor(), tmp_path)
+    [session], [call], [result] = (
+        of(records, stream) for stream in ("sessions", "tool_calls", "tool_results")
+    )
+    assert (session["title"], session["project"]) == ("Tide table", "/home/nora/tides")
+    assert session["model"] == "big-model"
+    assert (call["tool"], call["input"], result["text"]) == ("38", "path: tide.py", "No file")
+    assert sorted(skip.reason for skip in told(Cursor(), tmp_path)) == [
+        "a conversation of which only the heading is there",
+        "a picture or file in a message",
+        "reasoning that is encrypted",
+    ]
+
+
 def test_every_workspace_of_cursor_is_read_however_many_there_are(tmp_path: Path) -> None:
     for number in range(210):
         folder = tmp_path / "workspaceStorage" / f"{number:03}"
