@@ -56,6 +56,24 @@ def test_a_session_of_gemini_has_thoughts_and_tools(tmp_path: Path) -> None:
     assert [skip.reason for skip in told(GeminiCli(), path)] == ["a note of the program"]
 
 
+def test_a_tool_of_gemini_whose_answer_was_drawn_keeps_its_text(tmp_path: Path) -> None:
+    given = [{"functionResponse": {"id": "1", "response": {"output": "Two lines were changed"}}}]
+    drawn: list[Any] = [
+        {"fileDiff": "@@ -1 +1 @@", "fileName": "alarm.py"},
+        [[{"text": "Two ", "bold": True}, {"text": "lines"}]],
+        {"isSubagentProgress": True, "recentActivity": []},
+    ]
+    calls = [
+        {"id": str(n), "name": "replace", "args": {}, "result": given, "resultDisplay": shown}
+        for n, shown in enumerate(drawn)
+    ]
+    session = {**SESSION, "messages": [gemini(1, "gemini", "", toolCalls=calls)]}
+    (tmp_path / "session-1.json").write_text(json.dumps(session))
+    records = read(GeminiCli(), tmp_path)
+    texts = [data["text"] for data in of(records, "tool_results")]
+    assert texts == ["Two lines were changed"] * 3
+
+
 def test_a_line_that_states_messages_anew_replaces_them(tmp_path: Path) -> None:
     records = read(GeminiCli(), SAMPLES["gemini_cli: lines, of Qwen Code"].folder(tmp_path))
     assert said(records) == [
