@@ -814,6 +814,11 @@ def test_of_two_amounts_of_wise_the_one_that_moved_counts(tmp_path: Path) -> Non
     ]
     assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"] * 2
     check_twice(path, tmp_path)
+    sideways = put(tmp_path, WISE.replace(",NEUTRAL,", ",SIDEWAYS,"), "sideways.csv")
+    assert len(read(SOURCE, sideways)) == 2
+    assert "a row of a direction that is not known" in [
+        each.reason for each in told(SOURCE, sideways)
+    ]
 
 
 def test_a_statement_of_venmo_tells_the_other_side_and_its_balances(tmp_path: Path) -> None:

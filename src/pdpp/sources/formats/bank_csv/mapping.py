@@ -17,6 +17,7 @@ from pdpp.sources.formats.bank_csv.amounts import (
     side_of,
 )
 from pdpp.sources.formats.bank_csv.two_sided import (
+    BOTH,
     DIRECTION,
     GIVEN_BACK,
     IN,
@@ -78,14 +79,18 @@ class ColumnMapping(NamedTuple):
     arrives: Mapping[str, int] = MappingProxyType({})
 
     def sides(self, row: Row) -> "list[ColumnMapping]":
-        """Return how a row is read: once, or for each side of it that was the person's money."""
+        """Return how a row is read: once, or for each side of it that was the person's money.
+
+        There is none where its direction is not known.
+        """
         if not self.arrives:
             return [self]
         direction = self._plain_cell(row, DIRECTION)
         columns = {name: at for name, at in self.columns.items() if name != "fee"}
         leaving = self._replace(sign=TURNED)
         arriving = self._replace(columns={**columns, **self.arrives})
-        return {OUT: [leaving], IN: [arriving]}.get(direction, [leaving, arriving])
+        sides = {OUT: [leaving], IN: [arriving], BOTH: [leaving, arriving]}
+        return sides.get(direction, [])
 
     def parties(self, row: Row) -> tuple[str, str]:
         """Return who was paid and who paid, as far as a row tells them apart."""

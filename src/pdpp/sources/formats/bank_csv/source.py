@@ -175,8 +175,10 @@ def _transactions(
     elif plan.is_balance(row):
         yield Skipped("a balance, which is no payment", where)
     else:
-        for side in plan.sides(row):
-            yield _transaction(row, side, ordinals, where)
+        sides = plan.sides(row)
+        yield from (_transaction(row, side, ordinals, where) for side in sides)
+        if not sides:
+            yield Unknown("a row of a direction that is not known", where)
 
 
 def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) -> Finding:

@@ -1,7 +1,7 @@
 """Tables of two sides, as Wise's history: what left and what arrived have columns of their own.
 
-The direction of a row says which of them was the person's own money. Where it says neither, one of
-their balances was changed into another, and both were.
+The direction of a row says which of them was the person's own money. Where one of their balances
+was changed into another, both were.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ ARRIVES = MappingProxyType(
     }
 )
 DIRECTION, STATE = "direction", "status"
-OUT, IN = "out", "in"
+OUT, IN, BOTH = "out", "in", "neutral"
 GIVEN_BACK = "refunded"
 """The state of a payment that came back: no row of its own says so."""
 
