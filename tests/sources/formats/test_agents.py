@@ -2,17 +2,27 @@
 
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tests.sources.kit import Home, read, told
 from tests.sources.samples import every_sample
-from tests.sources.samples.agents import SESSION, STORAGE, gemini, open_folder
+from tests.sources.samples.agents import (
+    OPEN_MESSAGES,
+    SESSION,
+    STORAGE,
+    TWO_ROWS,
+    gemini,
+    open_folder,
+    two_database,
+)
 
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
 from pdpp.sources.formats.opencode.source import OpenCode
+from pdpp.sources.item import Unknown
 
 SAMPLES = every_sample()
 
@@ -46,6 +56,24 @@ def test_a_session_of_gemini_has_thoughts_and_tools(tmp_path: Path) -> None:
     assert [skip.reason for skip in told(GeminiCli(), path)] == ["a note of the program"]
 
 
+def test_a_tool_of_gemini_whose_answer_was_drawn_keeps_its_text(tmp_path: Path) -> None:
+    given = [{"functionResponse": {"id": "1", "response": {"output": "Two lines were changed"}}}]
+    drawn: list[Any] = [
+        {"fileDiff": "@@ -1 +1 @@", "fileName": "alarm.py"},
+        [[{"text": "Two ", "bold": True}, {"text": "lines"}]],
+        {"isSubagentProgress": True, "recentActivity": []},
+    ]
+    calls = [
+        {"id": str(n), "name": "replace", "args": {}, "result": given, "resultDisplay": shown}
+        for n, shown in enumerate(drawn)
+    ]
+    session = {**SESSION, "messages": [gemini(1, "gemini", "", toolCalls=calls)]}
+    (tmp_path / "session-1.json").write_text(json.dumps(session))
+    records = read(GeminiCli(), tmp_path)
+    texts = [data["text"] for data in of(records, "tool_results")]
+    assert texts == ["Two lines were changed"] * 3
+
+
 def test_a_line_that_states_messages_anew_replaces_them(tmp_path: Path) -> None:
     records = read(GeminiCli(), SAMPLES["gemini_cli: lines, of Qwen Code"].folder(tmp_path))
     assert said(records) == [
@@ -73,6 +101,75 @@ def test_a_damaged_part_costs_its_message_alone(tmp_path: Path) -> None:
     assert "a message that is damaged" in [skip.reason for skip in told(OpenCode(), path)]
 
 
+def test_a_database_of_opencode_two_is_read_as_one_of_version_one(tmp_path: Path) -> None:
+    path = SAMPLES["opencode: a database of version 2"].folder(tmp_path)
+    records = read(OpenCode(), path)
+    assert said(records) == [
+        ("user", "Rename the anchor module\n\n[file a.png]"),
+        ("reasoning", "Look first"),
+        ("assistant", "The anchor module is now called mooring, with its tests."),
+        ("assistant", "A module was renamed."),
+    ]
+    assert [(data["tool"], data["input"]) for data in of(records, "tool_calls")] == [
+        ("bash", "command: git mv anchor.py mooring.py"),
+        ("edit", ""),
+        ("shell", "command: ls"),
+    ]
+    assert [data["text"] for data in of(records, "tool_results")] == [
+        "renamed",
+        "no such file",
+        "mooring.py",
+    ]
+    [session] = of(records, "sessions")
+    assert (session["title"], session["project"], session["model"], session["version"]) == (
+        "Mooring",
+        "/home/nora/boat",
+        "sonnet-5",
+        "2.0.11",
+    )
+    assert Counter(skip.reason for skip in told(OpenCode(), path)) == {
+        "a mark of the program": 2,
+        "instructions that the program gives itself": 1,
+    }
+
+
+def test_a_session_that_both_versions_of_opencode_keep_comes_in_once(tmp_path: Path) -> None:
+    [first, *_] = OPEN_MESSAGES
+    old: dict[str, list[Any]] = {
+        "session": [
+            ("ses_1", "p1", "/home/nora/boat", "Mooring", "1.2", 1_767_261_600_000, None),
+            ("ses_0", "p1", "/home/nora/boat", "Older", "1.2", 1_767_261_600_000, None),
+        ],
+        "message": [
+            (name, session, 1_767_261_600_000, json.dumps(first))
+            for name, session in (("msg_1", "ses_1"), ("msg_9", "ses_0"))
+        ],
+        "part": [
+            (f"prt_{name}", name, session, json.dumps({"type": "text", "text": text}))
+            for name, session, text in (
+                ("msg_1", "ses_1", "Rename the anchor module"),
+                ("msg_9", "ses_0", "Where is the buoy?"),
+            )
+        ],
+    }
+    (tmp_path / "opencode.db").write_bytes(two_database(*TWO_ROWS[:2], **old))
+    records = read(OpenCode(), tmp_path)
+    assert said(records) == [
+        ("user", "Rename the anchor module\n\n[file a.png]"),
+        ("user", "Where is the buoy?"),
+    ]
+    assert "a message that another version keeps too" in [
+        skip.reason for skip in told(OpenCode(), tmp_path)
+    ]
+
+
+def test_a_kind_of_message_that_opencode_adds_is_told_as_not_known(tmp_path: Path) -> None:
+    rows = [*TWO_ROWS[:2], ("msg_9", "hologram", {"text": "?"})]
+    (tmp_path / "opencode.db").write_bytes(two_database(*rows))
+    [unknown] = [kept for kept in told(OpenCode(), tmp_path) if isinstance(kept, Unknown)]
+    assert unknown.example.endswith("msg_9: hologram")
+
+
 def test_messages_of_cursor_come_in_the_order_of_the_conversation(tmp_path: Path) -> None:
     path = SAMPLES["cursor: rows for conversations and messages"].folder(tmp_path)
     records = read(Cursor(), path)
@@ -91,6 +188,47 @@ def test_messages_of_cursor_come_in_the_order_of_the_conversation(tmp_path: Path
         "a conversation without messages",
         "a message of a conversation that is gone",
         "a row of the editor's state that is no conversation",
+    ]
+
+
+def test_a_conversation_of_cursor_has_the_name_and_the_folder_of_its_heading(
+    tmp_path: Path,
+) -> None:
+    place = {"id": "w1", "uri": {"scheme": "file", "fsPath": "/home/nora/tides"}}
+    heading = {"type": "head", "name": "Tide table", "workspaceIdentifier": place}
+    listed = [{"bubbleId": name} for name in ("u1", "a1", "a2", "u2")]
+    about = {
+        "name": "",
+        "createdAt": 1_767_261_600_000,
+        "modelConfig": {"modelName": "big-model"},
+        "fullConversationHeadersOnly": listed,
+    }
+    broken = {"tool": 38, "params": '{"path": "tide.py"}', "status": "error", "error": "No file"}
+    rows = {
+        "composerData:c1": about,
+        "bubbleId:c1:u1": {"type": 1, "text": "When is high water?"},
+        "bubbleId:c1:a1": {"type": 2, "thinking": {"text": "", "signature": "s"}},
+        "bubbleId:c1:a2": {"type": 2, "toolFormerData": broken},
+        "bubbleId:c1:u2": {"type": 1, "text": "", "images": [{"path": "/home/nora/a.png"}]},
+    }
+    with closing(sqlite3.connect(tmp_path / "state.vscdb")) as database, database:
+        database.execute("CREATE TABLE cursorDiskKV (key TEXT, value BLOB)")
+        database.execute("CREATE TABLE composerHeaders (composerId TEXT, value TEXT)")
+        kept = [(key, json.dumps(value)) for key, value in rows.items()]
+        database.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", kept)
+        heads = [("c1", json.dumps(heading)), ("empty-state-draft", json.dumps({"type": "head"}))]
+        database.executemany("INSERT INTO composerHeaders VALUES (?, ?)", heads)
+    records = read(Cursor(), tmp_path)
+    [session], [call], [result] = (
+        of(records, stream) for stream in ("sessions", "tool_calls", "tool_results")
+    )
+    assert (session["title"], session["project"]) == ("Tide table", "/home/nora/tides")
+    assert session["model"] == "big-model"
+    assert (call["tool"], call["input"], result["text"]) == ("38", "path: tide.py", "No file")
+    assert sorted(skip.reason for skip in told(Cursor(), tmp_path)) == [
+        "a conversation of which only the heading is there",
+        "a picture or file in a message",
+        "reasoning that is encrypted",
     ]
 
 

@@ -785,6 +785,92 @@ def test_fees_and_taxes_of_trade_republic_are_parts_of_amounts(tmp_path: Path) -
     ]
 
 
+WISE = (
+    "ID,Status,Direction,Created on,Finished on,Source fee amount,Source fee currency,"
+    "Target fee amount,Target fee currency,Source name,Source amount (after fees),Source currency,"
+    "Target name,Target amount (after fees),Target currency,Exchange rate,Reference,Batch\n"
+    "T-1,COMPLETED,OUT,2026-01-29 08:00:00,2026-01-30 08:00:00,0.50,EUR,,,"
+    "Nora,99.50,EUR,Chandler,85.10,GBP,0.855,Rope,\n"
+    "T-2,COMPLETED,IN,2026-01-30 09:00:00,2026-01-30 09:00:00,1.00,USD,,,"
+    "Harbour,1600.00,USD,Nora,1500.00,EUR,0.93,Pay,\n"
+    "B-3,COMPLETED,NEUTRAL,2026-01-31 08:00:00,2026-01-31 08:00:00,0.20,EUR,,,"
+    "Nora,50.00,EUR,Nora,54.00,USD,1.08,,\n"
+    "C-4,REFUNDED,OUT,2026-01-31 08:00:00,2026-01-31 08:00:00,0,EUR,,,"
+    "Nora,9.00,EUR,Ferry,9.00,EUR,1,,\n"
+    "C-5,CANCELLED,OUT,2026-01-31 08:00:00,,0,EUR,,,Nora,7.00,EUR,Ferry,7.00,EUR,1,,\n"
+)
+
+
+def test_of_two_amounts_of_wise_the_one_that_moved_counts(tmp_path: Path) -> None:
+    path = put(tmp_path, WISE)
+    assert [
+        (row["booked_on"], row["amount"], row["currency"], row["payee"])
+        for row in read(SOURCE, path).values()
+    ] == [
+        ("2026-01-30", -100.0, "EUR", "Chandler"),
+        ("2026-01-30", 1500.0, "EUR", "Harbour"),
+        ("2026-01-31", -50.2, "EUR", "Nora"),
+        ("2026-01-31", 54.0, "USD", "Nora"),
+    ]
+    assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"] * 2
+    check_twice(path, tmp_path)
+    sideways = put(tmp_path, WISE.replace(",NEUTRAL,", ",SIDEWAYS,"), "sideways.csv")
+    assert len(read(SOURCE, sideways)) == 2
+    assert "a row of a direction that is not known" in [
+        each.reason for each in told(SOURCE, sideways)
+    ]
+
+
+def test_a_statement_of_venmo_tells_the_other_side_and_its_balances(tmp_path: Path) -> None:
+    text = (
+        "Account Statement - (@Nora) ,,,,,,,,,,\nAccount Activity,,,,,,,,,,\n"
+        ",ID,Datetime,Type,Status,Note,From,To,Amount (total),Beginning Balance,Ending Balance\n"
+        ",,,,,,,,,$100.00,\n"
+        ",1,2026-01-13T10:00:00,Payment,Complete,Bread,Nora,Baker,- $4.50,,\n"
+        ",2,2026-01-14T10:00:00,Payment,Complete,Ferry,Ben,Nora,+ $20.00,,\n"
+        ",3,2026-01-15T10:00:00,Charge,Complete,Rent,Nora,Ada,+ $400.00,,\n"
+        ",4,2026-01-16T10:00:00,Charge,Complete,Oars,Ben,Nora,- $30.00,,\n"
+        ",,,,,,,,,,$485.50\n"
+    )
+    path = put(tmp_path, text)
+    rows = [(row["amount"], row["payee"]) for row in read(SOURCE, path).values()]
+    assert rows == [(-4.5, "Baker"), (20.0, "Ben"), (400.0, "Ada"), (-30.0, "Ben")]
+    assert [each.reason for each in told(SOURCE, path)] == ["a balance, which is no payment"] * 2
+
+
+def test_what_was_spent_with_curve_has_a_minus(tmp_path: Path) -> None:
+    text = (
+        "Export Format,Date (YYYY-MM-DD as UTC),Time (HH:MM:SS as UTC), Merchant,"
+        "Txn Amount (Funding Card),Txn Currency (Funding Card),Txn Amount (Foreign Spend),"
+        "Txn Currency (Foreign Spend),Card Name,Card Last 4 Digits,Type,Category,Notes,Fees\n"
+        "CSV,2026-01-13,10:00:00,Baker,4.50,EUR,4.20,CHF,Visa,1234,Personal,Food,,\n"
+        "CSV,2026-01-14,10:00:00,Baker,-2.00,EUR,,,Visa,1234,Personal,Food,back,\n"
+    )
+    rows = read(SOURCE, put(tmp_path, text)).values()
+    assert [(row["amount"], row["currency"], row["payee"]) for row in rows] == [
+        (-4.5, "EUR", "Baker"),
+        (2.0, "EUR", "Baker"),
+    ]
+
+
+def test_shared_costs_of_splitwise_need_the_name_of_the_person(tmp_path: Path) -> None:
+    text = (
+        "Date,Description,Category,Cost,Currency,Nora,Ben\n\n"
+        "2026-01-13,Bread,Groceries,4.50,EUR,2.25,-2.25\n"
+        "2026-01-14,Nora paid Ben,Payment,15.00,EUR,15.00,-15.00\n\n"
+        "2026-01-20,Total balance, , ,EUR,17.25,-17.25\n"
+    )
+    path = put(tmp_path, text)
+    refusal = SOURCE.recognise(open_tree(path), OwnerChoices())
+    assert isinstance(refusal, ExportRefusal)
+    assert "--set amount=NAME" in refusal.message
+    assert "'Nora', 'Ben'" in refusal.message
+    rows = read(SOURCE, path, amount="Nora").values()
+    assert [row["amount"] for row in rows] == [2.25, 15.0]
+    reasons = [each.reason for each in told(SOURCE, path, amount="Nora")]
+    assert reasons == ["a balance, which is no payment"]
+
+
 def test_statements_of_qonto_are_read(tmp_path: Path) -> None:
     text = (
         "Status,Settlement date (UTC),Operation date (UTC),Total amount (incl. VAT),Currency,"

@@ -445,6 +445,13 @@ def test_lists_of_google_tasks_are_tasks(tmp_path: Path) -> None:
     assert reasons == ["a task without words", "a task that was deleted"]
 
 
+def test_lists_of_google_tasks_are_known_whatever_stands_first_in_them(tmp_path: Path) -> None:
+    path = put(tmp_path, json.dumps(TASKS, sort_keys=True).encode(), "Tasks.json")
+    assert [data["title"] for data in read(SOURCE, path).values()] == ["Buy rope", "Paint"]
+    alone = put(tmp_path, json.dumps(TASKS["items"][0], sort_keys=True).encode(), "list.json")
+    assert look(SOURCE, alone) is None
+
+
 def test_google_tasks_in_a_takeout_are_an_account_beside_its_calendars(tmp_path: Path) -> None:
     tasks = json.dumps(TASKS).encode()
     files = {

@@ -444,6 +444,15 @@ def test_prompts_alone_are_of_the_machine_they_were_typed_at(tmp_path: Path) -> 
     assert look(SOURCE, other) is None
 
 
+@pytest.mark.parametrize("name", ["history (1).jsonl", "history-2026.jsonl", "typed.jsonl"])
+def test_prompts_whose_file_was_renamed_are_prompts(tmp_path: Path, name: str) -> None:
+    path = put_prompts(tmp_path, typed("Which tide?", 0)).rename(tmp_path / name)
+    for place in (path, tmp_path) if name.startswith("history") else (path,):
+        [data] = read(SOURCE, place).values()
+        assert data["text"] == "Which tide?"
+        assert told(SOURCE, place) == []
+
+
 def test_prompts_twice_and_prompts_that_were_added_are_there_once(tmp_path: Path) -> None:
     first = put_prompts(tmp_path / "first", typed("Which tide?", 0))
     both = put_prompts(tmp_path / "both", typed("Which tide?", 0), typed("And tomorrow?", 90))

@@ -362,3 +362,35 @@ def test_playlists_and_own_channels_come_in(tmp_path: Path, names: tuple[str, ..
 def test_tables_elsewhere_are_not_of_youtube(tmp_path: Path) -> None:
     (tmp_path / "keys.csv").write_text("Key,When\nbbbbbbbbbbb,2026-01-06T08:00:00+00:00\n")
     assert look(GoogleActivity(), tmp_path) is None
+
+
+def test_a_point_of_a_path_and_a_position_do_not_replace_each_other(tmp_path: Path) -> None:
+    start, end = "2026-01-31T10:00:00.000Z", "2026-01-31T11:00:00.000Z"
+    place = {"point": "38.7000000°, -9.1000000°", "time": start}
+    more = {"accuracyMeters": 13, "source": "WIFI"}
+    signal = {"LatLng": "38.7000000°, -9.1000000°", "timestamp": start, **more}
+    document = {
+        "semanticSegments": [{"startTime": start, "endTime": end, "timelinePath": [place]}],
+        "rawSignals": [{"position": signal}],
+    }
+    (tmp_path / "Timeline.json").write_bytes(json_bytes(document))
+    points = of(read(GoogleTimeline(), tmp_path), "points")
+    assert [(data["source"], data.get("accuracy")) for data in points] == [
+        ("path", None),
+        ("wifi", 13.0),
+    ]
+
+
+def test_a_timeline_is_known_by_signals_alone_and_by_memories_that_stand_first(
+    tmp_path: Path,
+) -> None:
+    signal = {"LatLng": "38.7°, -9.1°", "timestamp": "2026-01-31T10:00:00.000Z", "source": "GPS"}
+    android = tmp_path / "Timeline.json"
+    android.write_bytes(json_bytes({"rawSignals": [{"position": signal}]}))
+    assert len(read(GoogleTimeline(), android)) == 1
+    span = {"startTime": "2026-01-31T10:00:00.000Z", "endTime": "2026-01-31T11:00:00.000Z"}
+    memory = {**span, "timelineMemory": {"destinations": [{"identifier": "x"}]}}
+    visit = {**span, "visit": {"topCandidate": {"placeLocation": "geo:38.7,-9.1"}}}
+    iphone = tmp_path / "location-history.json"
+    iphone.write_bytes(json_bytes([*[memory] * 5_000, visit]))
+    assert len(read(GoogleTimeline(), iphone)) == 1

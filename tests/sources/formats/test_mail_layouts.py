@@ -371,6 +371,8 @@ def test_messages_between_lines_of_marks_are_messages(tmp_path: Path) -> None:
         SOURCE, put(tmp_path / "plain", {"inbox.mbox": box(*map(letter, (1, 2, 3)))})
     )
     assert told(SOURCE, path) == []
+    named = put(tmp_path / "named", {"inbox.mmdf": whole.replace("\n", "\r\n")})
+    assert len(read(SOURCE, named)) == 3
     path.write_text(whole.removesuffix(marks))
     assert len(read(SOURCE, path)) == 3
     [cut] = told(SOURCE, path)

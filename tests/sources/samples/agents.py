@@ -132,6 +132,63 @@ def open_database(*messages: dict[str, Any]) -> bytes:
     )
 
 
+TWO_SCHEMA = """
+create table session_v2 (id text primary key, project_id text, parent_id text, directory text,
+ title text, version text, model text, time_created integer, time_updated integer);
+create table session_message (id text primary key, session_id text, type text, seq integer,
+ time_created integer, time_updated integer, data text);
+"""
+TWO_SESSION = ("ses_1", "p1", None, "/home/nora/boat", "Mooring", "2.0.11", None, ZERO, ZERO)
+TWO_ROWS: list[tuple[str, str, dict[str, Any]]] = [
+    ("evt_0", "model-switched", {"model": {"id": "sonnet-5", "providerID": "p"}}),
+    ("msg_1", "user", {"text": "Rename the anchor module", "files": [{"name": "a.png"}]}),
+    ("evt_1", "system", {"text": "Today is a day"}),
+    (
+        "msg_2",
+        "assistant",
+        {
+            "model": {"id": "sonnet-5", "providerID": "p"},
+            "content": [
+                {"type": "reasoning", "id": "r", "text": "Look first"},
+                {
+                    "type": "tool",
+                    "id": "call_1",
+                    "name": "bash",
+                    "state": {
+                        "status": "completed",
+                        "input": {"command": "git mv anchor.py mooring.py"},
+                        "content": [{"type": "text", "text": "renamed"}],
+                    },
+                },
+                {
+                    "type": "tool",
+                    "id": "call_2",
+                    "name": "edit",
+                    "state": {"status": "error", "input": {}, "error": {"message": "no such file"}},
+                },
+                {
+                    "type": "text",
+                    "text": "The anchor module is now called mooring, with its tests.",
+                },
+            ],
+        },
+    ),
+    ("msg_3", "shell", {"command": "ls", "output": {"output": "mooring.py"}}),
+    ("msg_4", "compaction", {"status": "completed", "summary": "A module was renamed."}),
+    ("evt_2", "idle", {"outcome": "completed"}),
+]
+
+
+def two_database(*rows: tuple[str, str, dict[str, Any]], **older: list[tuple[Any, ...]]) -> bytes:
+    """Return a database of version 2; with the tables of version 1 if it has rows of them."""
+    messages = [
+        (name, "ses_1", kind, number, ZERO + number * 1000, ZERO + number * 1000, json.dumps(data))
+        for number, (name, kind, data) in enumerate(rows)
+    ]
+    tables: dict[str, list[Any]] = {"session_v2": [TWO_SESSION], "session_message": messages}
+    return sqlite_bytes(TWO_SCHEMA + (OPEN_SCHEMA if older else ""), {**tables, **older})
+
+
 KV = "create table cursorDiskKV (key text unique on conflict replace, value blob);"
 ITEMS = "create table ItemTable (key text unique on conflict replace, value blob);"
 COMPOSER = {
@@ -341,6 +398,16 @@ SAMPLES = (
         sentence="The anchor module is now called mooring, with its tests.",
         units={"message": ["rows of message"]},
         earlier={"opencode/opencode.db": open_database(*OPEN_MESSAGES[:1])},
+    ),
+    FormatSample(
+        "opencode",
+        "a database of version 2",
+        {"opencode/opencode.db": two_database(*TWO_ROWS)},
+        cut="opencode/opencode.db",
+        words="anchor module mooring tests",
+        sentence="The anchor module is now called mooring, with its tests.",
+        units={"message": ["rows of session_message"]},
+        earlier={"opencode/opencode.db": two_database(*TWO_ROWS[:2])},
     ),
     FormatSample(
         "cursor",

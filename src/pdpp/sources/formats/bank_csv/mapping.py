@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.model.errors import ImportRefused
@@ -14,6 +15,17 @@ from pdpp.sources.formats.bank_csv.amounts import (
     decimal_of,
     read_amount,
     side_of,
+)
+from pdpp.sources.formats.bank_csv.two_sided import (
+    BOTH,
+    DIRECTION,
+    GIVEN_BACK,
+    IN,
+    OUT,
+    STATE,
+    arriving_columns,
+    column_of,
+    leaving_columns,
 )
 from pdpp.sources.formats.bank_csv.words import (
     BALANCES,
@@ -25,6 +37,8 @@ from pdpp.sources.formats.bank_csv.words import (
     NEITHER_WORDS,
     NOT_BOOKED,
     OUT_WORDS,
+    PARTIES,
+    REQUEST,
     STATES,
     TAXES_APART,
     currency_in,
@@ -51,7 +65,8 @@ MONEY = ("amount", "money_in", "money_out")
 class ColumnMapping(NamedTuple):
     """Where each value of a transaction stands, and how dates and amounts are written.
 
-    ``minus`` names the columns of money in or out that write it with a minus.
+    ``minus`` names the columns of money in or out that write it with a minus. In a table of two
+    sides ``columns`` are those of what left, and ``arrives`` those of what arrived.
     """
 
     columns: Mapping[str, int]
@@ -61,6 +76,35 @@ class ColumnMapping(NamedTuple):
     sign: str = AS_WRITTEN
     currency: str = ""
     minus: frozenset[str] = frozenset()
+    arrives: Mapping[str, int] = MappingProxyType({})
+
+    def sides(self, row: Row) -> "list[ColumnMapping]":
+        """Return how a row is read: once, or for each side of it that was the person's money.
+
+        There is none where its direction is not known.
+        """
+        if not self.arrives:
+            return [self]
+        direction = self._plain_cell(row, DIRECTION)
+        columns = {name: at for name, at in self.columns.items() if name != "fee"}
+        leaving = self._replace(sign=TURNED)
+        arriving = self._replace(columns={**columns, **self.arrives})
+        sides = {OUT: [leaving], IN: [arriving], BOTH: [leaving, arriving]}
+        return sides.get(direction, [])
+
+    def parties(self, row: Row) -> tuple[str, str]:
+        """Return who was paid and who paid, as far as a row tells them apart."""
+        paid, payer = (
+            row.cells[self.columns[name]].strip() if name in self.columns else ""
+            for name in ("payee", "payer")
+        )
+        asked = self._plain_cell(row, "type") == REQUEST
+        is_venmo = {plain_name(name) for name in self.header} >= PARTIES
+        return (payer, paid) if asked and is_venmo else (paid, payer)
+
+    def _plain_cell(self, row: Row, name: str) -> str:
+        at = column_of(self.header, name)
+        return "" if at is None else row.cells[at].strip().casefold()
 
     def words(self) -> str:
         """Return the mapping as a person reads it."""
@@ -78,11 +122,19 @@ class ColumnMapping(NamedTuple):
         states = [cell for name, cell in cells if name.strip().casefold() in STATES]
         # Some banks write the state of a payment where its date will stand.
         states.append(row.cells[self.columns["date"]])
-        return not any(state.strip().casefold() in NOT_BOOKED for state in states)
+        if any(state.strip().casefold() in NOT_BOOKED for state in states):
+            return False
+        left = self.arrives and self._plain_cell(row, DIRECTION) == OUT
+        return not (left and self._plain_cell(row, STATE) == GIVEN_BACK)
 
     def is_balance(self, row: Row) -> bool:
         """Tell whether a row only says how much there was."""
-        return any(BALANCES.fullmatch(cell.strip()) for cell in row.cells)
+        if any(BALANCES.fullmatch(cell.strip()) for cell in row.cells):
+            return True
+        cells = zip(self.header, row.cells, strict=True)
+        told = {name.strip() for name, cell in cells if cell.strip()}
+        used = (row.cells[at].strip() for name, at in self.columns.items() if name != "balance")
+        return not any(used) and any(BALANCES.fullmatch(name) for name in told)
 
     def remembered(self) -> dict[str, str]:
         """Return the mapping as it is kept for files of the same shape."""
@@ -124,7 +176,13 @@ def make_plan(
         sign=_sign(table.header, settings, money.get("amount", [])),
         currency=_currency(table.header, columns),
         minus=frozenset(name for name, texts in money.items() if _is_minus(texts, decimal)),
+        arrives=_arrives(table.header, columns),
     )
+
+
+def _arrives(header: tuple[str, ...], columns: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the columns of what arrived, unless the owner named other columns."""
+    return arriving_columns(header) if columns == leaving_columns(header) else {}
 
 
 def _sign(header: tuple[str, ...], settings: Mapping[str, str], amounts: Sequence[str]) -> str:
@@ -171,9 +229,12 @@ def _columns(
     read_before: bool,
 ) -> dict[str, int]:
     columns: dict[str, int] = {}
+    leaving = leaving_columns(header)
     for name in COLUMNS:
         if chosen := settings.get(name):
             columns[name] = _chosen(header, chosen)
+        elif leaving and not read_before:
+            columns |= {name: leaving[name]} if name in leaving else {}
         elif not read_before or (name == "direction" and chosen == ""):
             at = _found(name, header, sample, taken=set(columns.values()))
             if at is not None:
@@ -227,6 +288,8 @@ def _holds(name: str, known: str, at: int, sample: Sequence[Row], header: Sequen
         return set(header) >= TAXES_APART
     if name == "currency":
         return not any(letter.isdecimal() for cell in cells for letter in cell)
+    if known in PARTIES:
+        return set(header) >= PARTIES
     if known == "total" and "fees" not in header:  # PayPal's; those of others are sums.
         return False
     if known == "value":  # Of measurements too; those of a bank lead to a balance.

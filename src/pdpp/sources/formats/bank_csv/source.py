@@ -21,7 +21,13 @@ from pdpp.sources.formats.bank_csv.mapping import (
     without_zone,
 )
 from pdpp.sources.formats.bank_csv.own_account import number_of
-from pdpp.sources.formats.bank_csv.words import COLUMNS, OUT_WORDS, currency_beside
+from pdpp.sources.formats.bank_csv.words import (
+    COLUMNS,
+    OUT_WORDS,
+    SHARED_COSTS,
+    currency_beside,
+    plain_name,
+)
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
@@ -104,7 +110,8 @@ class BankCsv(Source):
         settings = {**mapped, **told, **choices.given}
         plan = make_plan(entry, table, settings, read_before=bool(kept))
         if plan is None:
-            return _refusal(table) if set(choices.given) & set(self.settings) else None
+            asked = bool(set(choices.given) & set(self.settings))
+            return _refusal(table) if asked else _shared_costs(table)
         own = number_of(entry, table, tree.path)
         accounts = dict(kept.get("accounts") or {})
         said = choices.given.get("account") or accounts.get(f"account of {own.number}")
@@ -138,6 +145,18 @@ def _refusal(table: CsvTable) -> ExportRefusal:
     )
 
 
+def _shared_costs(table: CsvTable) -> ExportRefusal | None:
+    """Refuse costs that a group shares: only the person knows which column is their own."""
+    names = tuple(plain_name(name) for name in table.header)
+    people = [name for name in table.header[len(SHARED_COSTS) :] if name.strip()]
+    if names[: len(SHARED_COSTS)] != SHARED_COSTS or not people:
+        return None
+    return ExportRefusal(
+        "these are costs that a group shares, with a column for each of you: say --set amount=NAME "
+        f"with your own name, of {', '.join(repr(name) for name in people)}"
+    )
+
+
 def _read(entry: FileEntry, table: CsvTable, plan: ColumnMapping) -> Iterator[Finding]:
     ordinals = Ordinals()
     for row in rows(entry, table):
@@ -145,33 +164,38 @@ def _read(entry: FileEntry, table: CsvTable, plan: ColumnMapping) -> Iterator[Fi
             yield row
         else:
             where = f"{entry.name} line {row.line:,}"
-            yield from account(_transaction(row, plan, ordinals, where), where, "row")
+            yield from account(_transactions(row, plan, ordinals, where), where, "row")
 
 
-def _transaction(
+def _transactions(
     row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str
 ) -> Iterator[Finding]:
+    if not plan.is_booked(row):
+        yield Skipped("a payment that is not booked", where)
+    elif plan.is_balance(row):
+        yield Skipped("a balance, which is no payment", where)
+    else:
+        sides = plan.sides(row)
+        yield from (_transaction(row, side, ordinals, where) for side in sides)
+        if not sides:
+            yield Unknown("a row of a direction that is not known", where)
+
+
+def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) -> Finding:
     def cell(name: str) -> str:
         at = plan.columns.get(name)
         return "" if at is None else row.cells[at].strip()
 
-    if not plan.is_booked(row):
-        yield Skipped("a payment that is not booked", where)
-        return
-    if plan.is_balance(row):
-        yield Skipped("a balance, which is no payment", where)
-        return
     day = read_time(without_zone(cell("date")), plan.date_form, None)
     amount = _amount(cell, plan)
     if day is None or amount is None:
-        yield Unknown("a row without a date or an amount", where)
-        return
+        return Unknown("a row without a date or an amount", where)
     day = day[:10]
     # A fee has a minus or none; a tax that was paid has one, and one that came back has none.
     amount -= abs(read_amount(cell("fee"), plan.decimal) or Decimal(0))
     amount += read_amount(cell("tax"), plan.decimal) or Decimal(0)
-    other_side = cell("payer") if amount > 0 else ""
-    payee, memo = other_side or cell("payee"), cell("memo")
+    paid, payer = plan.parties(row)
+    payee, memo = (payer if amount > 0 else "") or paid, cell("memo")
     key = ordinals.key(day, format(amount.normalize(), "f"), payee, memo)
     balance = read_amount(cell("balance"), plan.decimal)
     others = _others(row, plan)
@@ -185,7 +209,7 @@ def _transaction(
         **members("amount", amount),
         **(members("balance", balance) if balance is not None else {}),
     }
-    yield Item("transactions", key, present(data, ""))
+    return Item("transactions", key, present(data, ""))
 
 
 def _amount(cell: Callable[[str], str], plan: ColumnMapping) -> Decimal | None:

@@ -26,7 +26,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("年月日", "日付", "date completed (utc)", "datum des abschlusses", "date de fin"),
             *("fecha de finalización", "data di completamento", "data de conclusão"),
             *("data zrealizowania", "settlement date (utc)", "fecha valor", "wertstellung"),
-            "value date",
+            *("value date", "date (yyyy-mm-dd as utc)"),
         ),
         "amount": (
             *(
@@ -45,6 +45,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("kwota transakcji (waluta rachunku)", "částka", "zaúčtovaná částka", "objem"),
             *("suma", "összeg", "iznos", "tutar", "сумма платежа", "сумма операции", "сумма"),
             *("金额", "金額", "入出金", "debit/credit", "total amount (incl. vat)", "value"),
+            "txn amount (funding card)",
         ),
         "direction": (
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
@@ -80,9 +81,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("naam tegenpartij", "naam tegenpartij bevat", "handelaar", "beneficiary/payer"),
             *("beneficiario", "destinatário", "tiers", "namn", "navn", "nimi", "saaja/maksaja"),
             *("dane kontrahenta", "název protiúčtu", "jméno protistrany", "partner neve"),
-            *("交易对方",),
+            *("交易对方", "to"),
         ),
-        "payer": ("payer name", "zahlungspflichtige*r"),
+        "payer": ("payer name", "zahlungspflichtige*r", "from"),
         "memo": (
             *("description", "memo", "narrative", "narration", "verwendungszweck"),
             *("buchungstext", "details", "vorgang/verwendungszweck", "concepto", "descripción"),
@@ -137,7 +138,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "whg",
             ),
             *("munt", "devies", "divisa", "waluta", "měna", "mena", "pénznem", "valuutta"),
-            *("валюта платежа", "валюта"),
+            *("валюта платежа", "валюта", "txn currency (funding card)"),
         ),
     }
 )
@@ -163,6 +164,14 @@ FEES_APART = frozenset(
 TAXES_APART = frozenset({"account type", "asset class", "fee", "tax"})
 """Columns of Trade Republic, beside whose amounts fees and taxes stand that are not in them."""
 
+PARTIES = frozenset({"from", "to", "amount (total)"})
+"""Columns of Venmo, of which two tell the sides of a payment."""
+REQUEST = "charge"
+"""What Venmo calls a payment for which its receiver asked: who asks stands first."""
+
+SHARED_COSTS = ("date", "description", "category", "cost", "currency")
+"""Columns of Splitwise, behind which everybody of a group has a column with their name."""
+
 STATES = frozenset(
     {"state", "status", "info", "stato", "état", "estado", "статус", "当前状态", "交易状态"}
     | {"balance impact", "auswirkung auf guthaben"}
@@ -180,7 +189,7 @@ NOT_BOOKED = frozenset(
 
 BALANCES = re.compile(
     r"(?:beginning|opening|closing|ending) balance(?: as of .{6,12})?|anfangssaldo|endsaldo"
-    r"|saldo (?:anterior|inicial|final)|turnover",
+    r"|saldo (?:anterior|inicial|final)|turnover|total balance",
     re.IGNORECASE,
 )
 """What stands in a row that tells a balance or a sum, as if it were a payment."""
@@ -192,6 +201,7 @@ CARDS = (
     frozenset({"erscheint auf ihrer abrechnung als", "betrag"}),
     frozenset({"trans. date", "post date", "amount"}),
     frozenset({"clearing date", "merchant", "purchased by", "amount"}),
+    frozenset({"txn amount (funding card)", "txn currency (funding card)"}),
 )
 """Columns of statements of cards that write what was spent without a sign."""
 BARE_CARD = frozenset({"date", "title", "amount"})

@@ -8,25 +8,36 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 _LISTS = b'"tasks#taskLists"'
 _FIRST_BYTES = 400
+_ANY_TASK = b'"tasks#task'
+_MORE_BYTES = 4_096
+_PATHS = frozenset({"items.item.items.item.id", "items.item.id"})
 _FEW = 50
 _STATES = {"needsAction": "NEEDS-ACTION", "completed": "COMPLETED"}
 """What calendars call the states of a task."""
 
 
 def task_files(tree: Tree) -> list[FileEntry]:
-    """Return the documents of tasks, by how they begin; no others lie in their folder."""
+    """Return the documents of tasks; no others lie in their folder."""
     named = [entry for entry in tree.entries if entry.suffix == ".json"]
     beside = Counter(entry.name.rpartition("/")[0] for entry in named)
     return [
         entry
         for entry in named
-        if beside[entry.name.rpartition("/")[0]] <= _FEW and _LISTS in entry.head(_FIRST_BYTES)
+        if beside[entry.name.rpartition("/")[0]] <= _FEW and _is_lists(entry)
     ]
+
+
+def _is_lists(entry: FileEntry) -> bool:
+    """Tell whether a document begins as lists of tasks do, or has them before it says so."""
+    if _LISTS in entry.head(_FIRST_BYTES):
+        return True
+    return _ANY_TASK in entry.head(_MORE_BYTES) and json_paths(entry, _PATHS) == _PATHS
 
 
 def task_owner(files: Sequence[FileEntry]) -> str:

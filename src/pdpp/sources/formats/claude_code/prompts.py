@@ -14,7 +14,8 @@ from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import GrowingPart
 
-_NAME = "history.jsonl"
+_NAMES = "history*.jsonl"
+"""A browser numbers a second copy."""
 _MEMBERS = frozenset({"display", "timestamp", "project"})
 _IN_LOG = "a prompt that stands in the log of its session"
 _MOST_PASTED = 4 << 20
@@ -25,7 +26,7 @@ _Paste = Callable[[str], FileEntry | None]
 
 def histories_of(tree: Tree) -> list[FileEntry]:
     """Return the files of prompts."""
-    found = tree.entries if tree.kind == "file" else tree.named(_NAME)
+    found = tree.entries if tree.kind == "file" else tree.named(_NAMES)
     return [entry for entry in found if entry.suffix == ".jsonl" and _is_history(entry)]
 
 

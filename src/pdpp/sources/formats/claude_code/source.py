@@ -79,7 +79,7 @@ class ClaudeCode(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""
-        seen = look_at(logs_of(tree), _versions)
+        seen = look_at(_logs_of(tree), _versions)
         if seen is None:
             return _of_prompts(histories_of(tree))
         versions = sorted(filter(None, seen.layouts), key=_order)
@@ -98,13 +98,19 @@ class ClaudeCode(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log, and for prompts whose logs are gone."""
-        logs = logs_of(tree)
+        logs = _logs_of(tree)
         yield from (GrowingPart(entry, _ClaudeCodeLog(entry).read) for entry in logs)
         yield from prompt_parts(tree, {entry.base.removesuffix(".jsonl") for entry in logs})
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
         """Return the folder of each session, where the agent keeps what its tools answered."""
-        return [entry.name.removesuffix(entry.suffix) for entry in logs_of(tree)]
+        return [entry.name.removesuffix(entry.suffix) for entry in _logs_of(tree)]
+
+
+def _logs_of(tree: Tree) -> list[FileEntry]:
+    """Return the files that may be logs; prompts are none, whatever they are called."""
+    prompts = {entry.name for entry in histories_of(tree)}
+    return [entry for entry in logs_of(tree) if entry.name not in prompts]
 
 
 def _of_prompts(histories: list[FileEntry]) -> Recognition | None:

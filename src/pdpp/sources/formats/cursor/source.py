@@ -3,7 +3,6 @@
 Chats of the command line are read in ``command_line``.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -13,7 +12,7 @@ from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_log import EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk
 from pdpp.sources.formats.cursor.command_line import chat_stores, read_store
-from pdpp.sources.formats.cursor.values import moment, parsed, parsed_object
+from pdpp.sources.formats.cursor.values import member, moment, parsed, parsed_object
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
@@ -25,6 +24,8 @@ _OLD_COMPOSERS = "composer.composerData"
 _COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
 _NO_TALK = "a row of the editor's state that is no conversation"
 _USER = 1
+_ANY_MODEL = "default"
+"""What stands for a model that the program chooses itself."""
 
 
 class Cursor(Source):
@@ -94,14 +95,24 @@ def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
 def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
     """Read conversation after conversation, then count the rows that belong to none."""
     sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ? ORDER BY key"
+    headings = _headings(database)
     known: set[str] = set()
     for row in database.rows(sql, _COMPOSER, f"{_COMPOSER}\uffff"):
         name = str(row["key"]).removeprefix(_COMPOSER)
         known.add(name)
         where = f"{entry.name} {name}"[:120]
-        yield from account(_composer(database, name, row, where), where, "row")
+        told = parsed_object(row["value"])
+        value = {
+            **told,
+            **{key: told.get(key) or held for key, held in headings.get(name, {}).items()},
+        }
+        yield from account(_composer(database, name, value, where), where, "row")
         prefix = f"{_BUBBLE}{name}:"
-        yield from _bubbles(database, name, row, prefix, entry)
+        yield from _bubbles(database, name, value, prefix, entry)
+    for name in sorted(headings.keys() - known):
+        where = f"{entry.name} {name}"[:120]
+        skipped = Skipped("a conversation of which only the heading is there", where)
+        yield from account([skipped], where, "row")
     for row in database.rows("SELECT key FROM cursorDiskKV ORDER BY key"):
         key = str(row["key"])
         if key.startswith(_COMPOSER) or _owner(key) in known:
@@ -112,13 +123,26 @@ def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
         yield from account([skipped], where, "row")
 
 
+def _headings(database: SqliteCopy) -> dict[str, Mapping[str, object]]:
+    """Return what versions since 2026 tell of a conversation in a table of its own.
+
+    Its name and its folder may stand there alone.
+    """
+    headings: dict[str, Mapping[str, object]] = {}
+    if database.columns.get("composerHeaders", frozenset()) >= {"composerId", "value"}:
+        for row in database.rows("SELECT composerId, value FROM composerHeaders"):
+            headings[str(row["composerId"])] = parsed_object(row["value"])
+    return headings
+
+
 def _owner(key: str) -> str | None:
     return key.split(":")[1] if key.startswith(_BUBBLE) and key.count(":") > 1 else None
 
 
-def _composer(database: SqliteCopy, name: str, row: sqlite3.Row, where: str) -> Iterator[Finding]:
+def _composer(
+    database: SqliteCopy, name: str, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
     """Yield a conversation, and its messages where they stand in it themselves."""
-    value = parsed_object(row["value"])
     stored = [
         (str(bubble["key"]).rpartition(":")[2], parsed_object(bubble["value"]))
         for bubble in database.rows(
@@ -171,10 +195,9 @@ def _started(value: Mapping[str, Any], stored: Sequence[Mapping[str, Any]]) -> s
 
 
 def _bubbles(
-    database: SqliteCopy, name: str, row: sqlite3.Row, prefix: str, entry: FileEntry
+    database: SqliteCopy, name: str, value: Mapping[str, Any], prefix: str, entry: FileEntry
 ) -> Iterator[Finding]:
     """Yield the messages that are rows of their own, in the order of the conversation."""
-    value = parsed_object(row["value"])
     headers = value.get("fullConversationHeadersOnly")
     listed = [
         str(header.get("bubbleId"))
@@ -197,7 +220,9 @@ def _bubbles(
 
 
 def _talk(name: str, value: Mapping[str, object]) -> AgentTalk:
-    talk = AgentTalk(name)
+    place = member(value, "workspaceIdentifier", "uri", "fsPath")
+    model = member(value, "modelConfig", "modelName")
+    talk = AgentTalk(name, project=place, model=None if model == _ANY_MODEL else model)
     talk.title = str(value.get("name") or "")
     return talk
 
@@ -210,6 +235,7 @@ def _bubble(
         yield Unknown("a message without a time", where)
         return
     tool = value.get("toolFormerData")
+    used_tool = tool.get("name") or tool.get("tool") if isinstance(tool, dict) else None
     thought = _thought(value)
     if thought:
         yield talk.message(f"{name}.thoughts", "reasoning", thought, at)
@@ -217,11 +243,19 @@ def _bubble(
         model = value.get("modelInfo")
         used = model.get("modelName") if isinstance(model, dict) else None
         yield talk.message(name, _role(value), text, at, used)
-    if isinstance(tool, dict) and tool.get("name"):
+    if isinstance(tool, dict) and used_tool:
         given = tool.get("rawArgs") or tool.get("params")
-        yield from talk.tool(name, tool["name"], parsed(given) or given, tool.get("result"), at)
+        result = tool.get("result") or tool.get("error")
+        yield from talk.tool(name, used_tool, parsed(given) or given, result, at)
     elif not text and not thought:
-        yield Skipped(EMPTY, where)
+        yield Skipped(_why_empty(value), where)
+
+
+def _why_empty(value: Mapping[str, object]) -> str:
+    """Return why a message has neither a text nor a tool."""
+    if member(value, "thinking", "signature"):
+        return "reasoning that is encrypted"
+    return "a picture or file in a message" if value.get("images") else EMPTY
 
 
 def _role(value: Mapping[str, object]) -> str:

@@ -21,6 +21,13 @@ def parsed(content: object) -> object:
         return {}
 
 
+def member(value: object, *path: str) -> object:
+    """Return what stands inside objects by the names on the way; None where there is nothing."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
 def moment(value: object) -> str | None:
     """Return a time that is milliseconds since 1970, or text in newer versions."""
     if isinstance(value, str) and value.isdecimal():

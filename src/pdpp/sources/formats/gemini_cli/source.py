@@ -199,18 +199,25 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
     for number, call in enumerate(value.get("toolCalls") or ()):
         said = True
         moment = moment_text(call.get("timestamp")) or at
-        result = call.get("resultDisplay") or call.get("result")
         yield from talk.tool(
             str(call.get("id") or f"{name}.{number}"),
             call.get("name"),
             call.get("args"),
-            result,
+            _answer(call),
             moment,
         )
     files = list(files_in(value.get("content"), where))
     yield from files
     if not said and not files:
         yield Skipped(EMPTY, where)
+
+
+def _answer(call: Mapping[str, object]) -> str:
+    """Return what a tool answered: as the person saw it, if that was a text and no drawing."""
+    shown = call.get("resultDisplay")
+    if isinstance(shown, str) and shown:
+        return shown
+    return text_of(call.get("result")) or text_of(shown)
 
 
 def _thought(value: Mapping[str, object]) -> str:

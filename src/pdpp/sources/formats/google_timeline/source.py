@@ -24,15 +24,17 @@ from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 _RIGHT_ANGLE = 900_000_000
+_PATH = "path"
 _NAMES = (
     *("Timeline*.json", "location-history*.json", "Records*.json", "Zeitachse*.json"),
     *("Chronologie*.json", "Vos trajets*.json", "타임라인*.json", "20??_*.json"),
 )
 _MARKS = (b'"semanticSegments"', b'"rawSignals"', b'"timelineObjects"', b'"latitudeE7"')
-_MARKS_OF_LISTS = (b'"timelinePath"', b'"topCandidate"')
+_MARKS_OF_LISTS = (b'"timelinePath"', b'"topCandidate"', b'"timelineMemory"')
 _PATHS = frozenset(
     {
         *("semanticSegments", "timelineObjects", "locations.item.latitudeE7"),
+        "rawSignals.item.position",
         *("item.startTime", "item.endTime", "locations.item"),
     }
 )
@@ -83,7 +85,7 @@ class GoogleTimeline(Source):
 
 def _layout(entry: FileEntry, expected: bool) -> str | None:
     paths = looks_like(entry, _MARKS + _MARKS_OF_LISTS, _PATHS, expected=expected)
-    if "semanticSegments" in paths:
+    if paths & {"semanticSegments", "rawSignals.item.position"}:
         return "semanticSegments"
     if "timelineObjects" in paths:
         return "timelineObjects"
@@ -212,7 +214,7 @@ def _path(points: list[Any], span: _Span, where: str) -> Iterator[Finding]:
         if moment is None or position is None:
             yield Unknown("a point without a time or a place", f"{where} point {number}")
         else:
-            yield _point(position, moment, source="path")
+            yield _point(position, moment, source=_PATH)
     if not points:
         yield Skipped("a path without points", where)
 
@@ -259,7 +261,9 @@ def _record(value: Mapping[str, object], where: str) -> Iterator[Finding]:
 def _point(
     position: tuple[float, float], moment: str, *, source: str, device: str = "", **more: object
 ) -> Item:
-    key = digest_key("point", str(instant.parse(moment)), f"{position[0]:.7f},{position[1]:.7f}")
+    # A path repeats some positions and tells less of them: neither may replace the other.
+    kind = "point of a path" if source == _PATH else "point"
+    key = digest_key(kind, str(instant.parse(moment)), f"{position[0]:.7f},{position[1]:.7f}")
     data = {
         "id": key,
         "latitude": position[0],
@@ -300,7 +304,7 @@ def _raw_path(segment: Mapping[str, Any]) -> Iterator[Finding]:
     for point in (segment.get("simplifiedRawPath") or {}).get("points") or ():
         position, moment = _degrees(point, "latE7", "lngE7"), _stamp(point, "timestamp")
         if position is not None and moment is not None:
-            yield _point(position, moment, source="path", accuracy=point.get("accuracyMeters"))
+            yield _point(position, moment, source=_PATH, accuracy=point.get("accuracyMeters"))
 
 
 def _month_visit(visit: Mapping[str, Any], span: _Span) -> Item:

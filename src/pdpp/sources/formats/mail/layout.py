@@ -8,7 +8,7 @@ from pdpp.sources.formats.mail.emlx import emlx_message
 from pdpp.sources.formats.mail.mmdf import MMDF_MARK
 from pdpp.sources.reading.tree import FileEntry, Tree
 
-BOX_SUFFIXES = (".mbox", ".mbx", ".mboxrd")
+BOX_SUFFIXES = (".mbox", ".mbx", ".mboxrd", ".mmdf")
 _SINGLE_SUFFIXES = (".eml", ".emlx")
 _MAILDIR = ("cur", "new")
 _INSIDE = ".sbd"

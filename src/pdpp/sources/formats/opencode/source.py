@@ -1,4 +1,7 @@
-"""OpenCode: sessions in a database, and before version 1.2 in a folder of small documents."""
+"""OpenCode: sessions in a database, and before version 1.2 in a folder of small documents.
+
+What the rows of version 2 hold is told in ``version_two``.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -9,20 +12,27 @@ from typing import Any
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_log import EMPTY, home_of
 from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.formats.opencode import version_two
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.jsontext import NotJson, read_json
-from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.sqlitefile import (
+    Columns,
+    SqliteCopy,
+    columns_of,
+    databases,
+    open_database,
+)
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _TABLES = {
-    "session": {"id", "title", "time_created"},
-    "message": {"id", "session_id", "data"},
-    "part": {"id", "message_id", "data"},
+    "session": frozenset({"id", "title", "time_created"}),
+    "message": frozenset({"id", "session_id", "data"}),
+    "part": frozenset({"id", "message_id", "data"}),
 }
 _LOOKED_AT = 20
 _LARGEST = 32 << 20
@@ -100,14 +110,24 @@ def _directories(tree: Tree, databases: list[str], documents: list[str]) -> Iter
             yield _document(entry).get("directory")
     for entry in tree.these(databases):
         with suppress(DamagedFile), open_database(tree, entry, whole=False) as database:
-            picked = database.pick("session", "s", "directory")
-            for row in database.rows(f"SELECT {picked} FROM session AS s LIMIT {_LOOKED_AT}"):
-                yield row["directory"]
+            for table in _session_tables(database.columns):
+                picked = database.pick(table, "s", "directory")
+                for row in database.rows(f"SELECT {picked} FROM {table} AS s LIMIT {_LOOKED_AT}"):
+                    yield row["directory"]
 
 
 def _is_ours(tree: Tree, entry: FileEntry) -> bool:
-    columns = columns_of(tree, entry)
-    return all(columns.get(name, frozenset()) >= wanted for name, wanted in _TABLES.items())
+    return bool(_session_tables(columns_of(tree, entry)))
+
+
+def _session_tables(columns: Columns) -> list[str]:
+    """Return the tables of sessions that a database has, that of the newest version first."""
+    versions = {"session_v2": version_two.TABLES, "session": _TABLES}
+    return [table for table, tables in versions.items() if _has_tables(columns, tables)]
+
+
+def _has_tables(columns: Columns, tables: Mapping[str, frozenset[str]]) -> bool:
+    return all(columns.get(name, frozenset()) >= wanted for name, wanted in tables.items())
 
 
 def _is_session(entry: FileEntry) -> bool:
@@ -209,31 +229,98 @@ def _parsed(content: bytes | str) -> Mapping[str, object]:
 
 
 def _read_database(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    known: set[str] = set()
     with open_database(tree, entry) as database:
-        names = ("directory", "version", "time_updated")
-        picked = database.pick("session", "s", *names)
-        sql = f"SELECT s.id, s.title, s.time_created, {picked} FROM session AS s ORDER BY s.id"
-        for row in list(database.rows(sql)):
-            talk = AgentTalk(str(row["id"]), project=row["directory"], version=row["version"])
-            talk.title = str(row["title"] or "")
-            yield from _messages(database, row["id"], talk, entry)
-            yield _record(talk, row["time_created"], row["time_updated"], f"{entry.name} session")
+        for table in _session_tables(database.columns):
+            picked = database.pick(table, "s", "directory", "version", "time_updated")
+            sql = f"SELECT s.id, s.title, s.time_created, {picked} FROM {table} AS s ORDER BY s.id"
+            for row in [row for row in database.rows(sql) if str(row["id"]) not in known]:
+                known.add(str(row["id"]))
+                talk = AgentTalk(str(row["id"]), project=row["directory"], version=row["version"])
+                talk.title = str(row["title"] or "")
+                yield from _messages(database, table, row["id"], talk, entry)
+                where = f"{entry.name} session"
+                yield _record(talk, row["time_created"], row["time_updated"], where)
 
 
 def _messages(
-    database: SqliteCopy, session: Any, talk: AgentTalk, entry: FileEntry
+    database: SqliteCopy, table: str, session: Any, talk: AgentTalk, entry: FileEntry
 ) -> Iterator[Finding]:
-    rows = database.rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", session)
-    for row in rows:
-        where = f"{entry.name} message {row['id']}"[:120]
-        parts = [
-            (str(part["id"]), partial(_parsed, part["data"]))
-            for part in database.rows(
-                "SELECT id, data FROM part WHERE message_id = ? ORDER BY id", row["id"]
+    """Yield the messages of a session, which a program that was brought up to date has twice.
+
+    Those of the version that wrote the session count; where it has none, those of the other.
+    """
+    ways = [
+        (name, rows, read)
+        for name, tables, rows, read in (
+            ("session_message", version_two.TABLES, _rows_of_two, _message_of_two),
+            ("message", _TABLES, _rows_of_one, _message_of_one),
+        )
+        if database.columns.get(name, frozenset()) >= tables[name]
+    ]
+    if table == "session":
+        ways.reverse()
+    chosen = next((name for name, rows, _ in ways if _any_spoken(rows(database, session))), None)
+    for name, rows, read in ways:
+        for row in rows(database, session):
+            where = f"{entry.name} message {row['id']}"[:120]
+            reading = (
+                read(database, row, talk, where)
+                if name == chosen or chosen is None
+                else iter([Skipped("a message that another version keeps too", where)])
             )
-        ]
-        reading = _message(str(row["id"]), partial(_parsed, row["data"]), parts, talk, where)
-        yield from account(reading, where, "message")
+            yield from account(reading, where, "message")
+
+
+def _any_spoken(rows: Iterable[Any]) -> bool:
+    return any(row["type"] in version_two.SPOKEN for row in rows)
+
+
+def _rows_of_one(database: SqliteCopy, session: Any) -> Iterable[Any]:
+    sql = "SELECT id, 'user' AS type, data FROM message WHERE session_id = ? ORDER BY id"
+    return database.rows(sql, session)
+
+
+def _message_of_one(
+    database: SqliteCopy, row: Any, talk: AgentTalk, where: str
+) -> Iterator[Finding]:
+    parts = [
+        (str(part["id"]), partial(_parsed, part["data"]))
+        for part in database.rows(
+            "SELECT id, data FROM part WHERE message_id = ? ORDER BY id", row["id"]
+        )
+    ]
+    return _message(str(row["id"]), partial(_parsed, row["data"]), parts, talk, where)
+
+
+def _rows_of_two(database: SqliteCopy, session: Any) -> Iterable[Any]:
+    picked = database.pick("session_message", "m", "seq", "time_created")
+    sql = f"SELECT m.id, m.type, m.data, {picked} FROM session_message AS m WHERE m.session_id = ?"
+    return database.rows(f"{sql} ORDER BY seq, m.id", session)
+
+
+def _message_of_two(
+    database: SqliteCopy,  # noqa: ARG001 - like a message of version 1
+    row: Any,
+    talk: AgentTalk,
+    where: str,
+) -> Iterator[Finding]:
+    kind, name = str(row["type"]), str(row["id"])
+    if reason := version_two.LEFT_OUT.get(kind):
+        yield Skipped(reason, where)
+        return
+    try:
+        value = _parsed(row["data"])
+    except DamagedFile as problem:
+        yield Skipped("a message that is damaged", f"{where}: {problem.message}", cut=True)
+        return
+    pieces = version_two.as_parts(kind, name, value)
+    if pieces is None:
+        yield Unknown("a message of a kind that is not known", f"{where}: {kind[:40]}")
+        return
+    about = version_two.as_message(kind, value, row["time_created"])
+    parts = [(f"{name}.{number}", partial(_same, part)) for number, part in enumerate(pieces)]
+    yield from _message(name, partial(_same, about), parts, talk, where)
 
 
 def _message(
