@@ -158,6 +158,11 @@ def test_or_joins_words_of_which_one_is_enough() -> None:
     assert groups["bill"] == 0
 
 
+def test_or_joins_times_of_day_too() -> None:
+    groups = {word.text: word.group for word in parse_question("noon OR 8pm dinner", TODAY).words}
+    assert groups == {"noon": 1, "8": 1, "pm": 1, "dinner": 0}
+
+
 def test_operators_name_actors_accounts_and_days() -> None:
     question = parse_question('deposit from:Anna in:"Work mail" after:2026-03 before:today', TODAY)
     assert question.actors == (("anna",),)

@@ -232,7 +232,8 @@ class _Parser:
         )
 
     def _grouped(self, words: Iterable[Word]) -> list[Word]:
-        groups = {piece: group for text, group in self._joined for piece in pieces(text)}
+        plain = ((with_plain_clocks(text), group) for text, group in self._joined)
+        groups = {piece: group for text, group in plain for piece in pieces(text)}
         return [word._replace(group=groups.get(word.text, 0)) for word in words]
 
 
