@@ -238,7 +238,13 @@ def test_words_that_hold_a_question_of_another_language_together_are_not_looked_
     assert "nha" in words("nhà của tôi ở đâu")
 
 
-@pytest.mark.parametrize("q", ["AirPods Pro", "iPhone plus", "war diary", "men shoes", "die hard"])
+@pytest.mark.parametrize(
+    "q",
+    [
+        *("AirPods Pro", "iPhone plus", "war diary", "men shoes", "die hard"),
+        *("manga books", "Dove soap order", "chi score"),
+    ],
+)
 def test_one_word_that_another_language_has_too_does_not_make_a_question_one_of_it(q: str) -> None:
     found = parse_question(q, TODAY).words
     assert [word.text for word in found] == q.lower().split()
