@@ -88,6 +88,7 @@ def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one()
     assert words("the IT department") == ["it", "department"]
     assert words("Will's birthday") == ["will", "birthday"]
     assert words("Will it be paid to us?") == ["paid"]
+    assert words("WHO COMES AT 7PM") == ["comes", "7", "pm"]
 
 
 def test_a_word_is_looked_for_in_all_its_forms() -> None:
