@@ -93,7 +93,7 @@ class Word(NamedTuple):
     @property
     def is_apart(self) -> bool:
         """Tell whether a text holds the word only in all its parts, as it does a date."""
-        return all(" " in term for term, _ in self.terms)
+        return bool(self.terms) and all(" " in term for term, _ in self.terms)
 
     @property
     def same(self) -> Iterator[str]:
