@@ -53,7 +53,7 @@ def _of_half(hour: str, minutes: str, half: str) -> Iterator[tuple[str, str]]:
     yield last, f"{last}{half}"
     yield half, f"{last}{half}"
     for word in filter(None, (hour, minutes, half)):
-        yield from ((word, written) for written in _with_letter(of_day, minutes or "00"))
+        yield from ((word, written) for written in _written_with_h(of_day, minutes or "00"))
 
 
 def _of_day(hour: str, minutes: str) -> Iterator[tuple[str, str]]:
@@ -64,12 +64,12 @@ def _of_day(hour: str, minutes: str) -> Iterator[tuple[str, str]]:
     yield hour, f"{of_half}{half}"
     yield minutes, f"{minutes}{half}"
     for word in (hour, minutes):
-        yield from ((word, written) for written in _with_letter(int(hour), minutes))
+        yield from ((word, written) for written in _written_with_h(int(hour), minutes))
     if not int(minutes):
         yield minutes, half
         yield minutes, f"{of_half}{half}"
 
 
-def _with_letter(hour: int, minutes: str) -> list[str]:
+def _written_with_h(hour: int, minutes: str) -> list[str]:
     """Return a time as French and Portuguese write it, which is one word: "9h30" or "09h30"."""
     return distinct(f"{written}h{minutes}" for written in (hour, f"{hour:02}"))
