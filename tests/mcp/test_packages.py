@@ -276,18 +276,22 @@ def test_the_text_says_which_sources_the_hits_are_from(host: Host) -> None:
         assert f"({hit['connection_id']})" in mix
 
 
-@pytest.mark.parametrize("way", ["together", "apart"])
-@pytest.mark.parametrize(("asked", "told"), [("May 2020", 0), ("May 2021", 0), ("May 2019", 1)])
-def test_a_time_is_called_empty_once_and_only_if_it_is_so_in_every_account(
-    tmp_path: Path, asked: str, told: int, way: str
-) -> None:
+def of_years(folder: Path) -> Store:
     years = {"cin_a": 2020, "cin_b": 2020, "cin_c": 2021}
     rows = {
         (id, "dated"): [{"id": "d-1", "body": "kiln", "at": f"{year}-05-01T00:00:00Z"}]
         for id, year in years.items()
     }
     names = {id: f"Shelf {id}" for id in years}
-    with inside(planted_store(tmp_path, declaration("shelf", DATED), names, rows)) as world:
+    return planted_store(folder, declaration("shelf", DATED), names, rows)
+
+
+@pytest.mark.parametrize("way", ["together", "apart"])
+@pytest.mark.parametrize(("asked", "told"), [("May 2020", 0), ("May 2021", 0), ("May 2019", 1)])
+def test_a_time_is_called_empty_once_and_only_if_it_is_so_in_every_account(
+    tmp_path: Path, asked: str, told: int, way: str
+) -> None:
+    with inside(of_years(tmp_path)) as world:
         host = world.host(package(world.store)[0])
         if way == "apart":
             apart(world)
@@ -295,6 +299,18 @@ def test_a_time_is_called_empty_once_and_only_if_it_is_so_in_every_account(
     assert len(found.structured["results"]) == 3
     assert len(found.structured["data"]["meta"]["warnings"]) == told
     assert found.text.count("is of the time") == told
+
+
+@pytest.mark.parametrize("way", ["together", "apart"])
+def test_a_time_is_not_called_empty_where_the_accounts_that_have_it_are_shown_already(
+    tmp_path: Path, way: str
+) -> None:
+    with inside(of_years(tmp_path)) as world:
+        host = world.host(package(world.store)[0])
+        if way == "apart":
+            apart(world)
+        paged = list(host.pages("search", {"query": "kiln in May 2020", "limit": 1}))
+    assert [page.structured["data"]["meta"]["warnings"] for page in paged] == [[], [], []]
 
 
 @pytest.mark.parametrize("way", ["together", "apart"])

@@ -558,10 +558,8 @@ def test_of_many_equal_hits_only_those_of_the_page_are_read(world: World) -> Non
     assert found == 150
 
 
-def test_texts_are_given_up_one_by_one_while_a_phrase_is_looked_for(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.put({f"k{number}": {"body": "moss and tide " * 1_000} for number in range(5)})
+def count_kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many long texts are in memory at each time that one is read."""
     kept: list[int] = []
     read = RecordsRead._read
 
@@ -570,6 +568,14 @@ def test_texts_are_given_up_one_by_one_while_a_phrase_is_looked_for(
         return read(records, *asked)
 
     monkeypatch.setattr(RecordsRead, "_read", counting)
+    return kept
+
+
+def test_texts_are_given_up_one_by_one_while_a_phrase_is_looked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.put({f"k{number}": {"body": "moss and tide " * 1_000} for number in range(5)})
+    kept = count_kept(monkeypatch)
     assert world.store.search(SearchQuery((world.reach(),), ask('"moss and tide"'), 9)).ranked == 5
     assert kept[:5] == [0] * 5
 
@@ -581,14 +587,7 @@ def test_few_long_texts_are_in_memory_at_once(
     for module in (part_words, visible_block):
         monkeypatch.setattr(module, "MOST_CHARS", 20_000)
     world.put({f"k{number}": {"body": f"moss and tide {number} " * 900} for number in range(30)})
-    kept: list[int] = []
-    read = RecordsRead._read
-
-    def counting(records: RecordsRead, *asked: Any) -> Any:
-        kept.append(len(records._values))
-        return read(records, *asked)
-
-    monkeypatch.setattr(RecordsRead, "_read", counting)
+    kept = count_kept(monkeypatch)
     reach = world.reach(keys=[f"k{number}" for number in range(25)])
     assert world.store.search(SearchQuery((reach,), ask(asked), 3)).ranked == 25
     assert max(kept) <= 2

@@ -17,6 +17,7 @@ from pdpp.evidence.language.clock import clock_terms, with_plain_clocks
         ("a scale of 1:25000", "a scale of 1:25000"),
         ("INV-12:30-4", "INV-12:30-4"),
         ("13pm", "13pm"),
+        ("serial AB7AM", "serial AB7AM"),
         ("no number", "no number"),
     ],
 )
@@ -27,15 +28,22 @@ def test_times_of_day_are_written_in_words_that_texts_hold(written: str, plain: 
 @pytest.mark.parametrize(
     ("plain", "terms"),
     [
-        ("4:30 pm", {("4", "16"), ("pm", "16 30"), ("30", "30pm"), ("pm", "30pm")}),
-        ("7 pm", {("7", "19"), ("pm", "19 00"), ("7", "7pm"), ("pm", "7pm")}),
-        ("12 am", {("12", "0"), ("am", "0 00"), ("12", "12am"), ("am", "12am")}),
-        ("16:30", {("16", "4"), ("16", "4pm"), ("30", "30pm")}),
-        ("19:00", {("19", "7"), ("19", "7pm"), ("00", "00pm"), ("00", "pm"), ("00", "7pm")}),
-        ("at seven", set()),
+        ("4:30 pm", {"4": "16 16h30", "30": "30pm 16h30", "pm": "16_30 30pm 16h30"}),
+        ("7 pm", {"7": "19 7pm 19h00", "pm": "19_00 7pm 19h00"}),
+        ("12 am", {"12": "0 12am 0h00 00h00", "am": "0_00 12am 0h00 00h00"}),
+        ("16:30", {"16": "4 4pm 16h30", "30": "30pm 16h30"}),
+        ("9:05", {"9": "9 9am 9h05 09h05", "05": "05am 9h05 09h05"}),
+        ("19:00", {"19": "7 7pm 19h00", "00": "00pm pm 7pm 19h00"}),
+        ("at seven", {}),
     ],
 )
-def test_a_time_of_day_is_looked_for_as_others_write_it(
-    plain: str, terms: set[tuple[str, str]]
-) -> None:
-    assert set(clock_terms(plain)) == terms
+def test_a_time_of_day_is_looked_for_as_others_write_it(plain: str, terms: dict[str, str]) -> None:
+    found: dict[str, set[str]] = {}
+    for word, term in clock_terms(plain):
+        found.setdefault(word, set()).add(term.replace(" ", "_"))
+    assert found == {word: set(written.split()) for word, written in terms.items()}
+
+
+def test_of_many_times_of_day_only_some_are_looked_for_as_others_write_them() -> None:
+    halves = " ".join(f"{hour}:{minutes} pm" for hour in range(1, 12) for minutes in (15, 30, 45))
+    assert len({term for _, term in clock_terms(halves) if " " in term}) == 16

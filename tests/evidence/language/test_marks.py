@@ -88,6 +88,13 @@ def test_the_words_a_record_holds_and_lacks_are_told_apart() -> None:
     assert marker.split(held) == (["passport", "expires"], ["soon"])
 
 
+def test_of_a_date_that_a_record_lacks_the_words_are_told_and_not_the_whole_beside_them() -> None:
+    question = parse_question("kelp on 3 May 1951", TODAY).read_as_words({1})
+    marker = Marker(question)
+    held = {match.phrase for match in marker.find("kelp at low tide")}
+    assert marker.split(held) == (["kelp"], ["3", "may", "1951"])
+
+
 @pytest.mark.parametrize(
     ("text", "marks"),
     [

@@ -88,6 +88,7 @@ def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one()
     assert words("the IT department") == ["it", "department"]
     assert words("Will's birthday") == ["will", "birthday"]
     assert words("Will it be paid to us?") == ["paid"]
+    assert words("WHO COMES AT 7PM") == ["comes", "7", "pm"]
 
 
 def test_a_word_is_looked_for_in_all_its_forms() -> None:
@@ -156,6 +157,11 @@ def test_or_joins_words_of_which_one_is_enough() -> None:
     }
     assert groups["plumber"] == groups["electrician"] > 0
     assert groups["bill"] == 0
+
+
+def test_or_joins_times_of_day_too() -> None:
+    groups = {word.text: word.group for word in parse_question("noon OR 8pm dinner", TODAY).words}
+    assert groups == {"noon": 1, "8": 1, "pm": 1, "dinner": 0}
 
 
 def test_operators_name_actors_accounts_and_days() -> None:
@@ -233,7 +239,13 @@ def test_words_that_hold_a_question_of_another_language_together_are_not_looked_
     assert "nha" in words("nhà của tôi ở đâu")
 
 
-@pytest.mark.parametrize("q", ["AirPods Pro", "iPhone plus", "war diary", "men shoes", "die hard"])
+@pytest.mark.parametrize(
+    "q",
+    [
+        *("AirPods Pro", "iPhone plus", "war diary", "men shoes", "die hard"),
+        *("manga books", "Dove soap order", "chi score"),
+    ],
+)
 def test_one_word_that_another_language_has_too_does_not_make_a_question_one_of_it(q: str) -> None:
     found = parse_question(q, TODAY).words
     assert [word.text for word in found] == q.lower().split()

@@ -572,7 +572,8 @@ def _hit(
             or (word.prefix is not None and _begins(word.prefix, one, held))
         ):
             matched.append(word.text)
-        elif not word.moment:  # a record of a named day need not spell it out
+        elif not word.moment and " " not in word.text:
+            # A record of a named day need not spell it out, and a date is told by its words.
             missing.append(word.text)
     return {
         "id": one.row.id,

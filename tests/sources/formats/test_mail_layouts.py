@@ -441,6 +441,29 @@ def test_an_archive_of_outlook_for_mac_is_read(tmp_path: Path) -> None:
     assert reasons(path) == ["a file that the mail program had not downloaded"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "media_type"),
+    [
+        ("text/csv", "text/csv"),
+        ("message/rfc822", "application/octet-stream"),
+        ("multipart/mixed", "application/octet-stream"),
+        ("text/plain&#10;Subject: other", "application/octet-stream"),
+        ("", "application/octet-stream"),
+    ],
+)
+def test_a_file_of_any_kind_that_is_lost_takes_no_message_of_outlook_with_it(
+    tmp_path: Path, kind: str, media_type: str
+) -> None:
+    file = f"<messageAttachment OPFAttachmentName='tide' OPFAttachmentContentType='{kind}'/>"
+    body = "<OPFMessageCopyBody>high tide</OPFMessageCopyBody>"
+    messages = "Accounts/nora@lind.example/com.microsoft.__Messages"
+    path = zipped(tmp_path / "mail.olm", {f"{messages}/Inbox/1.xml": of_outlook(1, body, file)})
+    [message, attached] = read(SOURCE, path).values()
+    assert (message["subject"], message["body"]) == ("Nº 1", "high tide")
+    assert (attached["name"], attached["media_type"]) == ("tide", media_type)
+    assert reasons(path) == ["a file that the mail program had not downloaded"]
+
+
 def test_an_archive_of_outlook_for_mac_is_the_same_in_a_folder(tmp_path: Path) -> None:
     olm(tmp_path / "downloads" / "mail.olm")
     home = Home(tmp_path / "home")

@@ -8,6 +8,7 @@ from tests.engine import ordered_surrogate
 from tests.store.questions import ask
 from tests.store.world import Clock, World, condition, declare, stream
 
+from pdpp.model.errors import StoreError
 from pdpp.model.grant import Interval
 from pdpp.store.query import SearchQuery
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
@@ -76,6 +77,8 @@ def test_a_check_finds_a_word_index_that_is_not_that_of_the_records(
         "DELETE FROM thread_place",
         "UPDATE record SET time = NULL WHERE key = 'k1'",
         "UPDATE record SET cells = json_set(cells, '$[0]', 'other') WHERE key = 'k1'",
+        "UPDATE record SET cells = substr(cells, 1, 5) WHERE key = 'k1'",
+        "UPDATE record SET cells = '[[1]]' WHERE key = 'k1'",
         "INSERT INTO blob_use SELECT owner, 'blob_x', feed, 'file', id FROM record LIMIT 1",
     ],
 )
@@ -96,6 +99,22 @@ def test_a_stream_that_is_not_indexed_as_its_records_are_is_found_and_mended(
     assert world.store.check() == []
     reach = world.reach(time=Interval(0))
     assert world.keys(reach.narrowed([condition(reach, "thread", "eq", "t1")])) == ["k1"]
+    world.store.close()
+
+
+@pytest.mark.parametrize("data", ['{"subject": ', '{\t"subject": ', "[1]", "\0"])
+def test_a_record_that_is_damaged_is_named_and_makes_nothing_anew(
+    tmp_path: Path, clock: Clock, data: str
+) -> None:
+    world = World(SqliteStore(tmp_path, clock), clock).settle()
+    world.put({"a": {"subject": "kelp"}, "b": {"note": "x" * 9_000}})
+    with closing(apsw.Connection(str(tmp_path / FILE_NAME))) as db:
+        db.execute("UPDATE record SET data = ? WHERE key = 'a'", (data.encode(),))
+    told = "the record 'a' of c1/messages cannot be read; restore a backup"
+    assert world.store.check() == [told]
+    with pytest.raises(StoreError, match="the record 'a' of c1/messages cannot be read"):
+        world.store.mend()
+    assert world.store.search(SearchQuery((world.reach(),), ask("kelp"), 9)).ranked == 1
     world.store.close()
 
 

@@ -93,7 +93,7 @@ class Word(NamedTuple):
     @property
     def is_apart(self) -> bool:
         """Tell whether a text holds the word only in all its parts, as it does a date."""
-        return all(" " in term for term, _ in self.terms)
+        return bool(self.terms) and all(" " in term for term, _ in self.terms)
 
     @property
     def same(self) -> Iterator[str]:
@@ -220,16 +220,23 @@ def _told(own: int, others: int, *, spelled: bool) -> bool:
 
 def _holds_together(word: str, language: str) -> bool:
     """Tell whether a word says nothing of what is asked for: it is common, or asks."""
-    if word in QUESTION_WORDS.get(language, ()):
-        return True
-    most = _STOP_FREQUENCY if language in ALGORITHMS else _SYLLABLE_FREQUENCY
-    return frequencies(language).get(stems_of(language)[word], 0) >= most
+    return word in QUESTION_WORDS.get(language, ()) or _is_common(word, language)
 
 
 def _may_hold_together(word: str, language: str) -> bool:
-    """Tell the same where the question may or may not be in that language."""
+    """Tell the same where the question may or may not be in that language.
+
+    What asks in it may name something in English: "manga books", "Dove soap".
+    """
     shared = len(common_words().votes([word])) >= _SHARED_BY
-    return (shared or not is_english(word)) and _holds_together(word, language)
+    named = stems_of("en")[word] in frequencies("en")
+    holds_together = _is_common if named else _holds_together
+    return (shared or not is_english(word)) and holds_together(word, language)
+
+
+def _is_common(word: str, language: str) -> bool:
+    most = _STOP_FREQUENCY if language in ALGORITHMS else _SYLLABLE_FREQUENCY
+    return frequencies(language).get(stems_of(language)[word], 0) >= most
 
 
 def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:

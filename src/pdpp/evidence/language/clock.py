@@ -3,9 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from pdpp.evidence.language.terms import distinct
+
 _NOON = 12
+_MOST = 16
+"""How many times of day of a question are looked for as others write them: each takes a look at
+all records that hold its numbers."""
 _HALF_DAY = re.compile(
-    r"(?<![\d.,:])(?P<hour>0?[1-9]|1[0-2])(?:[:.h](?P<minutes>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?",
+    r"(?<![\w.,:])(?P<hour>0?[1-9]|1[0-2])(?:[:.h](?P<minutes>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?",
     re.IGNORECASE,
 )
 _WHOLE_DAY = re.compile(
@@ -31,11 +36,12 @@ def clock_terms(text: str) -> Iterator[tuple[str, str]]:
     if not any(map(str.isdecimal, text)):
         return
     halves = list(_HALF_DAY.finditer(text))
-    for clock in halves:
+    starts = {clock.start() for clock in halves}
+    of_day = [clock for clock in _WHOLE_DAY.finditer(text) if clock.start() not in starts]
+    for clock in halves[:_MOST]:
         yield from _of_half(clock["hour"], clock["minutes"] or "", f"{clock['half'].lower()}m")
-    for clock in _WHOLE_DAY.finditer(text):
-        if not any(clock.start() == half.start() for half in halves):
-            yield from _of_day(clock["hour"], clock["minutes"])
+    for clock in of_day[:_MOST]:
+        yield from _of_day(clock["hour"], clock["minutes"])
 
 
 def _of_half(hour: str, minutes: str, half: str) -> Iterator[tuple[str, str]]:
@@ -46,6 +52,8 @@ def _of_half(hour: str, minutes: str, half: str) -> Iterator[tuple[str, str]]:
     last = minutes or hour
     yield last, f"{last}{half}"
     yield half, f"{last}{half}"
+    for word in filter(None, (hour, minutes, half)):
+        yield from ((word, written) for written in _written_with_h(of_day, minutes or "00"))
 
 
 def _of_day(hour: str, minutes: str) -> Iterator[tuple[str, str]]:
@@ -55,6 +63,13 @@ def _of_day(hour: str, minutes: str) -> Iterator[tuple[str, str]]:
     yield hour, of_half
     yield hour, f"{of_half}{half}"
     yield minutes, f"{minutes}{half}"
+    for word in (hour, minutes):
+        yield from ((word, written) for written in _written_with_h(int(hour), minutes))
     if not int(minutes):
         yield minutes, half
         yield minutes, f"{of_half}{half}"
+
+
+def _written_with_h(hour: int, minutes: str) -> list[str]:
+    """Return a time as French and Portuguese write it, which is one word: "9h30" or "09h30"."""
+    return distinct(f"{written}h{minutes}" for written in (hour, f"{hour:02}"))

@@ -53,7 +53,8 @@ class Marker:
         check: Check = _no_check,
     ) -> None:
         self.words = [word.text for word in question.words]
-        self._asked = [not word.moment for word in question.words]
+        # Of a date that is lacking its words are told, and not the whole beside them.
+        self._told = [not word.moment and not word.is_apart for word in question.words]
         self._check = check
         self._related: dict[str, int] = {}
         self._prefixes: list[tuple[Phrase, int]] = []
@@ -205,7 +206,7 @@ class Marker:
             held = self._held(indexes)
             words = list(enumerate(self.words))
             matched = [word for at, word in words if at in held]
-            missing = [word for at, word in words if at not in held and self._asked[at]]
+            missing = [word for at, word in words if at not in held and self._told[at]]
             known = self._split[indexes] = matched, missing
         return known
 

@@ -232,7 +232,8 @@ class _Parser:
         )
 
     def _grouped(self, words: Iterable[Word]) -> list[Word]:
-        groups = {piece: group for text, group in self._joined for piece in pieces(text)}
+        plain = ((with_plain_clocks(text), group) for text, group in self._joined)
+        groups = {piece: group for text, group in plain for piece in pieces(text)}
         return [word._replace(group=groups.get(word.text, 0)) for word in words]
 
 
@@ -246,9 +247,9 @@ def _plain_words(text: str, whole: str, *, timed: bool) -> list[Word]:
 
     These are looked for where there are no others, unless a time is asked for: "what was in May?".
     """
+    named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     text, whole = with_plain_clocks(text), with_plain_clocks(whole)
     words = pieces(text)
-    named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
     telling = [word for word in words if word not in STOP_WORDS or word in named]
     kept = telling or ([] if timed else words)
     return asked_words([whole], kept, joined=True)

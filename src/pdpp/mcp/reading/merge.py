@@ -39,18 +39,23 @@ class RankedHit(NamedTuple):
 
 
 class MergedSearch:
-    """What several children answered as one list."""
+    """What several children answered as one list.
+
+    ``ended`` children were not asked: all of their hits are on earlier pages.
+    """
 
     def __init__(
         self,
         answers: ChildAnswers[SearchAnswer],
         positions: Mapping[str, ChildPosition],
         cursor: PackageCursor,
+        ended: int = 0,
     ) -> None:
         self.unavailable = answers.unavailable
         self._answers = answers
         self._positions = positions
         self._cursor = cursor
+        self._ended = ended
         self._ranked = sorted(self._hits(), key=lambda ranked: ranked.rank)
 
     def _hits(self) -> Iterator[RankedHit]:
@@ -80,7 +85,7 @@ class MergedSearch:
         longer = {child.grant_id: answer for child, answer in more.answers}
         answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._answers.answers]
         replaced = self._answers._replace(answers=answers)
-        return MergedSearch(replaced, self._positions, self._cursor)
+        return MergedSearch(replaced, self._positions, self._cursor, self._ended)
 
     def page(self, limit: int) -> SearchAnswer:
         """Return the first hits, and the cursor of those that follow."""
@@ -91,8 +96,7 @@ class MergedSearch:
         envelope: dict[str, object] = {"object": "list", "data": sent, "has_more": bool(ahead)}
         if cursor is not None:
             envelope["next_cursor"] = cursor
-        warnings = [_unfit_warning(self._answers.unfit)] if self._answers.unfit else []
-        envelope["meta"] = _meta([answer for _, answer in self._answers.answers], warnings)
+        envelope["meta"] = self._meta()
         return SearchAnswer(
             [ranked.hit for ranked in taken],
             cursor,
@@ -100,6 +104,23 @@ class MergedSearch:
             Verbatim(envelope),
             hidden_characters=has_hidden(sent),
         )
+
+    def _meta(self) -> dict[str, object]:
+        metas = [answer.meta for _, answer in self._answers.answers]
+        totals = [meta.exact_total for meta in metas]
+        counted = [total for total in totals if total is not None]
+        exact = len(counted) == len(metas)
+        warnings = all_json(_warnings(metas, silent=self._ended + len(self._answers.late)))
+        if self._answers.unfit:
+            warnings.append(_unfit_warning(self._answers.unfit))
+        meta: dict[str, object] = {
+            "count": {"kind": "exact", "value": sum(counted)} if exact else {"kind": "none"},
+            "warnings": warnings,
+        }
+        recalls = [meta for meta in metas if meta.complete is not None]
+        if recalls:
+            meta["recall"] = _recall(recalls)
+        return meta
 
     def _ahead(self, used: Mapping[str, int]) -> dict[str, ChildPosition]:
         """Return where each child goes on: on the page it is on, or on its next one.
@@ -118,32 +139,16 @@ class MergedSearch:
         return ahead
 
 
-def _meta(answers: Sequence[SearchAnswer], warnings: Sequence[object]) -> dict[str, object]:
-    metas = [answer.meta for answer in answers]
-    totals = [meta.exact_total for meta in metas]
-    counted = [total for total in totals if total is not None]
-    exact = len(counted) == len(metas)
-    meta: dict[str, object] = {
-        "count": {"kind": "exact", "value": sum(counted)} if exact else {"kind": "none"},
-        "warnings": [*all_json(_warnings(metas)), *warnings],
-    }
-    recalls = [meta for meta in metas if meta.complete is not None]
-    if recalls:
-        meta["recall"] = _recall(recalls)
-    return meta
-
-
-def _warnings(metas: Sequence[ListMeta]) -> list[Verbatim]:
+def _warnings(metas: Sequence[ListMeta], silent: int) -> list[Verbatim]:
     """Return what the servers warn of, each warning once.
 
-    That nothing is of a time which a question names is true only if it is so in every account.
+    That nothing is of a time which a question names is true only if it is so in every account: not
+    where some are ``silent``, whose records may be of that time.
     """
     told: list[SentWarning] = []
     for warning in (warning for meta in metas for warning in meta.sent_warnings):
-        holds = warning.code != _NOTHING_THEN or all(
-            warning in meta.sent_warnings for meta in metas
-        )
-        if holds and warning not in told:
+        everywhere = not silent and all(warning in meta.sent_warnings for meta in metas)
+        if (everywhere or warning.code != _NOTHING_THEN) and warning not in told:
             told.append(warning)
     return [warning.sent for warning in told[:_MOST_WARNINGS]]
 

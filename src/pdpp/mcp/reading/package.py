@@ -97,7 +97,8 @@ async def _search_each(
     """Search every child that opens a requested stream, to be merged into pages."""
     cursor = PackageCursor(reader.children or (), route, params)
     positions = cursor.open(params.get("cursor"))
-    asked = [child for child in _asked(reader, params) if child.grant_id in positions]
+    children = _asked(reader, params)
+    asked = [child for child in children if child.grant_id in positions]
 
     async def ask(child: ChildGrant, most: int) -> SearchAnswer:
         own: SearchParams = {**from_start(params), "limit": most}
@@ -108,7 +109,9 @@ async def _search_each(
 
     limit = params["limit"]
     few = min(limit, max(_FEW_HITS, 2 * limit // max(1, len(asked))))
-    merged = MergedSearch(await _ask_all(asked, partial(ask, most=few)), positions, cursor)
+    answers = await _ask_all(asked, partial(ask, most=few))
+    ended = len(children) - len(asked)
+    merged = MergedSearch(answers, positions, cursor, ended)
     short = merged.used_up(limit)
     if short and few < limit:
         with suppress(PdppError):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from pdpp.model.errors import StoreError
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import IndexedFeed, cells_of
@@ -36,7 +37,7 @@ class DerivedRows(NamedTuple):
 
 def derive(db: TableReader, feed: IndexedFeed, rows: Sequence[RecordRow]) -> DerivedRows:
     """Return what is kept of some records of a feed beside their data."""
-    data = [read_data(whole_data(db, feed.id, surrogate, text)) for _, surrogate, _, text in rows]
+    data = [_data_of(db, feed, row) for row in rows]
     consent = feed.stream.consent_time_field
     every = cells_of(feed.cells)(data)
     times = [values[feed.cells[consent][0]] if consent is not None else None for values in every]
@@ -58,6 +59,19 @@ def derive(db: TableReader, feed: IndexedFeed, rows: Sequence[RecordRow]) -> Der
         surrogates = [surrogate for _, surrogate, *_ in rows]
         made.words.extend(map(Indexed, numbers, surrogates, entries))
     return made
+
+
+def _data_of(db: TableReader, feed: IndexedFeed, row: RecordRow) -> dict[str, Any]:
+    """Return the data of a record; refuse what is damaged, which only a backup still has."""
+    _, surrogate, key, text = row
+    try:
+        data = read_data(whole_data(db, feed.id, surrogate, text))
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        stream = "/".join(feed.address)
+        raise StoreError(f"the record {key!r} of {stream} cannot be read; restore a backup")
+    return data
 
 
 def chunks(db: TableReader, feed: int, columns: str, where: str = "") -> Iterable[list[Any]]:

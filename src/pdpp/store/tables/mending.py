@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from pdpp.model.errors import StoreError
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.derived import chunks, derive
 from pdpp.store.tables.feeds import Progress, reindex_feed
@@ -50,11 +51,15 @@ class _Sums:
 
 
 def index_problems(db: TableReader, feeds: Iterable[IndexedFeed]) -> Iterator[str]:
-    """Yield which streams are not indexed as their records are."""
+    """Yield which streams are not indexed as their records are, or hold one that is damaged."""
     for feed in feeds:
-        if not is_indexed(db, feed):
-            connection_id, stream = feed.address
-            yield f"{connection_id}/{stream} is not indexed as its records are; {ADVICE}"
+        try:
+            indexed = is_indexed(db, feed)
+        except StoreError as damage:
+            yield str(damage)
+            continue
+        if not indexed:
+            yield f"{'/'.join(feed.address)} is not indexed as its records are; {ADVICE}"
 
 
 def is_indexed(db: TableReader, feed: IndexedFeed) -> bool:
@@ -68,7 +73,7 @@ def _kept(db: TableReader, feed: IndexedFeed) -> _Sums:
         sums.add(table, db.execute(sql, (OWNER, feed.id)))
     sums.add("thread_place", db.execute(_THREADS, (feed.id,)))
     for rows in chunks(db, feed.id, "time, cells"):
-        sums.add("record", [(id, time, *orjson.loads(cells)) for id, time, cells in rows])
+        sums.add("record", [(id, time, _values(cells)) for id, time, cells in rows])
     return sums
 
 
@@ -83,8 +88,18 @@ def _wanted(db: TableReader, feed: IndexedFeed) -> _Sums:
         sums.add("exact_number", [row for _, _, *row in made.exact])
         sums.add("blob_use", [(blob, name, number) for _, blob, _, name, number in made.blobs])
         sums.add("thread_place", [row for _, *row in thread_rows(feed.id, made.words)])
-        sums.add("record", [(id, time, *orjson.loads(cells)) for cells, time, id in made.records])
+        sums.add("record", [(id, time, _values(cells)) for cells, time, id in made.records])
     return sums
+
+
+def _values(cells: str) -> object:
+    """Return the cells of a record as values; damaged ones as they are."""
+    try:
+        values = orjson.loads(cells)
+    except ValueError:
+        return cells
+    damaged = not isinstance(values, list) or any(isinstance(v, list | dict) for v in values)
+    return cells if damaged else tuple(values)
 
 
 def mend_feed(db: TableConnection, feed: IndexedFeed, progress: Progress | None) -> None:

@@ -27,6 +27,9 @@ OLM_REASONS = {
 }
 _MESSAGES = "com.microsoft.__Messages"
 _MARKUP = re.compile(r"<(?:html|body|div|p|br|table|span)\b", re.IGNORECASE)
+_KIND = re.compile(r"([\w.+-]+)/([\w.+-]+)", re.ASCII)
+_CONTAINERS = ("message", "multipart")
+"""Kinds whose parts would be looked for in a file that is not there."""
 _BREAKS = re.compile(r"[\r\n]+")
 _PEOPLE = {
     "From": ("FromAddresses", "SenderAddress"),
@@ -129,12 +132,16 @@ def _body(tree: Tree, entry: FileEntry, message: XmlElement) -> Message:
 
 def _attachment(tree: Tree, entry: FileEntry, node: XmlElement) -> Message:
     told = node.attributes
-    main, _, sub = told.get("OPFAttachmentContentType", "").partition("/")
-    part = MIMEBase(main or "application", sub or "octet-stream")
     name = _BREAKS.sub(" ", told.get("OPFAttachmentName", "")) or "file"
-    part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", name))
     file = _file(tree, entry, told.get("OPFAttachmentURL", ""))
-    if file is None or file.size > LARGEST:
+    lost = file is None or file.size > LARGEST
+    kind = _KIND.fullmatch(told.get("OPFAttachmentContentType", ""))
+    if kind is None or (lost and kind[1].lower() in _CONTAINERS):
+        part = MIMEBase("application", "octet-stream")
+    else:
+        part = MIMEBase(kind[1], kind[2])
+    part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", name))
+    if file is None or lost:
         part[LEFT_OUT] = "0"
     else:
         part.set_payload(file.head(LARGEST))
