@@ -7,6 +7,7 @@ import apsw
 import pytest
 from tests.cli.shell import Served, entry, pdpp, pdpp_here, serving
 from tests.engine import damage_blob, open_store
+from tests.store.sqlite.test_deletion import holders
 
 from pdpp.sources.importing.state import ImportState
 
@@ -71,6 +72,21 @@ def test_a_backup_on_a_machine_that_does_not_know_the_store_lets_nobody_in_until
         assert served.get("/v1/streams", made["client_token"]).status_code == 200
     other = pdpp("grant", "confirm", "grt_x", data=tmp_path / "monday", env=elsewhere)
     assert "no grant 'grt_x' waits for you" in other.failed()
+
+
+@pytest.mark.embedded("a PostgreSQL database is copied by its own tools")
+def test_a_backup_has_no_word_of_what_was_deleted_though_no_server_ran(
+    diary: Path, tmp_path: Path
+) -> None:
+    where = ("--connection", "cin_diary", "--stream", "entries")
+    written = [entry(f"e{n}", text="zanzibarine" if n == 7 else "plain") for n in range(900)]
+    pdpp_here("ingest", "-", *where, data=diary, stdin=b"".join(written))
+    assert holders(diary, "zanzibarin") != []
+    gone = b'{"key": "e7", "op": "delete"}\n'
+    assert pdpp_here("ingest", "-", *where, data=diary, stdin=gone).code == 0
+    assert pdpp_here("backup", tmp_path / "monday", data=diary).code == 0
+    assert holders(tmp_path / "monday", "zanzibarin") == []
+    assert pdpp_here("check", data=tmp_path / "monday").code == 0
 
 
 @pytest.mark.embedded("about the file of the embedded engine")

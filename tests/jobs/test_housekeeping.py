@@ -1,5 +1,6 @@
 import io
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from tests.engine import age_blob, blob_content, blob_file, open_store
 from tests.resource.library import library_store
 from tests.serving import UNLIMITED, SetClock, put
+from tests.store.sqlite.test_deletion import holders
 
 from pdpp.authz.principal import Principal
 from pdpp.jobs.anchoring import ANCHOR, anchor_kind
@@ -151,6 +153,36 @@ def test_the_index_is_put_together_while_somebody_writes_on_and_on(tmp_path: Pat
         put(store, "home", "authors", {"id": f"n{number}", "name": "Nell"})
         looks.append(house.wants_tending())
     assert looks == [*[False] * 12, True] * 2
+    store.close()
+
+
+@pytest.mark.embedded("about the file of the embedded engine")
+def test_what_a_reader_kept_from_being_removed_is_removed_after_it(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    house = Housekeeping(store, UNLIMITED, instant.now)
+    put(store, "home", "authors", {"id": "a3", "name": "Zanzibarine"})
+    keep_house(store, instant.now, TEND)
+    reading, done = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with store.reading():
+            store.catalogue()
+            reading.set()
+            done.wait()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    reading.wait()
+    put(store, "home", "authors", {"id": "a3", "name": "Cleo"})
+    assert True in [house.wants_tending() for _ in range(3)]
+    keep_house(store, instant.now, TEND)
+    done.set()
+    reader.join()
+    assert holders(tmp_path, "Zanzibarine") != []
+    assert True in [house.wants_tending() for _ in range(3)]
+    keep_house(store, instant.now, TEND)
+    assert holders(tmp_path, "Zanzibarine") == []
+    assert not any(house.wants_tending() for _ in range(3))
     store.close()
 
 

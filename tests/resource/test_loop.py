@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.serving import grant, owner
+from tests.serving import grant, owner, put
 from tests.watchdog import MEGABYTE, frozen_objects, long_store, must_not_hold_the_loop
 
 from pdpp.resource.routes import BASE, ROUTES
@@ -109,7 +109,17 @@ TOOLS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_no_tool_holds_the_loop(store: Store, tool: str) -> None:
-    params = {"name": tool, "arguments": TOOLS[tool]}
+    call_watched(store, tool, TOOLS[tool])
+
+
+def test_a_page_of_a_hundred_records_is_drawn_outside_the_loop(store: Store) -> None:
+    fields = {f"field_{number}": "a few words" for number in range(10)}
+    put(store, "home", "stream_1", *({"id": f"r{number}", **fields} for number in range(100)))
+    call_watched(store, "query_records", {"stream": "stream_1", "limit": 100})
+
+
+def call_watched(store: Store, tool: str, arguments: dict[str, Any]) -> None:
+    params = {"name": tool, "arguments": arguments}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     headers = {"Authorization": f"Bearer {grant(store)}", **kinds}

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 from tests.engine import database_of, open_store
 from tests.serving import UNLIMITED
 
+from pdpp.model.errors import Overloaded
 from pdpp.service.runner import Runner
 from pdpp.store import deadline
 
@@ -61,3 +63,29 @@ def test_a_read_that_may_have_to_load_modules_is_begun_in_a_thread(
     assert reads.take(0.9, heavy=True) == ["in a thread"]
     reads.runner.close()
     reads.store.close()
+
+
+def test_long_reads_of_one_caller_leave_room_for_those_of_others(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    runner = Runner(store, UNLIMITED)
+    end = threading.Event()
+
+    async def ask() -> list[object]:
+        def read(caller: str, operation: Callable[[], object]) -> asyncio.Task[object]:
+            return asyncio.ensure_future(
+                runner.read("search", operation, heavy=True, caller=caller)
+            )
+
+        greedy = [read("greedy", end.wait) for _ in range(80)]
+        await asyncio.sleep(0)
+        try:
+            assert await asyncio.wait_for(read("other", lambda: "answered"), 20) == "answered"
+        finally:
+            end.set()
+        return await asyncio.gather(*greedy, return_exceptions=True)
+
+    answers = asyncio.run(ask())
+    assert answers.count(True) == 56
+    assert {type(answer) for answer in answers} == {bool, Overloaded}
+    runner.close()
+    store.close()

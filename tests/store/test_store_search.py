@@ -1,6 +1,7 @@
 """Search against a model that reads every word of every record that a reach shows."""
 
 import gc
+import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -591,3 +592,19 @@ def test_few_long_texts_are_in_memory_at_once(
     reach = world.reach(keys=[f"k{number}" for number in range(25)])
     assert world.store.search(SearchQuery((reach,), ask(asked), 3)).ranked == 25
     assert max(kept) <= 2
+
+
+def test_the_long_texts_of_a_page_of_hits_are_read_one_after_another(world: World) -> None:
+    long = 1 << 20
+    world.put({f"k{number}": {"body": f"{number} moss " * (long // 8)} for number in range(30)})
+    tracemalloc.start()
+    try:
+        with world.store.reading():
+            page = world.store.search(SearchQuery((world.reach(),), ask("moss"), 30))
+            sizes = [len(hit.record.data) for hit in page.hits]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(sizes) == 30
+    assert min(sizes) > long // 2
+    assert peak < 10 * long

@@ -34,6 +34,12 @@ class CopyingStore(Protocol):
 
     def backup(self, target: Path, progress: Tell | None = None) -> None: ...
 
+    def holds_deleted(self) -> bool: ...
+
+    def newest_block(self) -> int: ...
+
+    def tend(self, up_to: int | None = None) -> bool: ...
+
 
 def copies_itself(store: object) -> TypeGuard[CopyingStore]:
     """Tell whether a store can be copied here; that of a database server is not."""
@@ -69,11 +75,19 @@ def make_backup(store: CopyingStore, data: Path, folder: Path, clock: Clock, tel
     with _unfinished_folder(target.parent) as partial:
         # First what imports remember: it may be behind the records, never ahead of them.
         ImportState(data).copy(partial / _FIRST)
+        _remove_deleted(store)
         store.backup(partial / _COPY, tell)
         for file in (partial / _FIRST).glob("*"):
             file.rename(partial / _COPY / file.name)
         _settle(partial / _COPY, target)
     note_backup(store.vault, BackupNote(began, str(target)))
+
+
+def _remove_deleted(store: CopyingStore) -> None:
+    """Take the words of deleted records out of the word index, where no server has done so."""
+    newest = store.newest_block()
+    while store.holds_deleted() and store.tend(newest):
+        pass
 
 
 @contextmanager

@@ -95,11 +95,12 @@ class Housekeeping:
         """Tell whether records were written, and nothing since the last look.
 
         While somebody writes on and on, it is put off a few times only: searches would be slow.
+        Where somebody who read kept what was deleted from being removed, it is wanted again.
         """
         state, before = self._store.recent_state(), self._seen
         self._seen = state
         if state == self._looked_at:
-            return False
+            return self._store.holds_deleted()
         # Putting the index together while an import writes would do the same work again after each
         # batch.
         if state != before and self._put_off < _MOST_PUT_OFF:
@@ -109,7 +110,7 @@ class Housekeeping:
         # Jobs are written too: only the versions of feeds say that records were.
         self._looked_at = state
         tended, self._tended = self._tended, self._versions()
-        return self._tended != tended
+        return self._tended != tended or self._store.holds_deleted()
 
     def _versions(self) -> tuple[int, ...]:
         reaches = owner_reaches(self._store.catalogue())

@@ -100,12 +100,11 @@ def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterat
     """Yield the parts of a page of search results: the words shown of each, not the whole."""
     by_reach: dict[tuple[Reach, tuple[str, ...]], tuple[list[str], list[int]]] = {}
     for hit, answer in zip(hits, answers, strict=True):
-        record = hit.record
-        place = record.reach, tuple(answer["matched_fields"])
+        place = hit.reach, tuple(answer["matched_fields"])
         same = by_reach.get(place)
         if same is None:
             same = by_reach[place] = [], []
-        same[0].append(record.id)
+        same[0].append(hit.id)
         same[1].append(len(answer["title"]) + len(answer["event_time"] or ""))
         for passage in answer["evidence_excerpts"]:
             same[1].append(len(passage["preview_text"]))

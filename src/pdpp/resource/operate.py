@@ -83,6 +83,7 @@ async def run_call(
             heavy=route.heavy,
             lag=call.lag,
             assumed=call.assumed,
+            caller=call.principal.approval_id,
         )
     except (NotFound, RangeNotSatisfiable):
         if call.served:  # That a text does not hold some words tells of the text.

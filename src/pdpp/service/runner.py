@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 from pdpp.model.errors import Overloaded
 from pdpp.service.settings import Settings
@@ -16,10 +17,14 @@ from pdpp.store.replica import ReadAgain
 T = TypeVar("T")
 
 _MOST_WAITING = 64
+_MOST_WAITING_EACH = 56
+"""How many long reads one caller may have under way: the other places are for everybody else."""
+
 _STRANGERS_AT_ONCE = 2
 """Each check of a passphrase takes 64 MiB for a moment."""
 
 _MOST_REMEMBERED = 1_024
+_AT_ONCE = nullcontext()
 
 
 class _Turn(NamedTuple):
@@ -27,6 +32,22 @@ class _Turn(NamedTuple):
 
     deadline: Timer
     on_loop: bool
+
+
+class _Share:
+    """What one caller takes of the threads: all but one, so that others are answered meanwhile."""
+
+    def __init__(self, threads: int) -> None:
+        self.turns = asyncio.Semaphore(max(1, threads - 1))
+        self.waiting = 0
+
+    def check(self) -> None:
+        """Raise where the caller has too much under way."""
+        if self.waiting >= _MOST_WAITING_EACH:
+            raise Overloaded(
+                "Many of your long requests are under way; wait for their answers.",
+                headers={"Retry-After": "2"},
+            )
 
 
 _Reading = Callable[[Timer], AbstractContextManager[None]]
@@ -103,6 +124,8 @@ class Runner:
         self._waiting = 0
         self._long: set[str] = set()
         self._short: set[str] = set()
+        # A share is kept by the reads that are under way, and by nothing else.
+        self._shares: WeakValueDictionary[str, _Share] = WeakValueDictionary()
 
     async def read(
         self,
@@ -112,6 +135,7 @@ class Runner:
         heavy: bool = False,
         lag: float | None = None,
         assumed: object = None,
+        caller: str | None = None,
     ) -> T:
         """Run a read under one snapshot: here if it is short, else in a thread.
 
@@ -119,7 +143,8 @@ class Runner:
         what would be short: near the limit every other one would be begun here in vain. The first
         of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
         Who asks from a thread, as pages do, is answered in that thread. With ``lag`` a replica may
-        answer, and a state may be ``assumed``, see ``Store.reading``.
+        answer, and a state may be ``assumed``, see ``Store.reading``. Long reads of one ``caller``
+        leave room for those of others.
         """
 
         def reading(deadline: Timer) -> AbstractContextManager[None]:
@@ -133,9 +158,7 @@ class Runner:
             except DeadlinePassed:
                 _remember(self._long, kind)
                 self._short.discard(kind)
-        return await self._in_thread(
-            self._readers, lambda: self._long_read(kind, operation, reading)
-        )
+        return await self._in_share(caller, lambda: self._long_read(kind, operation, reading))
 
     def _inline_turn(self) -> _Turn:
         return _Turn(Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES), on_loop=True)
@@ -186,7 +209,26 @@ class Runner:
         """Run what computes for long in a reading thread, so that the event loop goes on."""
         return await self._in_thread(self._readers, operation)
 
-    async def _in_thread(self, pool: ThreadPoolExecutor, operation: Callable[[], T]) -> T:
+    async def _in_share(self, caller: str | None, operation: Callable[[], T]) -> T:
+        """Run a long read in a thread when it is its caller's turn."""
+        if caller is None:
+            return await self._in_thread(self._readers, operation)
+        share = self._shares.get(caller)
+        if share is None:
+            share = self._shares[caller] = _Share(self._settings.concurrent_reads)
+        share.check()
+        share.waiting += 1
+        try:
+            return await self._in_thread(self._readers, operation, share.turns)
+        finally:
+            share.waiting -= 1
+
+    async def _in_thread(
+        self,
+        pool: ThreadPoolExecutor,
+        operation: Callable[[], T],
+        turns: AbstractAsyncContextManager[None] = _AT_ONCE,
+    ) -> T:
         if not _on_loop():
             return pool.submit(operation).result()
         # A pool queues without a bound; each waiting request holds its body in memory.
@@ -196,7 +238,8 @@ class Runner:
             )
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, operation)
+            async with turns:
+                return await asyncio.get_running_loop().run_in_executor(pool, operation)
         finally:
             self._waiting -= 1
 

@@ -261,6 +261,10 @@ class Store(Protocol):
         """
         ...
 
+    def holds_deleted(self) -> bool:
+        """Tell whether copies of what was deleted may be left, which tending removes."""
+        ...
+
     def reindex(self) -> bool:
         """Index a bounded piece anew after a change of the analyser; tell whether there was any."""
         ...

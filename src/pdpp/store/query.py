@@ -146,10 +146,25 @@ class SearchQuery(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A matching record and where it stands."""
+    """A matching record and where it stands.
 
-    record: Record
+    Its long texts are read when it is asked for, and not kept: a hundred of megabytes each must not
+    be in memory at once. Ask under the snapshot of the search.
+    """
+
+    reach: Reach
     position: SearchPosition
+    read: Callable[[], Record]
+
+    @property
+    def id(self) -> str:
+        """What the record is called under its reach."""
+        return self.position.handle[2]
+
+    @property
+    def record(self) -> Record:
+        """The record, read now."""
+        return self.read()
 
 
 class HitPage(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.fence import shows_all
@@ -42,13 +42,26 @@ _LONG_BYTES = 1 << 18
 """Answers up to this length are read at once; longer ones in a thread, so that nobody waits."""
 
 
+T = TypeVar("T")
+
+
+class InThread(Protocol):
+    """Runs what takes long beside the loop."""
+
+    def __call__(self, operation: Callable[[], T], /) -> Awaitable[T]: ...
+
+
 class JsonCodec(NamedTuple):
     """How JSON is read, and how it is told how long a value is as JSON."""
 
     decode: Callable[[bytes], object] = read_json
     length: Callable[[object], int] = json_length
-    in_thread: Callable[[Callable[[], Json]], Awaitable[Json]] | None = None
-    """How a long answer is read where others wait in the same loop; the adapter has no loop."""
+    in_thread: InThread | None = None
+    """How a long answer is read or drawn where others wait in the same loop; not in the adapter."""
+
+    async def run(self, operation: Callable[[], T], *, long: bool) -> T:
+        """Run what reads or draws an answer, a long one where nobody waits for it."""
+        return await self.in_thread(operation) if long and self.in_thread else operation()
 
 
 class ServerAnswer(NamedTuple):
@@ -117,10 +130,7 @@ class ResourceClient:
             return ServerAnswer(reply.values, request_id, page, following, own=True)
         try:
             read = partial(body_of, reply, self.origin, self.codec.decode)
-            if self.codec.in_thread is not None and len(reply.body) > _LONG_BYTES:
-                body = await self.codec.in_thread(read)
-            else:
-                body = read()
+            body = await self.codec.run(read, long=len(reply.body) > _LONG_BYTES)
         except ServerError as error:
             raise self._with_command(error) from None
         # Answers of megabytes would hold up the loop here.

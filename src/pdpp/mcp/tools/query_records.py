@@ -1,6 +1,7 @@
 """The query_records tool: a page of records whose long fields are cut and whose rows fit."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -38,6 +39,9 @@ _BUDGETS = (
 
 _ENOUGH_BUDGETS = 3
 _FEW_ROWS = 5
+_FEW_FIELDS = 250
+"""Up to here a page is drawn at once; it may be drawn several times, shorter each time."""
+
 _FRAME_CHARS = 1_500
 """About what a page has beside its rows: counts, notes and the calls that follow."""
 
@@ -55,6 +59,12 @@ class FetchedPage(NamedTuple):
     def cut_short(self) -> bool:
         """Tell whether the page is a default one that a longer page could go on from."""
         return "limit" not in self.arguments and self.page.next_cursor is not None
+
+    @property
+    def has_much(self) -> bool:
+        """Tell whether it takes long to draw: a field takes about a hundredth of a millisecond."""
+        fields = sum(len(record.data) for record in self.records)
+        return fields > _FEW_FIELDS or any(record.related for record in self.records)
 
 
 async def query_records(reader: GrantReader, arguments: QueryArguments) -> JsonObject:
@@ -75,9 +85,10 @@ async def query_records(reader: GrantReader, arguments: QueryArguments) -> JsonO
         connections = {record.connection_id for record in records}
         facts = {source: await reader.facts(source, stream) for source in connections}
         fetched = FetchedPage(arguments, page, records, facts, most)
-        result = _fitting(fetched)
-        if result is not None:
-            return result
+        draw = partial(_drawn, fetched, limit)
+        drawn = await reader.client.codec.run(draw, long=fetched.has_much)
+        if not isinstance(drawn, int):
+            return drawn
         if limit == 1 and most == MOST_CHARS:
             raise PayloadTooLarge(
                 "Even one record of this page is too long for an answer; ask with fields, and "
@@ -86,7 +97,12 @@ async def query_records(reader: GrantReader, arguments: QueryArguments) -> JsonO
             )
         if limit == 1:
             most = MOST_CHARS
-        limit = _fewer(fetched, limit)
+        limit = drawn
+
+
+def _drawn(fetched: FetchedPage, limit: int) -> JsonObject | int:
+    """Return the page, or how many rows to ask for instead."""
+    return _fitting(fetched) or _fewer(fetched, limit)
 
 
 def _fitting(fetched: FetchedPage) -> JsonObject | None:

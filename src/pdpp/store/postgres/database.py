@@ -342,6 +342,10 @@ class PostgresDatabase:
         """Do nothing: the database cleans up by itself."""
         return False
 
+    def holds_deleted(self) -> bool:
+        """Return False: what there is to remove is the database's own work."""
+        return False
+
     def close(self) -> None:
         """Close every connection this object opened."""
         if not self._shares:

@@ -228,6 +228,10 @@ class SqliteDatabase:
             db.close()
         return self._key is None and self._scrubber.step()
 
+    def holds_deleted(self) -> bool:
+        """Tell whether something was deleted since the unused space was last overwritten."""
+        return self._key is None and self._scrubber.is_needed(self.reader)
+
     def close(self) -> None:
         """Close every connection this object opened."""
         with self._opened_lock:

@@ -19,6 +19,7 @@ import apsw
 
 from pdpp.store.sqlite.opening import EXISTING, SqliteConnection, open_connection
 from pdpp.store.tables import deletion
+from pdpp.store.tables.database import TableReader
 
 _PIECE_PAGES = 512
 _WAIT_MILLISECONDS = 50
@@ -50,6 +51,13 @@ class Scrubber:
         self._next = 1
         self._mark: object = None
         self._refusals = 0
+
+    def is_needed(self, db: TableReader) -> bool:
+        """Tell whether something was deleted since the last whole pass."""
+        if deletion.mark_of(db) is None:
+            return False
+        with _opened(self._path) as file:
+            return _layout(file).pages <= _MOST_PAGES
 
     def step(self) -> bool:
         """Scrub a piece; tell whether there is more to do."""

@@ -90,5 +90,8 @@ class TableDatabase(SnapshotSource, Protocol):
         Tell whether there may be more.
         """
 
+    def holds_deleted(self) -> bool:
+        """Tell whether copies of deleted rows may be left that ``shed`` has yet to remove."""
+
     def close(self) -> None:
         """Close every connection."""

@@ -374,6 +374,10 @@ class TableStore:
 
         return tending.tend(self._db, up_to) or self._db.shed()
 
+    def holds_deleted(self) -> bool:
+        """Tell whether copies of what was deleted may be left, which tending removes."""
+        return self._db.holds_deleted()
+
     def reindex(self) -> bool:
         """Index a bounded piece anew after a change of the analyser; tell whether there was any."""
         from pdpp.store.tables.search.reindex import reindex_some

@@ -7,6 +7,7 @@ rows, their conversations, the conditions of a request, and the one order of hit
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from datetime import tzinfo
+from functools import partial
 
 import numpy as np
 
@@ -354,10 +355,9 @@ class Searcher:
                 projector = self._projector(reach, None)
                 known = shown[feed] = projector, reach.connection_id, reach.stream.name
             projector, connection_id, stream = known
-            [record] = projector.records((record_row,))
-            hits.append(
-                Hit(record, SearchPosition(score, time, (connection_id, stream, record.id)))
-            )
+            [id] = projector.ids((record_row,))
+            position = SearchPosition(score, time, (connection_id, stream, id))
+            hits.append(Hit(self._whole[feed], position, partial(projector.record, record_row)))
         return hits
 
 
