@@ -39,6 +39,7 @@ PdppError
 ├── Overloaded                503 overloaded
 └── StoreError                (a start that cannot go on: one line, a non-zero exit)
     ├── NewerDatabase
+    ├── DamagedRecord
     └── Misconfigured
 """
 
@@ -325,6 +326,12 @@ class StoreError(PdppError):
 
 class NewerDatabase(StoreError):
     code = "newer_database"
+
+
+class DamagedRecord(StoreError):
+    """A record is lost in part or cannot be read; only a backup still has it."""
+
+    code = "damaged_record"
 
 
 class Misconfigured(StoreError):

@@ -8,7 +8,6 @@ from tests.engine import ordered_surrogate
 from tests.store.questions import ask
 from tests.store.world import Clock, World, condition, declare, stream
 
-from pdpp.model.errors import StoreError
 from pdpp.model.grant import Interval
 from pdpp.store.query import SearchQuery
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
@@ -103,17 +102,23 @@ def test_a_stream_that_is_not_indexed_as_its_records_are_is_found_and_mended(
 
 
 @pytest.mark.parametrize("data", ['{"subject": ', '{\t"subject": ', "[1]", "\0"])
-def test_a_record_that_is_damaged_is_named_and_makes_nothing_anew(
+def test_a_record_that_is_damaged_is_named_and_its_stream_stays_as_it_is(
     tmp_path: Path, clock: Clock, data: str
 ) -> None:
-    world = World(SqliteStore(tmp_path, clock), clock).settle()
+    world = World(SqliteStore(tmp_path, clock), clock)
+    world.settle(declare(stream(), stream("other")))
     world.put({"a": {"subject": "kelp"}, "b": {"note": "x" * 9_000}})
+    world.write({"c": {"subject": "moss"}}, world.store.catalogue().feeds["c1", "other"])
     with closing(apsw.Connection(str(tmp_path / FILE_NAME))) as db:
         db.execute("UPDATE record SET data = ? WHERE key = 'a'", (data.encode(),))
+        db.execute("DELETE FROM cell")
     told = "the record 'a' of c1/messages cannot be read; restore a backup"
+    assert world.store.check() == [
+        told,
+        f"c1/other is not indexed as its records are; {ADVICE}",
+    ]
+    world.store.mend()
     assert world.store.check() == [told]
-    with pytest.raises(StoreError, match="the record 'a' of c1/messages cannot be read"):
-        world.store.mend()
     assert world.store.search(SearchQuery((world.reach(),), ask("kelp"), 9)).ranked == 1
     world.store.close()
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import DamagedRecord
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import IndexedFeed, cells_of
@@ -70,7 +70,7 @@ def _data_of(db: TableReader, feed: IndexedFeed, row: RecordRow) -> dict[str, An
         data = None
     if not isinstance(data, dict):
         stream = "/".join(feed.address)
-        raise StoreError(f"the record {key!r} of {stream} cannot be read; restore a backup")
+        raise DamagedRecord(f"the record {key!r} of {stream} cannot be read; restore a backup")
     return data
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import DamagedRecord
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.derived import chunks, derive
 from pdpp.store.tables.feeds import Progress, reindex_feed
@@ -55,7 +55,7 @@ def index_problems(db: TableReader, feeds: Iterable[IndexedFeed]) -> Iterator[st
     for feed in feeds:
         try:
             indexed = is_indexed(db, feed)
-        except StoreError as damage:
+        except DamagedRecord as damage:
             yield str(damage)
             continue
         if not indexed:

@@ -1,14 +1,14 @@
 """What a store does on tables, whichever database has them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
-from pdpp.model.errors import NotFound
+from pdpp.model.errors import DamagedRecord, NotFound
 from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
@@ -399,9 +399,12 @@ class TableStore:
             return list(row_problems(self._db.reader, every, self._blobs, sound=sound))
 
     def mend(self, progress: Callable[[int], None] | None = None) -> None:
-        """Index every stream anew from its records, one transaction for each."""
+        """Index every stream anew from its records, one transaction for each.
+
+        One that holds a damaged record stays as it is: a check names it.
+        """
         for address in self.catalogue().feeds:
-            with self._db.writing() as db:
+            with suppress(DamagedRecord), self._db.writing() as db:
                 feed = feeds.load(db, None).feeds.get(address)
                 if feed is not None:
                     mending.mend_feed(db, indexed(feed), progress)

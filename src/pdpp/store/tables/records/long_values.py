@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.model.decimals import read_json
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import DamagedRecord
 from pdpp.store.cell import LONG_CHARS, SHORT_FORM, TEXT_MARK, text_cell
 from pdpp.store.numbers import read_data, write_data, write_decimal
 from pdpp.store.tables.database import TableReader
@@ -200,9 +200,9 @@ def long_name(name: str) -> str:
     return TEXT_MARK + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def lost_value() -> StoreError:
+def lost_value() -> DamagedRecord:
     """Return the refusal to show a record of which a part is lost."""
-    return StoreError("a long value of a record is missing; run pdpp check and restore a backup")
+    return DamagedRecord("a long value of a record is missing; run pdpp check and restore a backup")
 
 
 def stored_rows(
