@@ -31,6 +31,7 @@ from pdpp.service.challenge import METADATA_PATH, add_challenge
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.service import INNER, Service
 from pdpp.service.settings import Settings
+from pdpp.service.turns import Turns
 from pdpp.store.numbers import read_answer, write_decimal
 
 MCP_PATH = "/mcp"
@@ -39,6 +40,8 @@ ORIGIN = "pdpp.origin"
 """The member of a request's scope that names the address a trusted proxy served."""
 
 _MOST_REMEMBERED = 4_096
+_CALLS_AT_ONCE = 4
+"""How many messages of one caller are handled at once."""
 
 
 K = TypeVar("K")
@@ -71,6 +74,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
     origin = service.settings.origin
     transports: BoundedDict[str, InProcessTransport] = BoundedDict()
     memory: BoundedDict[tuple[str, str, str], FieldFacts] = BoundedDict()
+    turns = Turns(_CALLS_AT_ONCE)
 
     def reader_of(context: Context) -> GrantReader:
         caller: HostedCaller = context.principal
@@ -91,6 +95,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
         authenticate=BearerAdmission(service).admit,
         parse=exact_rpc.parse,
         encode=_encode,
+        turn_of=lambda caller: turns.of(caller.principal.approval_id),
     )
     return ProxyRewrite(endpoint, service.settings)
 
