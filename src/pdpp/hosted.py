@@ -88,14 +88,21 @@ def hosted_endpoint(app: App, service: Service) -> App:
     icons: list[JsonObject] = [
         {"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}
     ]
+    kernel = make_kernel(reader_of, icons, _describe)
+
+    async def handle(
+        message: object, *, headers: Headers, principal: HostedCaller
+    ) -> JsonObject | None:
+        async with turns.of(principal.principal.approval_id):
+            return await kernel.handle(message, headers=headers, principal=principal)
+
     endpoint = McpEndpoint(
-        make_kernel(reader_of, icons, _describe),
+        handle,
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
         authenticate=BearerAdmission(service).admit,
         parse=exact_rpc.parse,
         encode=_encode,
-        turn_of=lambda caller: turns.of(caller.principal.approval_id),
     )
     return ProxyRewrite(endpoint, service.settings)
 

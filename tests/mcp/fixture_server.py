@@ -196,7 +196,7 @@ def serve_http() -> None:
 
     hosts = ["localhost:*", "127.0.0.1:*"]
     endpoint = McpEndpoint(
-        kernel(), allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+        kernel().handle, allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
     )
     listener = socket.create_server(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)

@@ -226,7 +226,7 @@ def exchange(endpoint: http.McpEndpoint, events: Events, **headers: str) -> Even
 
 def endpoint(**options: Any) -> http.McpEndpoint:
     kernel = options.pop("kernel", fixture_server.kernel())
-    return http.McpEndpoint(kernel, allowed_hosts=["here"], allowed_origins=[], **options)
+    return http.McpEndpoint(kernel.handle, allowed_hosts=["here"], allowed_origins=[], **options)
 
 
 def chunks(*parts: bytes) -> Events:

@@ -2,12 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, MutableMapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
 from pdpp.mcp.kernel import protocol, rpc
-from pdpp.mcp.kernel.dispatch import Kernel
 from pdpp.mcp.kernel.protocol import Headers
 from pdpp.mcp.kernel.rpc import INVALID_REQUEST, JsonObject
 
@@ -15,7 +13,8 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Authenticate = Callable[[Scope, Headers], Awaitable[object]]
-TurnOf = Callable[[Any], AbstractAsyncContextManager[None]]
+Handle = Callable[..., Coroutine[Any, Any, JsonObject | None]]
+"""What answers a message, as ``Kernel.handle`` does."""
 
 MAX_BYTES = 4 * 1024 * 1024
 _TAKEN = ("application/json", "application/*", "*/*")
@@ -37,28 +36,21 @@ async def anyone(_scope: Scope, _headers: Headers) -> object:
     """Authenticate nobody: every caller is served, with no principal."""
 
 
-def at_once(_principal: object) -> AbstractAsyncContextManager[None]:
-    """Let every message be handled as it comes."""
-    return nullcontext()
-
-
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
     """The ASGI application of one MCP address.
 
     ``allowed_hosts`` and ``allowed_origins`` hold exact values; ``name:*`` allows every port.
-    ``authenticate`` returns the principal for the handlers, or raises a HttpRefusal. ``turn_of``
-    returns what a message of a principal holds while it is handled.
+    ``authenticate`` returns the principal for the handlers, or raises a HttpRefusal.
     """
 
-    kernel: Kernel
+    handle: Handle
     allowed_hosts: Collection[str]
     allowed_origins: Collection[str]
     authenticate: Authenticate = anyone
     max_bytes: int = MAX_BYTES
     parse: rpc.Parse = rpc.parse
     encode: rpc.Encode = rpc.encode
-    turn_of: TurnOf = at_once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -70,7 +62,8 @@ class McpEndpoint:
             principal = await self.authenticate(scope, headers)
             _check_shape(scope["method"], headers)
             message = self.parse(await self._body(headers, receive))
-            answer = await _unless_gone(self._handle(message, headers, principal), receive)
+            work = self.handle(message, headers=headers, principal=principal)
+            answer = await _unless_gone(work, receive)
         except HttpRefusal as refusal:
             await _respond(send, refusal.status, rpc.encode(refusal.body), refusal.headers)
         except rpc.RpcError as error:
@@ -80,10 +73,6 @@ class McpEndpoint:
         else:
             body = b"" if answer is None else self.encode(answer)
             await _respond(send, protocol.http_status(message, answer, headers), body)
-
-    async def _handle(self, message: Any, headers: Headers, principal: Any) -> JsonObject | None:
-        async with self.turn_of(principal):
-            return await self.kernel.handle(message, headers=headers, principal=principal)
 
     def _check_source(self, headers: Headers) -> None:
         if not _allowed(headers.get("host", ""), self.allowed_hosts):
