@@ -29,9 +29,9 @@ from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
 from pdpp.service.challenge import METADATA_PATH, add_challenge
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.service.per_caller import PerCaller
 from pdpp.service.service import INNER, Service
 from pdpp.service.settings import Settings
-from pdpp.service.turns import Turns
 from pdpp.store.numbers import read_answer, write_decimal
 
 MCP_PATH = "/mcp"
@@ -41,7 +41,7 @@ ORIGIN = "pdpp.origin"
 
 _MOST_REMEMBERED = 4_096
 _CALLS_AT_ONCE = 4
-"""How many messages of one caller are handled at once."""
+"""How many messages of one caller are handled at once. Hundreds of them in a loop serve nobody."""
 
 
 K = TypeVar("K")
@@ -74,7 +74,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
     origin = service.settings.origin
     transports: BoundedDict[str, InProcessTransport] = BoundedDict()
     memory: BoundedDict[tuple[str, str, str], FieldFacts] = BoundedDict()
-    turns = Turns(_CALLS_AT_ONCE)
+    turns = PerCaller(lambda: asyncio.Semaphore(_CALLS_AT_ONCE))
 
     def reader_of(context: Context) -> GrantReader:
         caller: HostedCaller = context.principal

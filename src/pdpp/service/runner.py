@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakValueDictionary
 
 from pdpp.model.errors import Overloaded
+from pdpp.service.per_caller import PerCaller
 from pdpp.service.settings import Settings
 from pdpp.store.deadline import DeadlinePassed, Timer
 from pdpp.store.port import Store
@@ -124,8 +124,7 @@ class Runner:
         self._waiting = 0
         self._long: set[str] = set()
         self._short: set[str] = set()
-        # A share is kept by the reads that are under way, and by nothing else.
-        self._shares: WeakValueDictionary[str, _Share] = WeakValueDictionary()
+        self._shares = PerCaller(lambda: _Share(settings.concurrent_reads))
 
     async def read(
         self,
@@ -213,9 +212,7 @@ class Runner:
         """Run a long read in a thread when it is its caller's turn."""
         if caller is None:
             return await self._in_thread(self._readers, operation)
-        share = self._shares.get(caller)
-        if share is None:
-            share = self._shares[caller] = _Share(self._settings.concurrent_reads)
+        share = self._shares.of(caller)
         share.check()
         share.waiting += 1
         try:
