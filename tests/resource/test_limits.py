@@ -1,8 +1,11 @@
 import asyncio
+import json
+import socket
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.engine import database_of
@@ -24,6 +27,8 @@ from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.runner import Runner
 from pdpp.service.settings import Settings
 from pdpp.store.deadline import DeadlinePassed
+from pdpp.store.port import Store
+from pdpp.store.query import SearchQuery
 
 BOOKS = "/v1/streams/books/records"
 
@@ -155,6 +160,58 @@ def test_a_kind_of_read_that_stays_long_stays_in_its_thread(tmp_path: Path) -> N
     finally:
         runner.close()
         store.close()
+
+
+class EndlessSearch:
+    """A search that never ends by itself: the store asks its deadline on and on."""
+
+    def __init__(self, store: Store) -> None:
+        self.begun, self.ended = threading.Event(), threading.Event()
+        self._check_deadline = store.check_deadline
+
+    def __call__(self, _query: SearchQuery) -> NoReturn:
+        self.begun.set()
+        try:
+            while not self.ended.wait(0.001):
+                self._check_deadline()
+            raise DeadlinePassed
+        finally:
+            self.ended.set()
+
+
+def searching(over: str, authorization: str) -> bytes:
+    """Return the bytes of a request that searches over ``/v1`` or ``/mcp``."""
+    call = {"name": "search", "arguments": {"query": "common"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    first, body = {
+        "/v1": ("GET /v1/search?q=common HTTP/1.1", b""),
+        "/mcp": ("POST /mcp HTTP/1.1", json.dumps(message).encode()),
+    }[over]
+    head = (
+        f"{first}\r\nHost: 127.0.0.1\r\nAuthorization: {authorization}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+@pytest.mark.parametrize("over", ["/v1", "/mcp"])
+def test_a_long_read_ends_when_its_client_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: str
+) -> None:
+    records = {("only", "books"): [book("b1", 1, text="common words")]}
+    store = planted_store(tmp_path, LIBRARY, {"only": "Only"}, records)
+    endless = EndlessSearch(store)
+    monkeypatch.setattr(store, "search", endless)
+    with living(store, replace(UNLIMITED, read_seconds=3600)) as world:
+        client = world.client()
+        try:
+            with socket.create_connection(("127.0.0.1", client.base_url.port or 0)) as connection:
+                connection.sendall(searching(over, client.headers["authorization"]))
+                assert endless.begun.wait(DEADLINE)
+                assert not endless.ended.is_set()
+            assert endless.ended.wait(DEADLINE)
+        finally:
+            endless.ended.set()
 
 
 class Seconds:

@@ -12,6 +12,7 @@ import orjson
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from pdpp.mcp.kernel.http import ClientGone, unless_gone
 from pdpp.model.errors import (
     MethodNotAllowed,
     NotFound,
@@ -63,7 +64,7 @@ class ResourceEndpoint:
         except PdppError as error:
             origin = public_origin(scope, self._service.settings)
             await send_error(send, error, request_id, origin)
-        except ClientDisconnect:
+        except (ClientDisconnect, ClientGone):
             return
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
             failure = explained(problem, self._service.store, log, f"request {request_id}")
@@ -155,8 +156,11 @@ class ResourceEndpoint:
         elif route.takes_body is not None:
             body = await _read_body(receive, call.headers, service.settings.body_bytes)
             answer = await run_call(service, route, replace(call, body=body))
-        else:
+        elif route.writes or call.takes_values:
+            # A write goes on to its end; who asks from inside is cancelled itself.
             answer = await run_call(service, route, call)
+        else:
+            answer = await unless_gone(run_call(service, route, call), receive)
         if isinstance(answer, BlobRange):
             head = route.method == "HEAD"
             await _send_blob(receive, send, answer, request_id, head=head)

@@ -150,17 +150,28 @@ class Runner:
             return self._store.reading(deadline, lag, assumed)
 
         if not _on_loop():
-            return self._long_read(kind, operation, reading)
+            return self._long_read(kind, operation, reading, self._long_timer())
         if kind in self._short or (kind not in self._long and not heavy):
             try:
                 return self._read(self._inline_turn(), operation, reading)
             except DeadlinePassed:
                 _remember(self._long, kind)
                 self._short.discard(kind)
-        return await self._in_share(caller, lambda: self._long_read(kind, operation, reading))
+        deadline = self._long_timer()
+        try:
+            return await self._in_share(
+                caller, lambda: self._long_read(kind, operation, reading, deadline)
+            )
+        except asyncio.CancelledError:
+            # A thread cannot be cancelled, but it looks at its time.
+            deadline.end()
+            raise
 
     def _inline_turn(self) -> _Turn:
         return _Turn(Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES), on_loop=True)
+
+    def _long_timer(self) -> Timer:
+        return Timer(self._settings.read_seconds)
 
     def _read(self, turn: _Turn, operation: Callable[[], T], reading: _Reading) -> T:
         token = _turn.set(turn)
@@ -173,12 +184,13 @@ class Runner:
         finally:
             _turn.reset(token)
 
-    def _long_read(self, kind: str, operation: Callable[[], T], reading: _Reading) -> T:
+    def _long_read(
+        self, kind: str, operation: Callable[[], T], reading: _Reading, deadline: Timer
+    ) -> T:
         short = Timer(self._settings.inline_seconds / 2)
+        deadline.begin()  # Waiting for a thread does not count.
         try:
-            answer = self._read(
-                _Turn(Timer(self._settings.read_seconds), False), operation, reading
-            )
+            answer = self._read(_Turn(deadline, False), operation, reading)
             if not short.passed():
                 self._long.discard(kind)
                 _remember(self._short, kind)

@@ -11,12 +11,22 @@ class Timer:
     """A deadline some seconds from now, or after so many bytes of large records."""
 
     def __init__(self, seconds: float, most_bytes: int | None = None) -> None:
-        self._end = time.monotonic() + seconds
+        self._seconds = seconds
         self._bytes_left = most_bytes
+        self._is_ended = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Count the seconds from now."""
+        self._end = time.monotonic() + self._seconds
+
+    def end(self) -> None:
+        """Let the time be up, for whichever thread looks at it, because nobody waits any more."""
+        self._is_ended = True
 
     def passed(self) -> bool:
         """Tell whether the time is up."""
-        return time.monotonic() > self._end
+        return self._is_ended or time.monotonic() > self._end
 
     def left(self) -> float:
         """Return how many seconds are left."""

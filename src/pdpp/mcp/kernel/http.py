@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, MutableMapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pdpp.mcp.kernel import protocol, rpc
 from pdpp.mcp.kernel.protocol import Headers
@@ -15,6 +15,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Authenticate = Callable[[Scope, Headers], Awaitable[object]]
 Handle = Callable[..., Coroutine[Any, Any, JsonObject | None]]
 """What answers a message, as ``Kernel.handle`` does."""
+
+T = TypeVar("T")
 
 MAX_BYTES = 4 * 1024 * 1024
 _TAKEN = ("application/json", "application/*", "*/*")
@@ -63,7 +65,7 @@ class McpEndpoint:
             _check_shape(scope["method"], headers)
             message = self.parse(await self._body(headers, receive))
             work = self.handle(message, headers=headers, principal=principal)
-            answer = await _unless_gone(work, receive)
+            answer = await unless_gone(work, receive)
         except HttpRefusal as refusal:
             await _respond(send, refusal.status, rpc.encode(refusal.body), refusal.headers)
         except rpc.RpcError as error:
@@ -96,7 +98,7 @@ class McpEndpoint:
         raise _refusal(413, f"A message has at most {self.max_bytes} bytes")
 
 
-async def _unless_gone(work: Coroutine[Any, Any, Any], receive: Receive) -> JsonObject | None:
+async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
     """Finish the work, or cancel it when the client leaves first.
 
     Nobody looks for the client before the work waits for something; most never does.
@@ -111,8 +113,7 @@ async def _unless_gone(work: Coroutine[Any, Any, Any], receive: Receive) -> Json
 
     begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
     try:
-        answer: JsonObject | None = await work
-        return answer
+        return await work
     except asyncio.CancelledError:
         # Tell our own cancellation from one from outside: where somebody else cancels too, theirs
         # wins.
