@@ -244,6 +244,8 @@ def test_a_title_without_a_title_field_tells_where_and_when_it_was_written(
     [result] = found.structured["results"]
     assert result["title"].endswith(hit["event_time"])
     assert result["title"].startswith("Atlas & Tide chat / ")
+    document = client.good("fetch", {"id": result["id"]}).structured
+    assert document["title"] == result["title"]
     assert "bread until May" not in result["title"]
 
 

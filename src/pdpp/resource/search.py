@@ -274,7 +274,7 @@ def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
         data,
         frame.naming_roles,
         label=frame.source["display_name"],
-        stream=frame.label,
+        stream=frame.stream,
         emitted_at=emitted_at,
     )
     route = frame.route + path_part(key)
@@ -315,7 +315,6 @@ class _Frame(NamedTuple):
     handle: str
     """The part of a handle that comes before the key."""
     stream: str
-    label: str
     route: str
     """The part of a record's route that comes before its key."""
     source: SourceJson
@@ -332,7 +331,6 @@ def _frame(reach: Reach) -> _Frame:
     return _Frame(
         handle=Handle(reach.connection_id, stream.name, "").id,
         stream=stream.name,
-        label=stream.label,
         route=records_route(reach),
         source=source_of(reach),
         of_connection=of_connection(reach),
