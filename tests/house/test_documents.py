@@ -102,6 +102,26 @@ def test_the_architecture_links_every_decision() -> None:
     assert not architecture.exists() or decisions <= linked
 
 
-def test_the_changelog_and_the_package_agree_on_the_version() -> None:
-    versions = re.findall(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert versions[0] == pyproject()["project"]["version"] == pdpp.__version__
+def newest_changes() -> tuple[str, str, str]:
+    """Return the newest version of the changelog, what its heading adds, and its text."""
+    section = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
+    heading, _, text = section.partition("\n")
+    version, _, remark = heading.partition(" ")
+    return version, remark, text
+
+
+def numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]
+
+
+def test_the_changelog_begins_with_the_version_of_the_package_or_the_next_one() -> None:
+    version, remark, _ = newest_changes()
+    own = pyproject()["project"]["version"]
+    assert own == pdpp.__version__
+    assert numbers(version) > numbers(own) if remark == "(not yet released)" else version == own
+
+
+def test_every_change_stands_under_a_group() -> None:
+    opening, *groups = newest_changes()[2].split("\n### ")
+    assert not re.search(r"^- ", opening, re.MULTILINE)
+    assert [group.partition("\n")[0] for group in groups if "\n- " not in group] == []

@@ -12,7 +12,7 @@ import orjson
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from pdpp.mcp.kernel.http import ClientGone, unless_gone
+from pdpp.mcp.kernel.http import ClientGone, unless_gone, until_gone
 from pdpp.model.errors import (
     MethodNotAllowed,
     NotFound,
@@ -277,7 +277,7 @@ async def _send_bytes(receive: Receive, send: Send, source: BinaryIO, size: int)
     left = size
     # What is sent to a client that has gone is dropped at once, and nothing would slow the reading
     # of a large file.
-    gone = asyncio.ensure_future(_until_gone(receive))
+    gone = asyncio.ensure_future(until_gone(receive))
     try:
         while left and not gone.done():
             chunk = await asyncio.to_thread(source.read, min(CHUNK, left))
@@ -291,11 +291,3 @@ async def _send_bytes(receive: Receive, send: Send, source: BinaryIO, size: int)
         return size > 0
     finally:
         gone.cancel()
-
-
-async def _until_gone(receive: Receive) -> None:
-    """Wait until a client has gone: the second message of a request without a body."""
-    for _ in range(2):
-        if (await receive())["type"] == "http.disconnect":
-            return
-    await asyncio.Event().wait()

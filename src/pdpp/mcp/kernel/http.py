@@ -107,8 +107,7 @@ async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
     watches: list[asyncio.Task[None]] = []
 
     async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            continue
+        await until_gone(receive)
         worker.cancel()
 
     begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
@@ -124,6 +123,18 @@ async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
         begin.cancel()
         for task in watches:
             task.cancel()
+
+
+async def until_gone(receive: Receive) -> None:
+    """Wait until a client has gone: the second message at the latest, once its body was read.
+
+    A caller in this process never goes, and may have a message at any time: nobody else would get
+    a turn if it were asked again and again.
+    """
+    for _ in range(2):
+        if (await receive())["type"] == "http.disconnect":
+            return
+    await asyncio.Event().wait()
 
 
 def _check_shape(method: str, headers: Headers) -> None:
