@@ -175,6 +175,7 @@ def approve(
     *selections: Selection,
     expires_at: int | None = None,
     now: int | None = None,
+    client_id: str = "test-client",
 ) -> Approval:
     """Make one grant of one or several selections; none means everything."""
     catalogue = store.catalogue()
@@ -183,7 +184,7 @@ def approve(
         allowances += resolve(selection, catalogue)
     approval, secret, token = make_grant(
         tuple(allowances),
-        client_id="test-client",
+        client_id=client_id,
         purpose="a test",
         now=instant.now() if now is None else now,
         expires_at=expires_at,

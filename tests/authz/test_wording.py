@@ -315,3 +315,14 @@ def test_an_account_that_is_gone_is_told_by_its_id(world: World) -> None:
     gone = Allowance("old", "messages", revision, ("id",), whole=False)
     (account,) = accounts_of([gone], world.store.catalogue(), {})
     assert (account.name, account.source) == ("old", "")
+
+
+def test_an_account_is_told_once_however_its_streams_are_listed(world: World) -> None:
+    revision = world.store.catalogue().sources["mail"].revision
+    scattered = [
+        Allowance(account, stream, revision, ("id",), whole=False)
+        for account, stream in (("work", "messages"), ("home", "messages"), ("work", "labels"))
+    ]
+    told = list(accounts_of(scattered, world.store.catalogue(), {}))
+    assert [account.name for account in told] == ["Home", "Work"]
+    assert [len(account.streams) for account in told] == [1, 2]

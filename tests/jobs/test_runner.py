@@ -298,3 +298,22 @@ def test_a_thread_that_looks_for_work_while_its_runner_stops_does_not_sleep_firs
     assert not runner._threads[1].is_alive()
     stopping.join()
     store.close()
+
+
+def test_what_is_wanted_is_looked_for_at_once_after_the_clock_was_set_back(tmp_path: Path) -> None:
+    clock = SetClock()
+    store = open_store(tmp_path, clock)
+    looks: list[int] = []
+
+    def wanted() -> bool:
+        looks.append(clock())
+        return False
+
+    kind = JobKind("asks", lambda _: None, every=1.0, wanted=wanted)
+    runner = JobRunner(store, [kind], clock, look_seconds=0.01)
+    runner.start()
+    wait_for(lambda: len(looks) == 1)
+    clock.advance(-86_400)
+    wait_for(lambda: len(looks) == 2)
+    runner.stop()
+    store.close()

@@ -200,6 +200,19 @@ def test_a_package_of_no_grants_holds_no_blob() -> None:
         asyncio.run(empty.blob("b", 1))
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_blob_of_a_grant_that_is_busy_is_not_told_as_one_that_is_not_there(status: int) -> None:
+    busy, absent = {"error": {"code": "overloaded"}}, {"error": {"code": "blob_not_found"}}
+    replies = {"a": Canned(status, busy), "b": Canned(404, absent)}
+    made = reading(
+        children=[child("a"), child("b")],
+        client_of=lambda c: ResourceClient(replies[c.connection_id], "t"),
+    )
+    with pytest.raises(PdppError) as told:
+        asyncio.run(made.blob("b", 1))
+    assert told.value.status == status
+
+
 def test_the_address_of_a_record_without_its_connection() -> None:
     assert reading().url(Handle(None, "s", "k/1")) == f"{ORIGIN}/v1/streams/s/records/k%2F1"
     assert (

@@ -10,7 +10,7 @@ from tests.serving import refused
 
 from pdpp.evidence.amount import size_in_words
 from pdpp.jobs.importing import import_order
-from pdpp.store.jobs import JobLease, JobProgress, JobStatus
+from pdpp.store.jobs import ENDED, JobLease, JobProgress, JobStatus
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +100,15 @@ def test_while_an_import_runs_no_account_goes_away(changing: House) -> None:
     store, reader = changing.store, changing.owner()
     jobs = store.jobs
     running = jobs.begin(import_order(changing.folder / "notes.zip"), JobLease("test", 1 << 60))
+    for number in range(30):  # Many others were ordered since.
+        jobs.add(import_order(changing.folder / f"{number}.zip"))
     page = reader.get("/accounts/cin_bank/remove")
     answer = change(page, "remove", typed="Banco Azul")
     assert answer.status == 409
     assert "An import is running. Wait until it ends, or cancel it first." in answer.text
     assert "cin_bank" in store.catalogue().connections
     jobs.finish(running.id, "test", JobStatus.CANCELLED, JobProgress(), None)
+    changing.wait_for(lambda: all(job.status in ENDED for job in jobs.recent(40, "import")))
     assert change(page, "remove", typed="Banco Azul").location == "/accounts"
     gone = change(page, "remove", typed="Banco Azul")
     assert gone.status == 404

@@ -112,7 +112,8 @@ def test_a_day_is_looked_at_by_itself(looker: Reader) -> None:
     assert "What agents read on 2 November 2026" in day.text
     other = looker.get("/activity?day=2026-11-01")
     assert "Nothing on this day" in other.text
-    assert looker.get("/activity?day=2026-99-99").status == 200
+    for day_out_of_reach in ("2026-99-99", "9999-12-31", "0001-01-01"):
+        assert looker.get(f"/activity?day={day_out_of_reach}").status == 200
 
 
 def test_every_read_can_be_taken_away(looker: Reader) -> None:
@@ -122,6 +123,28 @@ def test_every_read_can_be_taken_away(looker: Reader) -> None:
     assert {row["operation"] for row in rows} == {"search", "aggregate"}
     assert {row["client_id"] for row in rows} == {"test-client"}
     assert all(instant.parse(row["at"]) for row in rows)
+
+
+def test_the_reads_of_every_agent_can_be_taken_away_however_many_there_are(
+    tmp_path: Path,
+) -> None:
+    with housed(tmp_path / "store", settings=QUICK) as house:
+        names = [f"agent-{number:02}" for number in range(60)]
+        agents = [
+            house.world.server.client(approve(house.store, client_id=name).token) for name in names
+        ]
+        for agent in (*agents, agents[0]):
+            assert agent.get("/v1/search?q=invoice").status_code == 200
+        owner = house.owner()
+
+        def exported() -> set[str]:
+            lines = owner.http.get("/activity/export").text.splitlines()
+            return {json.loads(line)["client_id"] for line in lines}
+
+        house.wait_for(lambda: exported() == set(names))
+        house.wait_for(
+            lambda: "agent-00" in owner.get("/activity").tree.css(".results li")[0].text()
+        )
 
 
 def test_home_tells_of_the_last_questions(looker: Reader) -> None:

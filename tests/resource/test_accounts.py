@@ -102,3 +102,19 @@ def test_a_merge_is_shown_first_and_done_as_a_job(shelf: World) -> None:
     path = f"/v1/streams/books/records/{min(before)}?connection_id=home"
     assert owner.get(path).json()["connection_id"] == "work"
     assert client.get(path).json()["error"]["code"] == "grant_stream_not_allowed"
+
+
+def test_the_owner_reads_on_changes_of_an_account_that_became_part_of_another(
+    shelf: World,
+) -> None:
+    owner = shelf.owner()
+    merge_connections(shelf.store, "home", "work", instant.now)
+    asked = {"changes_since": "beginning", "connection_id": "home", "limit": "2"}
+    page = owner.get("/v1/streams/books/records", params=asked).json()
+    rows = list(page["data"])
+    while page["has_more"]:
+        answer = owner.get(page["links"]["next"])
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        rows += page["data"]
+    assert len(rows) == shelf.store.connection_contents("work").records["books"]

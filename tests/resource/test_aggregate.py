@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -287,6 +288,19 @@ def test_buckets_carry_the_value_of_the_metric_and_the_rest_is_counted(
     body = aggregate(moments, **params, field="price", limit=1)
     assert body["groups"] == [{"key": "2026", "count": 8, "value": 0.3}]
     assert body["other_count"] == 1
+
+
+def test_a_day_to_which_the_clock_goes_back_after_midnight_is_counted_once(tmp_path: Path) -> None:
+    """At 00:01 the clocks of Newfoundland went back to 23:01 of the day before."""
+    times = ("T01:00:00Z", "T03:00:00Z", "T03:15:00Z", "T04:00:00Z")
+    rows = [
+        book(str(number), 1) | {"added_at": f"2006-10-29{time}"}
+        for number, time in enumerate(times)
+    ]
+    store = planted_store(tmp_path, LIBRARY, {"only": "Only"}, {("only", "books"): rows})
+    with living(store) as world:
+        days = buckets(world.client(), "day", time_zone="America/St_Johns")
+    assert days == [("2006-10-28", 3), ("2006-10-29", 1)]
 
 
 @pytest.mark.parametrize(

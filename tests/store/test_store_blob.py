@@ -10,9 +10,10 @@ import pytest
 from tests.engine import blob_content, damage_blob
 from tests.store.world import MESSAGE, TEXT, World, condition, declare, stream
 
+from pdpp.evidence.binary import OCTETS
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.model.grant import Interval
-from pdpp.store.blobs import CHUNK, Blob
+from pdpp.store.blobs import CHUNK, Blob, media_type_of
 from pdpp.store.port import Store
 from pdpp.store.tables.blob_folder import BlobFolder, settle_blobs
 from pdpp.store.tables.records import visible_way
@@ -267,3 +268,9 @@ def test_a_file_that_is_kept_again_while_it_is_collected_is_not_lost(
     again.join()
     assert store.blob(kept.blob_id) == kept
     assert blob_content(store, kept) == content
+
+
+@pytest.mark.parametrize("space", ["\r", "\n", "\x0b", "\x0c", "\u2028"])
+def test_a_media_type_is_one_line_of_a_header(space: str) -> None:
+    assert media_type_of({"mime_type": f"text/plain;{space}charset=utf-8"}) == OCTETS
+    assert media_type_of({"mime_type": "text/plain;\t charset=utf-8"}) != OCTETS

@@ -210,7 +210,9 @@ def accounts_of(
     totals: Mapping[FeedKey, int] | None = None,
 ) -> Iterator[AccountWords]:
     """Yield what allowances open, by account; one that is gone has only its id."""
-    for connection_id, group in groupby(allowances, lambda a: a.connection_id):
+    # After a merge what opens an account need not stand together.
+    ordered = sorted(allowances, key=_connection_id)
+    for connection_id, group in groupby(ordered, _connection_id):
         connection = catalogue.connections.get(connection_id)
         source = catalogue.sources[connection.connector_key].display_name if connection else ""
         yield AccountWords(
@@ -220,6 +222,10 @@ def accounts_of(
                 _stream(allowance, catalogue, counts, totals or {}) for allowance in group
             ),
         )
+
+
+def _connection_id(allowance: Allowance) -> str:
+    return allowance.connection_id
 
 
 def _stream(

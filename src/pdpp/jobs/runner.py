@@ -247,7 +247,9 @@ class JobRunner:
         """Add a job for each kind that runs on demand and is wanted now."""
         now = self._clock()
         for kind in self._kinds.values():
-            if kind.wanted is None or now - looked.get(kind.name, 0) < (kind.every or 0) * SECOND:
+            # Either way: a clock that was set back must not put the next look off.
+            passed = abs(now - looked.get(kind.name, 0))
+            if kind.wanted is None or passed < (kind.every or 0) * SECOND:
                 continue
             looked[kind.name] = now
             if kind.wanted():

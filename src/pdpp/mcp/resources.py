@@ -18,9 +18,8 @@ from pdpp.mcp.kernel import Context, UnknownResource
 from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, JsonObject, RpcError
 from pdpp.mcp.tools.registry import ReaderOf, operation
 from pdpp.model.errors import PdppError
-from pdpp.wire.answer import is_about_token
+from pdpp.wire.answer import is_about_token, is_temporary
 
-_TOO_MANY, _FAILED = 429, 500
 _LONGEST = 400
 _TEMPLATES = (
     (f"{STREAM_URI}{{name}}", "stream", "What may be asked of a stream", "text/plain"),
@@ -66,8 +65,7 @@ class Resources:
 
 def _refusal(uri: str, problem: PdppError) -> Exception:
     """Return what is told of an address; that nothing can be read now is not that it is none."""
-    busy = problem.status == _TOO_MANY or problem.status >= _FAILED
-    if busy or is_about_token(problem):
+    if is_temporary(problem) or is_about_token(problem):
         from pdpp.mcp.drawing.escaping import plain
 
         return RpcError(INTERNAL_ERROR, plain(cut(problem.message, _LONGEST)[0]))

@@ -34,10 +34,15 @@ class OAuthRequest:
 
     def required(self, name: str) -> str:
         """Return a parameter that must be there."""
-        value = self.parameters.get(name)
-        if value is None:
-            raise OAuthError(f"The parameter {name} is missing.", error="invalid_request")
-        return value
+        return required(self.parameters, name)
+
+
+def required(parameters: Mapping[str, str], name: str) -> str:
+    """Return one of some parameters that must be there."""
+    value = parameters.get(name)
+    if value is None:
+        raise OAuthError(f"The parameter {name} is missing.", error="invalid_request")
+    return value
 
 
 async def read_request(

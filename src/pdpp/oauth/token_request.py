@@ -23,6 +23,7 @@ from pdpp.authz.short_lived import SecretKind
 from pdpp.authz.token import hash_token
 from pdpp.model.errors import OAuthError
 from pdpp.model.instant import SECOND
+from pdpp.oauth.request import required
 from pdpp.store.vault import RegisteredClient, ShortLivedSecret, VaultTransaction
 
 _VERIFIER = re.compile(r"[A-Za-z0-9\-._~]{43,128}\Z")
@@ -77,12 +78,12 @@ class TokenEndpoint:
     # Codes
 
     def _serve_code(self, parameters: Mapping[str, str], client: RegisteredClient) -> IssuedTokens:
-        code = self._secret_of(SecretKind.CODE, _required(parameters, "code"), client)
+        code = self._secret_of(SecretKind.CODE, required(parameters, "code"), client)
         self.issuer.refuse_replay(code)
         # Compared exactly, and needed even where a client has registered only one (RFC 6749 4.1.3).
         if parameters.get("redirect_uri") != code.body["redirect_uri"]:
             raise invalid_grant()
-        _check_verifier(_required(parameters, "code_verifier"), str(code.body["code_challenge"]))
+        _check_verifier(required(parameters, "code_verifier"), str(code.body["code_challenge"]))
         return self._redeem(code, parameters, client)
 
     # Devices
@@ -90,7 +91,7 @@ class TokenEndpoint:
     def _serve_device(
         self, parameters: Mapping[str, str], client: RegisteredClient
     ) -> IssuedTokens:
-        device = self._secret_of(SecretKind.DEVICE, _required(parameters, "device_code"), client)
+        device = self._secret_of(SecretKind.DEVICE, required(parameters, "device_code"), client)
         if device.used_at is not None:
             self.issuer.refuse_replay(device)
         if device.expires_at <= self.now:
@@ -127,7 +128,7 @@ class TokenEndpoint:
     def _serve_refresh(
         self, parameters: Mapping[str, str], client: RegisteredClient
     ) -> IssuedTokens:
-        secret = _required(parameters, "refresh_token")
+        secret = required(parameters, "refresh_token")
         refresh = self.transaction.refresh(hash_token(secret))
         if refresh is None or refresh.client_id != client.id:
             raise invalid_grant()
@@ -155,13 +156,6 @@ class TokenEndpoint:
 
     def _audience(self, parameters: Mapping[str, str]) -> str | None:
         return self.origins.audience(parameters.get("resource"))
-
-
-def _required(parameters: Mapping[str, str], name: str) -> str:
-    value = parameters.get(name)
-    if value is None:
-        raise OAuthError(f"The parameter {name} is missing.", error="invalid_request")
-    return value
 
 
 def _check_verifier(verifier: str, challenge: str) -> None:

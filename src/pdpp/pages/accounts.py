@@ -11,16 +11,20 @@ from pdpp.authz.requester import agent_id, one_line, requester_of
 from pdpp.model import instant
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.pages.account_summary import AccountSummary, account_summaries
+from pdpp.pages.import_job import import_jobs
 from pdpp.pages.login import proved
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.site import Site
 from pdpp.service.accounts import clients_of
 from pdpp.sources.importing.state import ImportState
+from pdpp.store.jobs import JobStatus
 
 _LONGEST_NAME = 120
 _ON_A_PAGE = 40
 _MOST_REPORTS = 500
 _MOST_LISTED = 20
+_MOST_JOBS = 100
+"""A long import may run while many that were ordered after it have ended."""
 _RUNNING = "An import is running. Wait until it ends, or cancel it first."
 
 
@@ -183,8 +187,7 @@ def _path(account: AccountSummary) -> Mapping[str, str]:
 
 async def _refuse_during_import(site: Site) -> None:
     """Refuse while an import runs: it would write into an account that goes away."""
-    listing = await site.operate("listJobs", None, {"kind": "import", "limit": 25})
-    if any(job["status"] == "running" for job in listing["data"]):
+    if any(job.status == JobStatus.RUNNING for job in await import_jobs(site, _MOST_JOBS)):
         raise Conflict(_RUNNING)
 
 

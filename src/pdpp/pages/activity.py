@@ -18,7 +18,6 @@ from pdpp.model.errors import NotFound
 from pdpp.pages.agent_question import (
     AgentQuestion,
     RecordLinks,
-    clients_by_last_read,
     grouped,
     latest_questions,
 )
@@ -72,9 +71,11 @@ async def show_activity(request: PageRequest) -> Response:
 
 def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(text) if _DAY.match(text) else None
+        day = date.fromisoformat(text) if _DAY.match(text) else None
     except ValueError:
         return None
+    # Beside the first and the last day of the calendar there is no midnight in some zones.
+    return day if day is not None and date.min < day < date.max else None
 
 
 def _bounds(dates: Dates, day: date) -> tuple[int, int]:
@@ -141,20 +142,18 @@ async def show_question(request: PageRequest) -> Response:
 
 
 async def export_activity(request: PageRequest) -> Response:
-    """Answer ``GET /activity/export``: every read of every agent, a JSON object a line."""
-    site = request.site
-    clients = [client_id for _, client_id in clients_by_last_read(site)]
+    """Answer ``GET /activity/export``: every read of every agent, an object a line."""
     headers = {
         **SECURITY_HEADERS,
         "Content-Type": "application/x-ndjson",
         "Content-Disposition": 'attachment; filename="pdpp-activity.ndjson"',
     }
-    return StreamingResponse(_lines(site, clients), headers=headers)
+    return StreamingResponse(_lines(request.site), headers=headers)
 
 
-def _lines(site: Site, clients: list[str]) -> Iterator[bytes]:
-    for client_id in clients:
-        for row in site.service.store.receipts.receipts(ReceiptQuery(client_id=client_id)):
+def _lines(site: Site) -> Iterator[bytes]:
+    for row in site.service.store.receipts.receipts(ReceiptQuery()):
+        if row.receipt.client_id is not None:
             yield orjson.dumps(_document(row.number, row.receipt)) + b"\n"
 
 

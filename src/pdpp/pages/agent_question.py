@@ -76,16 +76,15 @@ class AgentQuestion:
         return sum(len(place.records) for place in self.places)
 
 
-def clients_by_last_read(site: Site) -> list[tuple[int, str]]:
-    """Return the agents that have read something, the last one first."""
+def _last_readers(site: Site) -> list[str]:
+    """Return the agents that read something last, the last one first."""
     store = site.service.store
-    clients = dict.fromkeys(grant.client_id for grant in store.vault.grants())
     moments = [
         (moment, client_id)
-        for client_id in list(clients)[-_MOST_CLIENTS:]
+        for client_id in {grant.client_id for grant in store.vault.grants()}
         if (moment := store.receipts.last_read(client_id)) is not None
     ]
-    return sorted(moments, reverse=True)
+    return [client_id for _, client_id in sorted(moments, reverse=True)[:_MOST_CLIENTS]]
 
 
 def latest_questions(
@@ -93,7 +92,7 @@ def latest_questions(
 ) -> list[AgentQuestion]:
     """Return what agents asked last, newest first."""
     rows: list[ChainedReceipt] = []
-    for _, client_id in clients_by_last_read(site):
+    for client_id in _last_readers(site):
         query = ReceiptQuery(since, client_id, until=until)
         # A question leaves a receipt for each stream it read; a few is what most of them read.
         rows += site.service.store.receipts.receipts(query, 4 * most)

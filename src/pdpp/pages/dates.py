@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -77,11 +77,6 @@ LANGUAGES: Mapping[str, DateLanguage] = MappingProxyType(
         "iso": DateLanguage("2026-03-14", "{year}-{number:02d}-{day:02d}", _ENGLISH),
     }
 )
-
-
-def local_zone() -> tzinfo:
-    """Return the zone of the machine."""
-    return datetime.now().astimezone().tzinfo or UTC
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo, available_timezones
 import orjson
 
 from pdpp.model.errors import InvalidRequest
-from pdpp.pages.dates import LANGUAGES, Dates, local_zone
+from pdpp.pages.dates import LANGUAGES, Dates
+from pdpp.service.local_zone import local_zone
 from pdpp.store.vault import Vault, VaultReader
 
 _SETTING = "preferences"

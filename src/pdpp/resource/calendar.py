@@ -69,17 +69,18 @@ def _clock_end(granularity: str, local: datetime) -> datetime:
     start = _clock_start(granularity, local).astimezone(UTC)
     end = start + (timedelta(hours=1) if granularity == "hour" else timedelta(minutes=1))
     if end.astimezone(local.tzinfo).utcoffset() != local.utcoffset():
-        return _turn(local.astimezone(UTC).replace(microsecond=0), end, local)
+        return _turn(local.astimezone(UTC), end, local.tzinfo)
     return end
 
 
-def _turn(begin: datetime, end: datetime, local: datetime) -> datetime:
+def _turn(begin: datetime, end: datetime, place: tzinfo | None) -> datetime:
     """Return where the clock changes between two moments, to the second."""
-    offset = begin.astimezone(local.tzinfo).utcoffset()
+    begin = begin.replace(microsecond=0)
+    offset = begin.astimezone(place).utcoffset()
     while end - begin > timedelta(seconds=1):
         middle = begin + (end - begin) / 2
         middle = middle.replace(microsecond=0)
-        if middle.astimezone(local.tzinfo).utcoffset() == offset:
+        if middle.astimezone(place).utcoffset() == offset:
             begin = middle
         else:
             end = middle
@@ -87,37 +88,54 @@ def _turn(begin: datetime, end: datetime, local: datetime) -> datetime:
 
 
 def _day_end(granularity: str, local: datetime) -> datetime:
-    after = _day_after(granularity, local.date())
-    midnight = datetime(after.year, after.month, after.day, tzinfo=local.tzinfo)
-    return midnight.astimezone(UTC)
+    """Return where the days of a bucket end: at midnight, or where the clock goes back over it."""
+    moment, place = local.astimezone(UTC), local.tzinfo
+    first = _first_day(granularity, local.date())
+    _, again = _beginnings(first, place)
+    if moment < again:
+        turn = _turn(moment, again, place)
+        if turn.astimezone(place).date() < first:
+            return turn
+    once, again = _beginnings(_day_after(granularity, first), place)
+    return once if moment < once else again
+
+
+def _beginnings(day: date, place: tzinfo | None) -> tuple[datetime, datetime]:
+    """Return the first and the last moment at which a day begins: the clock may go back over it."""
+    midnight = datetime(day.year, day.month, day.day, tzinfo=place)
+    once, again = (midnight.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+    if again < once:
+        # The clock goes forward over this midnight, which it never shows: the day begins there.
+        once = again = _turn(again, once, place)
+    return once, again
 
 
 def _day_name(granularity: str, local: datetime) -> str:
-    day = local.date()
-    if granularity == "day":
-        return day.isoformat()
-    if granularity == "week":
-        return (day - timedelta(days=day.weekday())).isoformat()
+    first = _first_day(granularity, local.date())
     if granularity == "month":
-        return day.isoformat()[:7]
+        return first.isoformat()[:7]
     if granularity == "quarter":
-        return f"{day.year:04}-Q{(day.month + 2) // 3}"
-    return f"{day.year:04}"
+        return f"{first.year:04}-Q{(first.month + 2) // 3}"
+    return f"{first.year:04}" if granularity == "year" else first.isoformat()
 
 
-def _day_after(granularity: str, day: date) -> date:
-    """Return the first day after the bucket of a day."""
+def _first_day(granularity: str, day: date) -> date:
+    """Return the first day of the bucket of a day."""
     if granularity == "day":
-        return day + timedelta(days=1)
+        return day
     if granularity == "week":
-        return day - timedelta(days=day.weekday()) + timedelta(days=7)
+        return day - timedelta(days=day.weekday())
     if granularity == "month":
-        return _month_after(day, 1)
+        return day.replace(day=1)
     if granularity == "quarter":
-        return _month_after(day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1), 3)
-    return date(day.year + 1, 1, 1)
+        return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
+    return day.replace(month=1, day=1)
 
 
-def _month_after(day: date, months: int) -> date:
-    years, month = divmod(day.month - 1 + months, 12)
-    return date(day.year + years, month + 1, 1)
+def _day_after(granularity: str, first: date) -> date:
+    """Return the first day after the bucket that begins with a day."""
+    if granularity in ("day", "week"):
+        return first + timedelta(days=1 if granularity == "day" else 7)
+    months = {"month": 1, "quarter": 3, "year": 12}[granularity]
+    years, month = divmod(first.month - 1 + months, 12)
+    return date(first.year + years, month + 1, 1)

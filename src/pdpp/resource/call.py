@@ -71,16 +71,16 @@ class Call:
         """Return what the caller reaches of a stream, or of all, in the connection asked for."""
         if stream is None:
             return self.of_connection(self.principal.reaches)
-        return self.principal.reaches_of(stream, self._connection())
+        return self.principal.reaches_of(stream, self.connection_asked())
 
     def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
         """Return the reaches inside the connection asked for."""
-        wanted = self._connection()
+        wanted = self.connection_asked()
         if wanted is None:
             return reaches if isinstance(reaches, tuple) else tuple(reaches)
         return tuple(reach for reach in reaches if reach.connection_id == wanted)
 
-    def _connection(self) -> str | None:
+    def connection_asked(self) -> str | None:
         """Return the connection asked for; to the owner a merged one is the one it is part of.
 
         A client must not learn what became of an account, so to it the id names nothing.

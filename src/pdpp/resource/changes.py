@@ -126,7 +126,7 @@ def _continued(call: Call, cursor: str) -> _Session:
     """
     opened = call.signer.open("changes", _cursor_bound(call), cursor)
     version, mark, horizon, gone_before, connection_id, names = opened
-    if call.query.text("connection_id") not in (None, connection_id):
+    if call.connection_asked() not in (None, connection_id):
         raise refused_cursor()
     reaches = call.principal.reaches_of(call.stream, connection_id)
     if not reaches:

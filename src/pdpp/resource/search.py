@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from pdpp.resource.call import Call, Unwritten, of_connection, records_route
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
 from pdpp.resource.question import asked_question
+from pdpp.service.local_zone import local_zone
 from pdpp.store.numbers import read_data
 from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
@@ -154,9 +155,7 @@ def _used(question: Question, reaches: Sequence[Reach], by_time: bool) -> set[st
 def _zone(call: Call) -> tzinfo:
     """Return the time zone of the caller's days: by parameter, by header, or the server's."""
     name = call.query.text("time_zone") or call.headers.get(ZONE)
-    if name is not None:
-        return zone(name)
-    return instant.to_datetime(call.now).astimezone().tzinfo or UTC
+    return local_zone() if name is None else zone(name)
 
 
 def _nothing_then(time: str) -> WarningJson:

@@ -123,7 +123,11 @@ class OwnerStores:
             connections=self._connections,
             bucket=self._bucket,
         )
-        refuse_unfinished(store)
+        try:
+            refuse_unfinished(store)
+        except BaseException:
+            store.close()
+            raise
         return store
 
 

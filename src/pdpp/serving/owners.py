@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -24,9 +24,10 @@ import orjson
 from starlette.types import Message, Receive, Scope, Send
 
 from pdpp.app import Application, make_app
-from pdpp.model.errors import NotFound
+from pdpp.model.errors import NotFound, Overloaded, PdppError
 from pdpp.private import make_folder
 from pdpp.service.headers import headers_of
+from pdpp.service.response import encoded_headers
 from pdpp.service.settings import Settings
 from pdpp.serving.visits import JobVisits, WaitingOwners
 from pdpp.store.port import Store
@@ -95,13 +96,16 @@ class OwnerApplications:
         is_probe = scope["path"] in _PROBES
         if is_probe and self._by_path:
             name = None
-        owner = None if name is None else await self._application(name)
+        try:
+            owner = None if name is None else await self._application(name)
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            await _answer_error(send, _unopened(problem))
+            return
         if owner is None and is_probe:
             await self._answer_probe(scope["path"], send)
             return
         if owner is None:
-            problem = NotFound("No owner has this address on this server.")
-            await _answer(send, problem.status, problem.body(f"req_{token_hex(8)}"))
+            await _answer_error(send, NotFound("No owner has this address on this server."))
             return
         owner.requests += 1
         owner.for_jobs = False
@@ -188,7 +192,11 @@ class OwnerApplications:
             return None
         store, app = made
         lifespan = app.router.lifespan_context(app)
-        await lifespan.__aenter__()
+        try:
+            await lifespan.__aenter__()
+        except BaseException:
+            await asyncio.to_thread(store.close)
+            raise
         owner = self._running[name] = OwnerApplication(store, app, lifespan)
         return owner
 
@@ -200,18 +208,29 @@ class OwnerApplications:
         store = self._open_owner(name)
         if store is None:
             return None
+        try:
+            return store, self._make_app(name, store)
+        except BaseException:
+            store.close()
+            raise
+
+    def _make_app(self, name: str, store: Store) -> Application:
         # Uploads and imports of one owner are not those of another.
         folder = self._data / "owners" / name
         make_folder(folder)
         address = path_origin_of if self._by_path else origin_of
         settings = replace(self._settings, origin=address(name, self._settings.origin))
-        return store, make_app(store, replace(settings, public=True), data=folder)
+        return make_app(store, replace(settings, public=True), data=folder)
 
     async def _make_room(self) -> None:
         """End the applications that were asked for longest ago, of those that answer nothing."""
-        idle = [name for name, owner in self._running.items() if not owner.requests]
-        for name in idle[: max(0, len(self._running) - self._most + 1)]:
+        # Looked for anew each time: while one ends, somebody may ask for the next.
+        while len(self._running) >= self._most and (name := self._idle()) is not None:
             await self._end(self._running.pop(name))
+
+    def _idle(self) -> str | None:
+        """Return the owner who was asked for longest ago, of those that answer nothing."""
+        return next((name for name, owner in self._running.items() if not owner.requests), None)
 
     async def _end(self, owner: OwnerApplication) -> None:
         try:
@@ -295,8 +314,27 @@ def _placed_header(name: bytes, value: bytes, prefix: str) -> tuple[bytes, bytes
     return (name, prefix.encode() + value) if is_own else (name, value)
 
 
-async def _answer(send: Send, status: int, document: dict[str, Any]) -> None:
-    """Answer a request that is for no owner."""
-    headers = [(b"content-type", b"application/json"), (b"x-content-type-options", b"nosniff")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+def _unopened(problem: Exception) -> PdppError:
+    """Return what a caller is told of an owner who cannot be opened, and log the cause."""
+    # The words of a driver may hold a part of the address of the database; ours are for the log.
+    cause = problem.message if isinstance(problem, PdppError) else type(problem).__name__
+    log.error("an owner cannot be opened: %s", cause)
+    return Overloaded(
+        "The records of this owner cannot be opened at the moment. Send the same again in a while.",
+        headers={"Retry-After": "10"},
+    )
+
+
+async def _answer_error(send: Send, error: PdppError) -> None:
+    """Answer with an error in the one form of errors."""
+    await _answer(send, error.status, error.body(f"req_{token_hex(8)}"), error.headers)
+
+
+async def _answer(
+    send: Send, status: int, document: Mapping[str, Any], more: Mapping[str, str] | None = None
+) -> None:
+    """Answer a request that reaches no owner."""
+    headers = {b"content-type": b"application/json", b"x-content-type-options": b"nosniff"}
+    headers |= encoded_headers(more or {})
+    await send({"type": "http.response.start", "status": status, "headers": [*headers.items()]})
     await send({"type": "http.response.body", "body": orjson.dumps(document)})

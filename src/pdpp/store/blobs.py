@@ -10,8 +10,9 @@ from pdpp.store.scope import Reach
 
 CHUNK = 1 << 18
 MEDIA_TYPE = re.compile(
-    r"(?=.{1,200}\Z)[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII
+    r"(?=.{1,200}\Z)[\w.+-]+/[\w.+-]+(?:[ \t]*;[ \t]*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII
 )
+"""It stands in a header of answers: a record must not end that header with a break of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,10 +139,15 @@ def no_answer(problem: Unreachable) -> ServerUnreachable | UnexpectedAnswer:
     return kind(f"{problem}. Nothing was read.")
 
 
-_UNAUTHORIZED = 401
+_UNAUTHORIZED, _TOO_MANY, _FAILED = 401, 429, 500
 _ENDED = frozenset({"grant_revoked", "grant_expired", "grant_invalid"})
 _ABOUT_STREAMS = "not_allowed"
 """How the reference server's code ends where it answers 401 for a stream, not for the token."""
+
+
+def is_temporary(error: PdppError) -> bool:
+    """Tell whether an error says that a server is busy or failed: the same may succeed later."""
+    return error.status == _TOO_MANY or error.status >= _FAILED
 
 
 def is_about_token(error: PdppError) -> bool:

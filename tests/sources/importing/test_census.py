@@ -64,3 +64,15 @@ def test_a_text_and_a_table_are_counted_by_lines(tmp_path: Path) -> None:
     census = take_census(open_tree(tmp_path / "e"))
     assert census.units["lines with text"] == 4
     assert census.files == {".txt": 1, ".csv": 1}
+
+
+@pytest.mark.parametrize(("name", "before"), [("all.json", ""), ("all.js", "window.YTD.all = ")])
+def test_a_census_goes_on_counting_what_it_knows_in_a_file_of_very_many_kinds(
+    name: str, before: str, tmp_path: Path
+) -> None:
+    kinds: dict[str, Any] = {f"kind{'x' * number}": {} for number in range(300)}
+    document = {"notes": [{}], **kinds, "more": {"notes": [{}] * 5}, "end": {}}
+    (tmp_path / name).write_text(before + json.dumps([document, {"notes": [{}] * 5}]))
+    units = take_census(open_tree(tmp_path)).units
+    assert units["JSON objects at item.notes.item"] == 6
+    assert sum(count for unit, count in units.items() if unit.startswith("JSON")) < 300

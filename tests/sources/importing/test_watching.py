@@ -1,6 +1,7 @@
 """Folders that grow."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.sources.kit import stored
@@ -8,6 +9,7 @@ from tests.sources.word_lists import WordLists, Words
 
 from pdpp.sources.importing.task import ImportCallbacks
 from pdpp.sources.importing.watching import watch
+from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import OwnerChoices
 
 
@@ -111,3 +113,28 @@ def test_a_watch_writes_nothing_while_nothing_changes(
     monkeypatch.setattr(word_lists.state, "keep_report", lambda name, _: kept.append(name))
     watch(task, declaration, OwnerChoices(), ImportCallbacks(), lambda: next(rounds))
     assert len(kept) == 2
+
+
+def test_a_watch_outlives_what_its_source_does_not_understand_for_a_moment(
+    word_lists: WordLists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word_lists.put("a", "one")
+    rounds = 0
+    recognise = Words.recognise
+
+    def stumbling(self: Words, tree: Tree, choices: OwnerChoices) -> Any:
+        if rounds == 1:
+            raise KeyError("half of a file")
+        return recognise(self, tree, choices)
+
+    def wait() -> bool:
+        nonlocal rounds
+        rounds += 1
+        word_lists.put("b", *["two", "three"][:rounds])
+        return rounds > 2
+
+    task = word_lists.task()
+    declaration = task.settle()
+    monkeypatch.setattr(Words, "recognise", stumbling)
+    watch(task, declaration, OwnerChoices(), ImportCallbacks(), wait)
+    assert word_lists.keys() == ["one", "three", "two"]

@@ -186,6 +186,16 @@ def test_only_a_program_that_imports_changes_how_threads_take_turns(harness: Har
     assert sys.getswitchinterval() == usual
 
 
+def test_turns_are_short_until_the_last_of_several_imports_ends() -> None:
+    usual = sys.getswitchinterval()
+    first, second = writer_module.short_turns(), writer_module.short_turns()
+    with first:
+        second.__enter__()
+    assert sys.getswitchinterval() < usual / 10
+    second.__exit__(None, None, None)
+    assert sys.getswitchinterval() == usual
+
+
 def test_batches_begin_small_and_grow(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer_module, "FIRST_ITEMS", 2)
     monkeypatch.setattr(writer_module, "BATCH_ITEMS", 7)

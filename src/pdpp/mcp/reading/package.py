@@ -17,6 +17,7 @@ from pdpp.mcp.reading.schema_merge import merged_schema
 from pdpp.mcp.reading.search_answer import NO_HITS, SearchAnswer, SearchResults, results_of
 from pdpp.mcp.reading.search_params import SearchParams, from_start
 from pdpp.model.errors import Overloaded, PdppError
+from pdpp.wire.answer import is_temporary
 
 TOGETHER_SECONDS = 2.0
 CHILD_SECONDS = 3.0
@@ -189,7 +190,7 @@ async def _ask_all(
 
 def _is_unavailable(problem: PdppError) -> bool:
     """Tell whether a refusal is about the source, not about the question."""
-    return problem.status >= 500 or problem.status in (*_ENDED, 429)
+    return is_temporary(problem) or problem.status in _ENDED
 
 
 def _all_refused(

@@ -23,7 +23,7 @@ from pdpp.model.errors import (
     InvalidRequest,
     PdppError,
 )
-from pdpp.wire.answer import answer_without
+from pdpp.wire.answer import answer_without, is_temporary
 from pdpp.wire.citation import record_address
 from pdpp.wire.members import Json
 
@@ -149,13 +149,15 @@ class GrantReader:
         """Return the first bytes of a blob, through the first grant that shows it."""
         if self.children is None or self.client_of is None:
             return await self.client.bytes(["blobs", blob_id], first)
-        refusal: PdppError | None = None
+        refusals: list[PdppError] = []
         for child in self.children:
             try:
                 return await self.client_of(child).bytes(["blobs", blob_id], first)
             except PdppError as problem:
-                refusal = problem
-        raise refusal or InvalidRequest("This package holds no grant.")
+                refusals.append(problem)
+        # A grant that could not be asked now may show it: that it is not there is not known.
+        busy = next(filter(is_temporary, refusals), None)
+        raise busy or (refusals[-1] if refusals else InvalidRequest("This package holds no grant."))
 
     def way(self, connection_id: str | None) -> ResourceClient:
         """Return the client of the child that opens a connection; the bearer's own otherwise."""

@@ -1,6 +1,5 @@
 """Arguments: what each tool takes, declared once; schemas and strict checks come from there."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -323,7 +322,9 @@ def _plain_value(wanted: object) -> object:
 def _scalar(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= LONGEST and not _UNSOUND.search(value)
-    return is_number(value) and math.isfinite(value) and -_FARTHEST <= value <= _FARTHEST
+    # What is no number is on neither side of a bound, and a whole number of any length can be
+    # compared with one, but not made a float.
+    return is_number(value) and -_FARTHEST <= value <= _FARTHEST
 
 
 _FARTHEST = 1e300

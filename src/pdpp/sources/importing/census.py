@@ -86,17 +86,12 @@ def take_census(tree: Tree) -> Census:
 
 def _count(entry: FileEntry, census: Census) -> None:
     if entry.suffix == ".json" or (not entry.suffix and opening(entry) in (b"{", b"[")):
-        with entry.open() as stream:
-            for path in object_paths(stream):
-                if path in census.units or len(census.units) < _MOST_PATHS:
-                    census.units[f"JSON objects at {path or 'the top'}"] += 1
+        _count_objects(entry, census)
     elif entry.suffix in _XML_SUFFIXES:
         with entry.open() as stream:
             _count_tags(stream, census)
     elif assigned_name(entry) is not None:
-        with without_prefix(entry).open() as stream:
-            for path in object_paths(stream):
-                census.units[f"JSON objects at {path or 'the top'}"] += 1
+        _count_objects(without_prefix(entry), census)
     elif entry.suffix == ".csv":
         _count_rows(entry, census)
     elif entry.suffix == ".html":
@@ -105,6 +100,15 @@ def _count(entry: FileEntry, census: Census) -> None:
         with open_narrow(entry) as stream:
             for line in lines(stream):
                 _count_line(line.text, census)
+
+
+def _count_objects(entry: FileEntry, census: Census) -> None:
+    """Count the objects of a document, of as many kinds as are told."""
+    with entry.open() as stream:
+        for path in object_paths(stream):
+            unit = f"JSON objects at {path or 'the top'}"
+            if unit in census.units or len(census.units) < _MOST_PATHS:
+                census.units[unit] += 1
 
 
 def _count_rows(entry: FileEntry, census: Census) -> None:

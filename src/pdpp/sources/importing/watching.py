@@ -5,7 +5,7 @@ from contextlib import closing
 
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.importing.report import WATCHING
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
 from pdpp.sources.reading.tree import Tree, open_tree
@@ -56,8 +56,8 @@ def _look_again(task: ImportTask, choices: OwnerChoices) -> None:
         tree = open_tree(task.tree.path)
         if _sight(tree) == _sight(task.tree):
             return
-        recognition = task.export.source.recognise(tree, choices)
     except (OSError, ImportRefused):
         return
+    recognition = ask_source(task.export.source, tree, choices)
     if isinstance(recognition, Recognition):
         task.replace_export(tree, RecognisedExport(task.export.source, recognition))

@@ -7,6 +7,7 @@ does nearly alone: it holds up the interpreter for a moment only, and must not w
 """
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -270,15 +271,34 @@ class RecordWriter:
             self._report.write(answer.stream, answer.counts, answer.keys)
 
 
-@contextmanager
-def short_turns() -> Iterator[None]:
-    """Let the threads of this process take short turns; for a program that only imports."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(min(usual, _TURN_SECONDS))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual)
+class _Turns:
+    """How long the threads of this process take turns: shortly while anybody imports."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._imports = 0
+        self._usual = 0.0
+
+    @contextmanager
+    def short(self) -> Iterator[None]:
+        """Let turns be short until the block ends, and every other such block."""
+        with self._lock:
+            if not self._imports:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._usual, _TURN_SECONDS))
+            self._imports += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._imports -= 1
+                if not self._imports:
+                    sys.setswitchinterval(self._usual)
+
+
+# One for the process, as the interpreter has one such setting: of two imports that run at once, the
+# one that ends last would otherwise put back what it found, which is what the other had set.
+short_turns = _Turns().short
 
 
 def _write_all(loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:

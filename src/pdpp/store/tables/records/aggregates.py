@@ -186,7 +186,7 @@ def _ranges_of(values: list[int], bucket: Bucket) -> Iterator[tuple[Any, ...]]:
     at = 0
     while at < len(values):
         _, end = bucket(values[at])
-        following = bisect_left(values, end, at)
+        following = bisect_left(values, end, at + 1)
         yield values[at], following - at, 0, None, None, None
         at = following
 
