@@ -40,10 +40,15 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]')
 
 
 class UploadedFile(NamedTuple):
-    """One file of an upload: where it lies in what was dropped, and how large it is."""
+    """One file of an upload: where it lies in what was dropped, and how large it is.
+
+    ``modified`` is when it was last changed, by the clock of the browser: a file that was changed
+    may have the same size.
+    """
 
     name: str
     size: int
+    modified: int = 0
 
 
 @dataclass(frozen=True, slots=True)
