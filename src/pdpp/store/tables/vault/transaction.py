@@ -328,9 +328,10 @@ class TableVaultTransaction(TableVaultReader):
         """
         unended, times = holding.unended(self._db)
         rows = self._db.execute(
-            "SELECT grant_id, package_id FROM refresh_token r WHERE owner = ? GROUP BY family"
-            f" HAVING COUNT(CASE WHEN {unended} THEN 1 END) = 0 AND NOT EXISTS (SELECT 1 FROM token"
-            " INDEXED BY token_family WHERE owner = r.owner AND family = r.family)",
+            "SELECT max(grant_id), max(package_id) FROM refresh_token r WHERE owner = ?"
+            f" GROUP BY owner, family HAVING count(CASE WHEN {unended} THEN 1 END) = 0"
+            " AND NOT EXISTS (SELECT 1 FROM token t INDEXED BY token_family"
+            " WHERE t.owner = r.owner AND t.family = r.family)",
             (OWNER, *times),
         )
         for grant_id, package_id in rows.fetchall():
