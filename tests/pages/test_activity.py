@@ -112,7 +112,8 @@ def test_a_day_is_looked_at_by_itself(looker: Reader) -> None:
     assert "What agents read on 2 November 2026" in day.text
     other = looker.get("/activity?day=2026-11-01")
     assert "Nothing on this day" in other.text
-    assert looker.get("/activity?day=2026-99-99").status == 200
+    for odd in ("2026-99-99", "9999-12-31", "0001-01-01"):
+        assert looker.get(f"/activity?day={odd}").status == 200, odd
 
 
 def test_every_read_can_be_taken_away(looker: Reader) -> None:

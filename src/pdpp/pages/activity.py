@@ -71,10 +71,12 @@ async def show_activity(request: PageRequest) -> Response:
 
 
 def _day(text: str) -> date | None:
+    """Return a day that has one after it, where the text names one."""
     try:
-        return date.fromisoformat(text) if _DAY.match(text) else None
+        day = date.fromisoformat(text) if _DAY.match(text) else None
     except ValueError:
         return None
+    return None if day == date.max else day
 
 
 def _bounds(dates: Dates, day: date) -> tuple[int, int]:
