@@ -67,9 +67,11 @@ def test_what_was_imported_goes_with_its_bytes(
 def test_what_is_being_imported_stays(
     kind: JobKind, store: Store, tmp_path: Path, clock: SetClock
 ) -> None:
-    folder, _ = dropped(tmp_path, clock(), store.jobs.add(JobOrder("import")).id)
+    folder, upload = dropped(tmp_path, clock(), store.jobs.add(JobOrder("import")).id)
     clock.now += 30 * DAY
     assert not swept(kind, folder)
+    folder.begin([UploadedFile("another.zip", 4)], clock())
+    assert folder.place(upload, 0).read_bytes() == b"mail"
 
 
 def test_what_is_never_imported_goes_sooner_from_an_encrypted_store(

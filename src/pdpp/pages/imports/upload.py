@@ -204,9 +204,12 @@ class UploadFolder:
         shutil.rmtree(self._folder / upload.id, ignore_errors=True)
 
     def sweep(self, now: int) -> None:
-        """Forget uploads that began long ago and were never imported."""
+        """Forget uploads that began long ago and were never imported.
+
+        One that a job imports is still read: it goes when the job has ended.
+        """
         for upload in list(self.uploads()):
-            if now - upload.created_at > KEPT:
+            if now - upload.created_at > KEPT and not upload.jobs:
                 self.remove(upload)
 
     def keep(self, upload: Upload) -> None:
