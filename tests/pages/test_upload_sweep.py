@@ -121,3 +121,11 @@ def test_what_is_never_imported_goes_sooner_from_an_encrypted_store(
     assert swept(kind, folder) is not isinstance(store.files, PlainFiles)
     clock.now += 6 * DAY
     assert swept(kind, folder)
+
+
+def test_a_description_is_unfolded_once_for_all_files(tmp_path: Path, clock: SetClock) -> None:
+    folder, upload = dropped(tmp_path, clock())
+    known = folder.get(upload.id)
+    assert folder.get(upload.id) is known
+    folder.note_jobs(known, ["job_1"])
+    assert folder.get(upload.id).jobs == ("job_1",)

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -234,11 +235,20 @@ class UploadFolder:
 
     def _read(self, path: Path) -> Upload | None:
         try:
-            kept: dict[str, Any] = orjson.loads(path.read_bytes())
+            return _described(path.read_bytes())
         except (OSError, orjson.JSONDecodeError):
             return None
-        files = tuple(UploadedFile(*file) for file in kept["files"])
-        return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
+
+
+@lru_cache(maxsize=2)
+def _described(manifest: bytes) -> Upload:
+    """Return the upload that a manifest describes.
+
+    Each of tens of thousands of files is sent alone, and looks into the same manifest.
+    """
+    kept: dict[str, Any] = orjson.loads(manifest)
+    files = tuple(UploadedFile(*file) for file in kept["files"])
+    return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
 
 
 def _no_upload() -> NotFound:
