@@ -410,6 +410,7 @@ def test_a_period_that_makes_no_sense_is_refused_with_the_choice_kept(
         ("", "", "Write the first day, the last day, or both."),
         ("2026-02-01", "2026-01-01", "The first day must not be after the last."),
         ("tomorrow", "", "Write a day such as 2026-01-31."),
+        ("2026-01-01", "9999-12-31", "Write a day such as 2026-01-31."),
     ):
         refused = pick(
             house, owner, ("connection", "cin_home"), span="dates", since=since, until=until

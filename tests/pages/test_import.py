@@ -3,8 +3,9 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from tests.pages.house import PASSPHRASE, House, Reader, Sheet, housed
 from tests.sources.samples.documents import WORD
 
 from pdpp.jobs.importing import import_order
+from pdpp.model.errors import InvalidRequest
 from pdpp.pages.imports import upload as uploads
 from pdpp.pages.imports.multipart import boundary_of, form_parts
 from pdpp.pages.imports.upload import safe_name
@@ -51,11 +53,16 @@ class Uploader:
         self.key = ""
 
     def begin(
-        self, files: dict[str, int], confirm: str = PASSPHRASE, **headers: str
+        self,
+        files: dict[str, int],
+        confirm: str = PASSPHRASE,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        modified: int = 1,
     ) -> httpx.Response:
         sent: dict[str, Any] = {"name": list(files), "size": [str(n) for n in files.values()]}
-        headers = {"X-Form-Token": self.token, **headers}
+        sent["modified"] = [str(modified)] * len(files)
         sent["confirm"] = confirm
+        headers = {"X-Form-Token": self.token, **headers}
         answer = self.reader.http.post("/import/uploads", data=sent, headers=headers)
         self.key = answer.json().get("key", "")
         return answer
@@ -135,6 +142,21 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_was(importing: House) -
     assert importing.owner().get(begun["page"]).status == 404
 
 
+def test_a_file_that_was_changed_is_sent_anew_though_its_size_is_the_same(
+    importing: House,
+) -> None:
+    uploader = Uploader(importing.owner())
+    begun = uploader.begin({"rent.md": 9}, modified=1_700_000_000_000).json()
+    uploader.put(begun["id"], 0, 0, b"# Rent 10")
+    again = uploader.begin({"rent.md": 9}, modified=1_700_000_060_000).json()
+    assert again["offsets"] == [0]
+    uploader.put(again["id"], 0, 0, b"# Rent 99")
+    kept = importing.folder / "uploads" / again["id"] / ".files" / "rent.md"
+    assert kept.read_bytes() == b"# Rent 99"
+    for page in (begun["page"], again["page"]):
+        importing.owner().get(page).send(form="main form", action="remove")
+
+
 def test_a_browser_without_scripts_sends_a_form(importing: House) -> None:
     reader = importing.owner()
     token = dict(reader.get("/import").fields("#upload"))["token"]
@@ -158,7 +180,7 @@ def test_nobody_else_can_upload(importing: House) -> None:
     headers = {"X-Form-Token": uploader.token}
     assert stranger.post("/import/uploads", data={}, headers=headers).status_code == 401
     for headers in ({"X-Form-Token": "x"}, {"Origin": "https://evil.example"}):
-        assert uploader.begin({"a": 1}, **headers).status_code == 403
+        assert uploader.begin({"a": 1}, headers=headers).status_code == 403
     assert not list((importing.folder / "uploads").glob("*/.files/a"))
 
 
@@ -304,6 +326,16 @@ def test_a_form_is_taken_apart_wherever_its_pieces_end(size: int) -> None:
     assert parts[2][2] == content
     assert parts[3] == ("none", "e.txt", b"")
     assert json.dumps(parts[2][1])
+
+
+@pytest.mark.parametrize("end", [b"\r\n\r\n", b""], ids=["ended", "open"])
+def test_the_head_of_a_part_is_bounded(end: bytes) -> None:
+    import asyncio
+
+    head = b"Content-Disposition: form-data; " + b'name="a"; ' * 5_000
+    body = b"--XyZ\r\n" + head + end + b"value\r\n--XyZ--"
+    with pytest.raises(InvalidRequest, match="cannot be read"):
+        asyncio.run(_parts(body, 1 << 20))
 
 
 def test_a_plan_says_that_files_become_one_account_though_none_says_whose_it_is(

@@ -1,6 +1,8 @@
 """Uploads go when they were imported, or never will be, though nobody opens a page."""
 
+import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ from tests.serving import SetClock
 from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.files import PlainFiles
 from pdpp.jobs.kind import JobKind
-from pdpp.model.instant import DAY
+from pdpp.model.errors import NotFound
+from pdpp.model.instant import DAY, SECOND
 from pdpp.pages.imports.upload import Upload, UploadedFile, UploadFolder
 from pdpp.pages.imports.upload_sweep import uploads_kind
 from pdpp.store.jobs import JobOrder
@@ -67,9 +70,46 @@ def test_what_was_imported_goes_with_its_bytes(
 def test_what_is_being_imported_stays(
     kind: JobKind, store: Store, tmp_path: Path, clock: SetClock
 ) -> None:
-    folder, _ = dropped(tmp_path, clock(), store.jobs.add(JobOrder("import")).id)
+    folder, upload = dropped(tmp_path, clock(), store.jobs.add(JobOrder("import")).id)
     clock.now += 30 * DAY
     assert not swept(kind, folder)
+    folder.begin([UploadedFile("another.zip", 4)], clock())
+    assert folder.place(upload, 0).read_bytes() == b"mail"
+
+
+def test_bytes_that_come_after_a_removal_are_not_kept(tmp_path: Path, clock: SetClock) -> None:
+    folder, upload = dropped(tmp_path, clock())
+    folder.remove(upload)
+    with pytest.raises(NotFound):
+        folder.write(upload, 0, 0, b"mail")
+    with pytest.raises(NotFound):
+        folder.append(upload, "export.zip", 0, b"mail")
+    assert list((tmp_path / "data" / "uploads").iterdir()) == []
+
+
+def test_a_removal_that_is_killed_leaves_what_says_that_it_is_to_go(
+    tmp_path: Path, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, upload = dropped(tmp_path, clock(), "job_that_ended_long_ago")
+    removed: list[Path] = []
+    monkeypatch.setattr(shutil, "rmtree", lambda folder, **_: removed.append(folder))
+    folder.remove(upload)
+    assert removed[0] == folder.root(upload)
+
+
+def test_what_nothing_describes_goes_when_it_has_settled(
+    kind: JobKind, tmp_path: Path, clock: SetClock
+) -> None:
+    folder, upload = dropped(tmp_path, clock())
+    left = folder.root(upload).parent
+    (left / "manifest.json").unlink()
+    at = clock() // SECOND
+    os.utime(left, (at, at))
+    swept(kind, folder)
+    assert left.exists()
+    clock.advance(7_200)
+    swept(kind, folder)
+    assert not left.exists()
 
 
 def test_what_is_never_imported_goes_sooner_from_an_encrypted_store(
@@ -81,3 +121,11 @@ def test_what_is_never_imported_goes_sooner_from_an_encrypted_store(
     assert swept(kind, folder) is not isinstance(store.files, PlainFiles)
     clock.now += 6 * DAY
     assert swept(kind, folder)
+
+
+def test_a_description_is_unfolded_once_for_all_files(tmp_path: Path, clock: SetClock) -> None:
+    folder, upload = dropped(tmp_path, clock())
+    known = folder.get(upload.id)
+    assert folder.get(upload.id) is known
+    folder.note_jobs(known, ["job_1"])
+    assert folder.get(upload.id).jobs == ("job_1",)

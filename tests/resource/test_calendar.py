@@ -164,7 +164,11 @@ def test_an_hour_with_a_change_of_odd_seconds_has_an_end(moment: str, place: str
     assert bucketer("hour", zone(place))(at(moment))[1] > at(moment)
 
 
-@pytest.mark.parametrize("name", ["Mars", "", "../etc/passwd", "/etc/localtime", "Europe", "a\x00"])
+_NO_ZONES = ["Mars", "", "../etc/passwd", "/etc/localtime", "Europe", "a\x00"]
+_OF_THE_MACHINE = ["localtime", "posixrules", "right/UTC", "posix/Europe/Lisbon"]
+
+
+@pytest.mark.parametrize("name", [*_NO_ZONES, *_OF_THE_MACHINE])
 def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         zone(name)

@@ -166,6 +166,20 @@ def test_one_token_is_revoked_alone(store: Store) -> None:
     assert times == [NOW + 1, None]
 
 
+def test_what_is_held_is_revoked_and_not_swept(store: Store) -> None:
+    held = replace(REFRESH, revoked_at=NOW, expires_at=NOW + 3 * DAY)
+    with store.vault.transaction() as transaction:
+        transaction.keep_setting("held_at", b"[%d]" % NOW)
+        transaction.add_package(Package("p1", "cli_1", NOW, revoked_at=NOW))
+        transaction.add_refresh_token(held)
+        transaction.add_token(replace(TOKEN, revoked_at=NOW))
+        transaction.sweep(NOW + 2 * DAY, DAY)
+        assert getattr(transaction.package("p1"), "revoked_at", 0) == NOW
+        assert transaction.revoke_package("p1", NOW + 1)
+        assert not transaction.revoke_package("p1", NOW + 2)
+    assert getattr(store.vault.package("p1"), "revoked_at", 0) == NOW + 1
+
+
 def test_a_client_is_revoked_with_all_it_holds_and_nothing_else(world: World) -> None:
     store = world.store
     package = Package("p1", "cli_1", NOW)

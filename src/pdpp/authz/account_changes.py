@@ -99,11 +99,16 @@ def _both_times(one: Interval | None, other: Interval | None) -> Interval | None
     return one.intersect(other)
 
 
-def changes_of(grants: Iterable[Grant], rewrite: Rewrite, now: int) -> list[GrantChange]:
-    """Return the active grants that a rewrite changes."""
+def changes_of(
+    grants: Iterable[Grant], rewrite: Rewrite, now: int, held: Collection[str] = ()
+) -> list[GrantChange]:
+    """Return the grants that a rewrite changes: active ones, and those that are held.
+
+    A held grant may be confirmed after the change, and must not show more then.
+    """
     approvals: dict[str, list[Grant]] = {}
     for grant in grants:
-        if status(grant, now) == ACTIVE:
+        if grant.id in held or status(grant, now) == ACTIVE:
             approvals.setdefault(grant.package_id or grant.id, []).append(grant)
     return [
         GrantChange(grant, allowances)
@@ -117,7 +122,8 @@ def apply_to_grants(authority: Authority, rewrite: Rewrite) -> list[GrantChange]
     """Change the grants as they are now, in one transaction, and revoke what opens nothing."""
 
     def work(transaction: VaultTransaction, now: int) -> list[GrantChange]:
-        changes = changes_of(list(transaction.grants()), rewrite, now)
+        held = transaction.held_grants()
+        changes = changes_of(list(transaction.grants()), rewrite, now, held)
         for change in changes:
             if change.ends:
                 transaction.revoke_grant(change.grant.id, now)
@@ -132,5 +138,7 @@ def apply_to_grants(authority: Authority, rewrite: Rewrite) -> list[GrantChange]
 def _revoke_empty_package(transaction: VaultTransaction, package_id: str | None, now: int) -> None:
     if package_id is None:
         return
-    if all(status(grant, now) != ACTIVE for grant in transaction.package_grants(package_id)):
+    held = transaction.held_grants()
+    grants = transaction.package_grants(package_id)
+    if not any(grant.id in held or status(grant, now) == ACTIVE for grant in grants):
         transaction.revoke_package(package_id, now)

@@ -122,10 +122,10 @@ class Authority:
         with self._vault.transaction() as transaction:
             return transaction.revoke_package(package_id, self._clock())
 
-    def revoke_token(self, token_hash: str) -> None:
-        """End one token, by its hash."""
+    def revoke_token(self, token_hash: str) -> bool:
+        """End one token, by its hash; tell whether there was one to end."""
         with self._vault.transaction() as transaction:
-            transaction.revoke_token(token_hash, self._clock())
+            return transaction.revoke_token(token_hash, self._clock())
 
     # Requests
 

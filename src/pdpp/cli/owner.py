@@ -187,11 +187,8 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
         chosen = [one for one in _tokens(store.vault) if every or token_id(one) == token_name]
         if not chosen and not every:
             raise NotFound(f"there is no token {token_name!r}; see pdpp owner tokens --all")
-        ended = [one for one in chosen if one.revoked_at is None]
         authority = Authority(store, instant.now)
-        for one in ended:
-            authority.revoke_token(one.hash)
-    ids = [token_id(one) for one in ended]
+        ids = [token_id(one) for one in chosen if authority.revoke_token(one.hash)]
     lines = [f"Revoked: {name}" for name in ids]
     nothing = "There is nothing to revoke." if every else f"{token_name} was already revoked."
     show({"revoked": ids}, lines or [nothing], as_json=as_json)

@@ -30,6 +30,7 @@ from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.unfinished import restoring_into
+from pdpp.store.blobs import media_type_of
 from pdpp.store.intake import IngestResultJson, write_lines
 from pdpp.store.port import Store
 
@@ -84,6 +85,8 @@ def _checked(folder: Path) -> Manifest:
             f"the export in {folder} was made under a grant and holds no declarations; bring its "
             "records in with pdpp ingest"
         )
+    if not all(isinstance(one.get("connector_key"), str) for one in manifest.connections):
+        raise InvalidRequest(f"the export in {folder} does not say what source an account is of")
     with Progress("Checking files:") as progress:
         for number, entry in enumerate(manifest.files, 1):
             _check(folder, entry)
@@ -97,6 +100,8 @@ def _check(folder: Path, entry: ManifestEntry) -> None:
         raise NotFound(f"{path} is missing from the export")
     if checksum(path) != (entry.size, entry.sha256):
         raise Conflict(f"{path} is not the file that was exported: its checksum differs")
+    if entry.kind == BLOB and entry.facts["blob_id"] != entry.sha256:
+        raise Conflict(f"{path} is not the file that records refer to: its checksum differs")
 
 
 def _of_kind(manifest: Manifest, kind: str) -> Iterator[ManifestEntry]:
@@ -130,7 +135,8 @@ def _keep_blobs(store: Store, folder: Path, manifest: Manifest) -> None:
         if store.blob(entry.facts["blob_id"]) is not None:
             continue
         with (folder / entry.path).open("rb") as source:
-            store.keep_blob(source, entry.facts["media_type"], limit)
+            media_type = media_type_of({"mime_type": entry.facts["media_type"]})
+            store.keep_blob(source, media_type, limit)
 
 
 def _write(store: Store, folder: Path, manifest: Manifest, progress: Progress) -> IngestResult:

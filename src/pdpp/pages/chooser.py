@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 
 from pdpp.authz.choice import ConsentChoice, FeedKey, LookBack, Term
@@ -32,6 +33,7 @@ TERMS = {
     Term.ALWAYS: "until I revoke it",
 }
 _LONGEST = 200
+_LAST_DAY = instant.of_datetime(datetime(9999, 12, 31, tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,8 @@ def _date(text: str) -> int | None:
     if not text:
         return None
     moment = instant.parse(text)
-    if moment is None or moment % instant.DAY:
+    # The day after it must have a name too: a range ends with its beginning.
+    if moment is None or moment % instant.DAY or moment >= _LAST_DAY:
         raise InvalidRequest("Write a day such as 2026-01-31.", param="since")
     return moment
 

@@ -56,14 +56,14 @@ class PostedForm:
         return name in self.values
 
 
-async def read_form(request: Request, most_bytes: int) -> PostedForm:
+async def read_form(request: Request, most_bytes: int, most_pairs: int = _MOST_PAIRS) -> PostedForm:
     """Return the form in the body of a request."""
     body = await read_typed_body(request, FORM, most_bytes)
     if len(body) <= STRANGERS_BYTES:
-        return _parsed(body)
+        return _parsed(body, most_pairs)
     # A megabyte of short fields takes tens of milliseconds, in which nobody else is answered.
-    return await asyncio.to_thread(_parsed, body)
+    return await asyncio.to_thread(_parsed, body, most_pairs)
 
 
-def _parsed(body: bytes) -> PostedForm:
-    return PostedForm.of_pairs(read_pairs(body, _MOST_PAIRS))
+def _parsed(body: bytes, most_pairs: int) -> PostedForm:
+    return PostedForm.of_pairs(read_pairs(body, most_pairs))

@@ -1,6 +1,7 @@
 """Calendar buckets: which minute, hour, day … year an instant falls in, in a time zone."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -9,17 +10,20 @@ from pdpp.model.errors import InvalidRequest
 
 GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year")
 
+_NO_ZONES = ("localtime", "posixrules", "posix/", "right/")
+"""What lies among the zones of a system and is none: its own clock, other counts of seconds."""
+
 
 def zone(name: str) -> tzinfo:
     """Return a time zone by its IANA name."""
     if name == "UTC":
         return UTC
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidRequest(
-            "time_zone must be an IANA name such as UTC or Europe/Lisbon.", param="time_zone"
-        ) from None
+    with suppress(ZoneInfoNotFoundError, ValueError, OSError):
+        if not name.startswith(_NO_ZONES):
+            return ZoneInfo(name)
+    raise InvalidRequest(
+        "time_zone must be an IANA name such as UTC or Europe/Lisbon.", param="time_zone"
+    )
 
 
 def bucketer(granularity: str, place: tzinfo) -> Callable[[int], tuple[str, int]]:

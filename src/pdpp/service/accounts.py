@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 from pdpp.authz.account_changes import (
     GrantChange,
+    Rewrite,
     apply_to_grants,
     changes_of,
     merged_account,
@@ -249,8 +250,12 @@ def preview_removal(store: Store, connection_ids: Collection[str], now: int) -> 
     accounts = [find_account(catalogue, connection_id) for connection_id in connection_ids]
     return RemovalPreview(
         [contents_of(store, catalogue, account) for account in accounts],
-        changes_of(store.vault.grants(), without_accounts(connection_ids), now),
+        _changes(store, without_accounts(connection_ids), now),
     )
+
+
+def _changes(store: Store, rewrite: Rewrite, now: int) -> Sequence[GrantChange]:
+    return changes_of(store.vault.grants(), rewrite, now, store.vault.held_grants())
 
 
 def remove_connection(
@@ -284,7 +289,7 @@ def preview_merge(store: Store, source_id: str, target_id: str, now: int) -> Mer
     return MergePreview(
         contents_of(store, catalogue, source),
         contents_of(store, catalogue, target),
-        changes_of(store.vault.grants(), merged_account(source_id, target_id), now),
+        _changes(store, merged_account(source_id, target_id), now),
         clients_of(store, target_id, now),
     )
 

@@ -124,6 +124,10 @@ class VaultReader(Protocol):
         """Yield every grant, ended ones too, the oldest first."""
         ...
 
+    def held_grants(self) -> list[str]:
+        """Return the grants that wait for the owner since the store was restored here."""
+        ...
+
     def package(self, package_id: str) -> Package | None: ...
     def package_grants(self, package_id: str) -> Iterator[Grant]:
         """Yield the grants of a package in the order they were made."""
@@ -186,7 +190,10 @@ class VaultTransaction(VaultReader, Protocol):
 
     def add_package(self, package: Package) -> None: ...
     def add_token(self, token: Token) -> None: ...
-    def revoke_token(self, token_hash: str, now: int) -> None: ...
+    def revoke_token(self, token_hash: str, now: int) -> bool:
+        """Revoke one access token; tell whether there was one to revoke."""
+        ...
+
     def revoke_grant(self, grant_id: str, now: int) -> bool:
         """Revoke a grant and its tokens; tell whether there was one to revoke."""
         ...
@@ -210,10 +217,6 @@ class VaultTransaction(VaultReader, Protocol):
 
 class Vault(VaultReader, Protocol):
     """Looked up at any time, changed only in a transaction, so that a race has one winner."""
-
-    def held_grants(self) -> list[str]:
-        """Return the grants that wait for the owner since the store was restored here."""
-        ...
 
     def confirm(self, grant_ids: Collection[str] | None) -> None:
         """Let held grants be good again, or all that is held; what is known as revoked stays so."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,9 @@ def flip(out: Path) -> None:
         (edit(lambda m: m["files"][0].update(path="/etc/passwd")), "is not the manifest"),
         (edit(lambda m: m["files"][0].update(kind="other")), "is not the manifest"),
         (edit(lambda m: m["files"][-1].pop("records")), "is not the manifest"),
+        (edit(lambda m: m["files"][-1].update(records="many")), "is not the manifest"),
         (edit(lambda m: m["connections"][0].pop("display_name")), "is not the manifest"),
+        (edit(lambda m: m["connections"][0].pop("connector_key")), "what source an account is of"),
     ],
 )
 def test_an_export_that_is_not_as_it_was_is_refused_before_anything_is_written(
@@ -186,6 +189,34 @@ def test_an_export_that_is_not_as_it_was_is_refused_before_anything_is_written(
     spoil(out)
     assert told in pdpp_here("restore", out, data=new).failed()
     assert not new.exists()
+
+
+def test_a_file_under_the_name_of_another_is_refused(origin: Path, tmp_path: Path) -> None:
+    out, new = tmp_path / "out", tmp_path / "new"
+    pdpp_here("export", "--all", "-o", f"{out}/", data=origin)
+
+    def exchange(manifest: dict[str, Any]) -> None:
+        blob, other = [e for e in manifest["files"] if e["kind"] == "blob"][:2]
+        blob["blob_id"], other["blob_id"] = other["blob_id"], blob["blob_id"]
+
+    edit(exchange)(out)
+    assert "is not the file that records refer to" in pdpp_here("restore", out, data=new).failed()
+    assert not new.exists()
+
+
+def test_the_type_of_a_file_is_one_that_a_header_takes(origin: Path, tmp_path: Path) -> None:
+    out, new = tmp_path / "out", tmp_path / "new"
+    pdpp_here("export", "--all", "-o", f"{out}/", data=origin)
+
+    def change(manifest: dict[str, Any]) -> None:
+        for entry in manifest["files"]:
+            if entry["kind"] == "blob":
+                entry["media_type"] = "text/html\r\nSet-Cookie: a=b"
+
+    edit(change)(out)
+    assert pdpp_here("restore", out, data=new).code == 0
+    with closing(open_store(new)) as store:
+        assert {blob.media_type for blob in store.blobs()} == {"application/octet-stream"}
 
 
 def test_lines_that_no_longer_keep_to_the_schema_are_told(origin: Path, tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """What was revoked stays so, also when the database of an older backup is put back."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.store.world import NOW, Clock
 
+from pdpp.authz.account_changes import apply_to_grants, merged_account, without_accounts
 from pdpp.authz.authority import Authority
-from pdpp.model.grant import AccessMode, Grant, Package
+from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.vault import RefreshToken, Token
 
@@ -160,6 +162,74 @@ def test_a_confirmation_does_not_revive_what_is_known_as_revoked(
     (tmp_path / "backup" / "revocations").write_text("grant g1\n")
     restored.vault.confirm(None)
     assert revoked_ids(restored) == {"g1"}
+    restored.close()
+
+
+def restored_elsewhere(folder: Path, clock: Clock, *grants: Grant) -> SqliteStore:
+    """Return a store of which everything waits for the owner."""
+    store = made(folder / "data", clock)
+    for grant in grants:
+        store.vault.keep_grant(grant, [])
+    store.backup(folder / "backup")
+    store.close()
+    return SqliteStore(folder / "backup", clock)
+
+
+def test_what_is_revoked_while_it_waits_stays_so(tmp_path: Path, clock: Clock) -> None:
+    restored = restored_elsewhere(tmp_path, clock)
+    vault, authority = restored.vault, Authority(restored, clock)
+    clock.now += 1
+    assert authority.revoke_grant("g1")
+    assert authority.revoke_package("p1")
+    assert authority.revoke_token("owners")
+    with vault.transaction() as transaction:
+        transaction.revoke_family("f1", clock())
+    assert vault.held_grants() == ["g2"]
+    vault.confirm(None)
+    assert revoked_ids(restored) == {"g1"}
+    ended = [vault.token("t-g1"), vault.package("p1"), vault.token("owners"), vault.refresh("r1")]
+    assert all(one is not None and one.revoked_at is not None for one in ended)
+    assert getattr(vault.token("t-g2"), "revoked_at", 0) is None
+    restored.close()
+
+
+def test_a_client_is_revoked_while_its_grants_wait(tmp_path: Path, clock: Clock) -> None:
+    restored = restored_elsewhere(tmp_path, clock)
+    clock.now += 1
+    Authority(restored, clock).revoke_client("agent")
+    restored.vault.confirm(None)
+    assert revoked_ids(restored) == {"g1", "g2"}
+    assert getattr(restored.vault.refresh("r1"), "revoked_at", None)
+    restored.close()
+
+
+def test_what_waits_is_not_swept_away(tmp_path: Path, clock: Clock) -> None:
+    restored = restored_elsewhere(tmp_path, clock)
+    clock.now += 1
+    Authority(restored, clock).sweep()
+    restored.vault.confirm(None)
+    assert revoked_ids(restored) == set()
+    restored.close()
+
+
+def test_changes_of_accounts_hold_for_grants_that_wait(tmp_path: Path, clock: Clock) -> None:
+    def opening(name: str, *allowances: Allowance) -> Grant:
+        return Grant(name, "agent", "x", AccessMode.CONTINUOUS, allowances, NOW)
+
+    whole, gone = (Allowance(id, "notes", "rev", ("id", "body")) for id in ("home", "gone"))
+    early = Allowance("work", "notes", "rev", ("id",), whole=False, time=Interval(until=NOW))
+    restored = restored_elsewhere(
+        tmp_path, clock, opening("both", whole, early), opening("other", gone)
+    )
+    clock.now += 1
+    apply_to_grants(Authority(restored, clock), merged_account("work", "home"))
+    apply_to_grants(Authority(restored, clock), without_accounts(["gone"]))
+    restored.vault.confirm(None)
+    both, other = restored.vault.grant("both"), restored.vault.grant("other")
+    assert both is not None
+    assert both.allowances == (replace(early, connection_id="home"),)
+    assert other is not None
+    assert other.revoked_at is not None
     restored.close()
 
 

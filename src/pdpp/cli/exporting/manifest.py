@@ -14,13 +14,13 @@ NAME = "manifest.json"
 
 RECORDS, BLOB, DECLARATION = "records", "blob", "declaration"
 IMPORT_SECRET = "import_secret"  # noqa: S105 - the kind of a file, no secret
-_FACTS = {
-    RECORDS: {"connection_id", "stream", "records"},
-    BLOB: {"blob_id", "media_type"},
-    DECLARATION: {"connector_key"},
-    IMPORT_SECRET: set(),
+_FACTS: Mapping[str, Mapping[str, type]] = {
+    RECORDS: {"connection_id": str, "stream": str, "records": int},
+    BLOB: {"blob_id": str, "media_type": str},
+    DECLARATION: {"connector_key": str},
+    IMPORT_SECRET: {},
 }
-_ACCOUNT = {"connection_id", "display_name"}
+_ACCOUNT = {"connection_id": str, "display_name": str}
 """What every account has; another server's may come without the key of its connector."""
 
 
@@ -99,8 +99,8 @@ def read_manifest(path: Path) -> Manifest | None:
 def _manifest(document: Mapping[str, Any]) -> Manifest:
     if document["format"] != FORMAT:
         raise ValueError("another format")
-    if not all(account.keys() >= _ACCOUNT for account in document["connections"]):
-        raise ValueError("an account of which too little is told")
+    for account in document["connections"]:
+        _require(account, _ACCOUNT)
     begun = document.get("begun")
     return Manifest(
         scope=document["scope"],
@@ -119,9 +119,14 @@ def _entry(document: Mapping[str, Any]) -> ManifestEntry:
     facts = dict(document)
     path, kind = facts.pop("path"), facts.pop("kind")
     size, sha256 = facts.pop("bytes"), facts.pop("sha256")
-    if not facts.keys() >= _FACTS[kind]:
-        raise ValueError("a file of which too little is told")
+    _require(facts, _FACTS[kind])
     return ManifestEntry(_inside(path), kind, size, sha256, facts)
+
+
+def _require(facts: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    """Refuse facts of which one is missing or is of another kind."""
+    if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):
+        raise TypeError("a fact of another kind")
 
 
 def _inside(path: str) -> str:

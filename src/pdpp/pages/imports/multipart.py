@@ -47,9 +47,9 @@ async def form_parts(chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIter
                 if buffer.startswith(b"--", begun):
                     return
                 end = buffer.find(b"\r\n\r\n", begun)
+                if (len(buffer) if end < 0 else end) - begun > _MOST_HEAD:
+                    raise InvalidRequest("The form cannot be read.")
                 if end < 0:
-                    if len(buffer) - begun > _MOST_HEAD:
-                        raise InvalidRequest("The form cannot be read.")
                     at = place
                     break
                 head, begins, at = _head(buffer[begun:end]), True, end + 4

@@ -10,13 +10,14 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import orjson
 
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge
-from pdpp.model.instant import DAY
+from pdpp.model.instant import DAY, SECOND
 from pdpp.private import make_folder, write_file
 
 MOST_BYTES = 64 << 30
@@ -24,6 +25,7 @@ MOST_FILES = 50_000
 MOST_UPLOADS = 20
 CHUNK_BYTES = 8 << 20
 _SPARE_BYTES = 256 << 20
+_SETTLED = 3_600 * SECOND
 KEPT = 7 * DAY
 _NAME = "uploads"
 _MANIFEST = "manifest.json"
@@ -40,10 +42,15 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]')
 
 
 class UploadedFile(NamedTuple):
-    """One file of an upload: where it lies in what was dropped, and how large it is."""
+    """One file of an upload: where it lies in what was dropped, and how large it is.
+
+    ``modified`` is when it was last changed, by the clock of the browser: a file that was changed
+    may have the same size.
+    """
 
     name: str
     size: int
+    modified: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ class UploadFolder:
         if _ID.match(upload_id):
             upload = self._read(self._folder / upload_id / _MANIFEST)
         if upload is None:
-            raise NotFound("This upload does not exist, or no longer exists.")
+            raise _no_upload()
         return upload
 
     def root(self, upload: Upload) -> Path:
@@ -170,15 +177,18 @@ class UploadFolder:
             raise Conflict("This upload is being imported already.")
         if offset + len(chunk) > size:
             raise PayloadTooLarge("The file grew while it was uploaded. Upload it again.")
-        return self._put(path, offset, chunk)
+        return self._put(upload, path, offset, chunk)
 
     def append(self, upload: Upload, name: str, offset: int, chunk: bytes) -> int:
         """Put bytes of a form's file at their place; return where the next ones go."""
         if offset + len(chunk) > MOST_BYTES:
             raise PayloadTooLarge(f"A file may have at most {MOST_BYTES >> 30} GiB.")
-        return self._put(self.root(upload) / name, offset, chunk)
+        return self._put(upload, self.root(upload) / name, offset, chunk)
 
-    def _put(self, path: Path, offset: int, chunk: bytes) -> int:
+    def _put(self, upload: Upload, path: Path, offset: int, chunk: bytes) -> int:
+        # Removed while these bytes were on their way: nobody would find them again.
+        if not (self._folder / upload.id / _MANIFEST).exists():
+            raise _no_upload()
         self._check_room(len(chunk))
         make_folder(path.parent)
         with path.open("r+b" if path.exists() else "wb") as file:
@@ -196,12 +206,26 @@ class UploadFolder:
 
     def remove(self, upload: Upload) -> None:
         """Forget an upload and delete its files; files outside the upload folder stay."""
-        shutil.rmtree(self._folder / upload.id, ignore_errors=True)
+        folder = self._folder / upload.id
+        # Its description last: what a killed server leaves is then found and removed again.
+        shutil.rmtree(folder / _FILES, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def leftovers(self, now: int) -> Iterator[Path]:
+        """Yield folders without a description: of a write and a removal at the same moment."""
+        for folder in self._folder.glob("*"):
+            with suppress(FileNotFoundError):
+                age = now - folder.stat().st_mtime_ns // 1_000
+                if age > _SETTLED and self._read(folder / _MANIFEST) is None:
+                    yield folder
 
     def sweep(self, now: int) -> None:
-        """Forget uploads that began long ago and were never imported."""
+        """Forget uploads that began long ago and were never imported.
+
+        One that a job imports is still read: it goes when the job has ended.
+        """
         for upload in list(self.uploads()):
-            if now - upload.created_at > KEPT:
+            if now - upload.created_at > KEPT and not upload.jobs:
                 self.remove(upload)
 
     def keep(self, upload: Upload) -> None:
@@ -211,11 +235,24 @@ class UploadFolder:
 
     def _read(self, path: Path) -> Upload | None:
         try:
-            kept: dict[str, Any] = orjson.loads(path.read_bytes())
+            return _described(path.read_bytes())
         except (OSError, orjson.JSONDecodeError):
             return None
-        files = tuple(UploadedFile(*file) for file in kept["files"])
-        return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
+
+
+@lru_cache(maxsize=2)
+def _described(manifest: bytes) -> Upload:
+    """Return the upload that a manifest describes.
+
+    Each of tens of thousands of files is sent alone, and looks into the same manifest.
+    """
+    kept: dict[str, Any] = orjson.loads(manifest)
+    files = tuple(UploadedFile(*file) for file in kept["files"])
+    return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
+
+
+def _no_upload() -> NotFound:
+    return NotFound("This upload does not exist, or no longer exists.")
 
 
 def safe_name(name: str) -> str:

@@ -9,7 +9,7 @@ that only the answer to its beginning holds.
 import asyncio
 import hmac
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -49,6 +49,8 @@ from pdpp.service.headers import SECURITY_HEADERS
 _TOKEN_HEADER = "x-form-token"  # noqa: S105 - the name of a header
 _KEY_HEADER = "x-upload-key"
 _PIECE = 1 << 20
+_MOST_PAIRS = 3 * MOST_FILES + 10
+"""Each file has a name, a size and a time."""
 _MOST_FIELDS = 20
 """Fields of a form that are no files; ours has three."""
 _MOST_FIELD_BYTES = 8 << 10
@@ -115,17 +117,13 @@ class UploadEndpoint:
 
     async def _begin(self, request: PageRequest) -> Response:
         """Begin an upload, or go on with one of the same files."""
-        form = await read_form(request.http, OWNERS_BYTES)
+        form = await read_form(request.http, OWNERS_BYTES, _MOST_PAIRS)
         await _require_proof(replace(request, form=form))
-        names, sizes = form.all("name"), form.all("size")
-        return await asyncio.to_thread(self._begun, names, sizes)
+        return await asyncio.to_thread(self._begun, form)
 
-    def _begun(self, names: Sequence[str], sizes: Sequence[str]) -> Response:
+    def _begun(self, form: PostedForm) -> Response:
         """Return where the files of an upload go on; there may be tens of thousands."""
-        if len(names) != len(sizes) or not all(s.isdecimal() and len(s) < 16 for s in sizes):
-            raise InvalidRequest("Each file needs a name and a size.", param="size")
-        pairs = zip(names, sizes, strict=True)
-        files = [UploadedFile(safe_name(name), int(size)) for name, size in pairs]
+        files = _told_files(form)
         upload = self._folder.begin(files, self.site.service.clock())
         offsets = self._folder.offsets(upload)
         return _json(
@@ -203,6 +201,17 @@ class UploadEndpoint:
         finally:
             if upload is not None and not whole:
                 await asyncio.to_thread(folder.remove, upload)
+
+
+def _told_files(form: PostedForm) -> list[UploadedFile]:
+    """Return the files that a script says it will send."""
+    names, sizes = form.all("name"), form.all("size")
+    times = form.all("modified") or ("0",) * len(names)
+    counts = all(number.isdecimal() and len(number) < 16 for number in (*sizes, *times))
+    if not len(names) == len(sizes) == len(times) or not counts:
+        raise InvalidRequest("Each file needs a name and a size.", param="size")
+    told = zip(names, sizes, times, strict=True)
+    return [UploadedFile(safe_name(name), int(size), int(time)) for name, size, time in told]
 
 
 def _take_name(name: str, sizes: dict[str, int], folders: set[str]) -> None:

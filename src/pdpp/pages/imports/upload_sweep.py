@@ -3,7 +3,9 @@
 Uploads are plain files, in an encrypted store too, so that none may outlive its import.
 """
 
+import shutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from pdpp.encryption.files import PlainFiles
@@ -37,8 +39,11 @@ def uploads_kind(store: Store, data: Path, clock: Clock) -> JobKind:
         for upload in list(ended()):
             folder.remove(upload)
             removed += 1
+        for left in list(folder.leftovers(clock())):
+            shutil.rmtree(left, ignore_errors=True)
         return {"uploads_removed": removed}
 
-    return JobKind(
-        UPLOADS, run, every=_LOOK_SECONDS, wanted=lambda: next(ended(), None) is not None
-    )
+    def wanted() -> bool:
+        return next(chain(ended(), folder.leftovers(clock())), None) is not None
+
+    return JobKind(UPLOADS, run, every=_LOOK_SECONDS, wanted=wanted)

@@ -54,7 +54,12 @@ if (area && form) {
     const body = new URLSearchParams();
     // At an address whose cookies other ports get too, the passphrase says that it is the owner.
     if (form.elements.confirm) body.append("confirm", form.elements.confirm.value);
-    for (const [name, file] of files) { body.append("name", name); body.append("size", file.size); }
+    for (const [name, file] of files) {
+      body.append("name", name);
+      body.append("size", file.size);
+      // A file that was changed since is another one, though it may have the same size.
+      body.append("modified", Math.max(0, Math.trunc(file.lastModified)));
+    }
     const total = files.reduce((sum, [, file]) => sum + file.size, 0);
     key = "";
     try {

@@ -92,14 +92,6 @@ _OWN: dict[str, str] = {
           records = hourly.records + excluded.records,
           characters = hourly.characters + excluded.characters
     """,
-    "SELECT grant_id, package_id FROM refresh_token r WHERE owner = ? GROUP BY family"
-    " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
-    " INDEXED BY token_family WHERE owner = r.owner AND family = r.family)": """
-        SELECT max(r.grant_id), max(r.package_id) FROM refresh_token r WHERE r.owner = ?
-        GROUP BY r.owner, r.family
-        HAVING count(*) = count(r.revoked_at) AND NOT EXISTS
-        (SELECT 1 FROM token t WHERE t.owner = r.owner AND t.family = r.family)
-    """,
 }
 
 REPLACED = {" ".join(sql.split()): text for sql, text in _OWN.items()}

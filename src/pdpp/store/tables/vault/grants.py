@@ -10,6 +10,7 @@ import orjson
 from pdpp.model.grant import AccessMode, Allowance, Grant, Package
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.vault import holding
 from pdpp.store.vault import Token
 
 _GRANT_COLUMNS = (
@@ -134,11 +135,11 @@ def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
 
 
 def revoke(db: TableConnection, table: str, column: str, value: str, now: int) -> bool:
-    """Revoke the rows of a table that are not yet; tell whether there were any."""
+    """Revoke the rows of a table that are not yet, or only held; tell whether there were any."""
+    unended, times = holding.unended(db)
     db.execute(
-        f"UPDATE {table} SET revoked_at = ? WHERE owner = ? AND {column} = ?"
-        " AND revoked_at IS NULL",
-        (now, OWNER, value),
+        f"UPDATE {table} SET revoked_at = ? WHERE owner = ? AND {column} = ? AND {unended}",
+        (now, OWNER, value, *times),
     )
     return db.changes() > 0
 

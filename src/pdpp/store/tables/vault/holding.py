@@ -42,6 +42,17 @@ def moments(db: TableReader) -> list[int]:
     return [] if row is None else list(orjson.loads(row[0]))
 
 
+def unended(db: TableReader) -> tuple[str, tuple[int, ...]]:
+    """Return the condition that a row is good or only held, with its values.
+
+    What is held may be good again, so whatever ends or changes what is good holds for it too.
+    """
+    times = tuple(moments(db))
+    if not times:
+        return "revoked_at IS NULL", ()
+    return f"(revoked_at IS NULL OR revoked_at IN ({', '.join('?' * len(times))}))", times
+
+
 def _keep(db: TableConnection, times: list[int]) -> None:
     db.execute(
         "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", (OWNER, _SETTING, orjson.dumps(times))

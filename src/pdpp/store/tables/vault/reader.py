@@ -10,6 +10,7 @@ from pdpp.model.grant import Grant, Package
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.vault import grants as grant_rows
+from pdpp.store.tables.vault import holding
 from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret, Token
 
 CLIENT_COLUMNS = (
@@ -110,6 +111,10 @@ class TableVaultReader(ABC):
     def grants(self) -> Iterator[Grant]:
         """Yield every grant, ended ones too, the oldest first."""
         return grant_rows.grants(self._db)
+
+    def held_grants(self) -> list[str]:
+        """Return the grants that wait for the owner since the store was restored here."""
+        return holding.held_grants(self._db)
 
     def package(self, package_id: str) -> Package | None:
         """Return a package."""

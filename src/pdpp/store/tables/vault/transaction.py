@@ -10,6 +10,7 @@ from pdpp.model.instant import DAY
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.vault import grants as grant_rows
+from pdpp.store.tables.vault import holding
 from pdpp.store.tables.vault.reader import (
     CLIENT_COLUMNS,
     CONSENT_COLUMNS,
@@ -61,12 +62,15 @@ class TableVaultTransaction(TableVaultReader):
 
     def revoke_client(self, client_id: str, now: int) -> None:
         """Revoke all grants and tokens of a client and delete its unfinished requests."""
-        of_client = "WHERE owner = ? AND client_id = ? AND revoked_at IS NULL"
+        unended, times = holding.unended(self._db)
+        of_client = f"WHERE owner = ? AND client_id = ? AND {unended}"
         for table, key, revoke in (
             ("package INDEXED BY package_client", "package_id", self.revoke_package),
             ("grant INDEXED BY grant_client", "grant_id", self.revoke_grant),
         ):
-            rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (OWNER, client_id))
+            rows = self._db.execute(
+                f"SELECT {key} FROM {table} {of_client}", (OWNER, client_id, *times)
+            )
             for (name,) in rows.fetchall():
                 revoke(str(name), now)
         grant_rows.revoke(
@@ -195,10 +199,10 @@ class TableVaultTransaction(TableVaultReader):
         """Keep a token's hash."""
         grant_rows.add_token(self._db, token)
 
-    def revoke_token(self, token_hash: str, now: int) -> None:
-        """Revoke one access token."""
+    def revoke_token(self, token_hash: str, now: int) -> bool:
+        """Revoke one access token; tell whether there was one to revoke."""
         changed = grant_rows.revoke(self._db, "token", "hash", token_hash, now)
-        self._note(changed, "token", token_hash)
+        return self._note(changed, "token", token_hash)
 
     def revoke_grant(self, grant_id: str, now: int) -> bool:
         """Revoke a grant and its tokens; tell whether there was one to revoke."""
@@ -322,11 +326,13 @@ class TableVaultTransaction(TableVaultReader):
         Not while an access token of theirs is kept: who bears that is to ask for a new approval,
         and not to hear that the owner took one back.
         """
+        unended, times = holding.unended(self._db)
         rows = self._db.execute(
-            "SELECT grant_id, package_id FROM refresh_token r WHERE owner = ? GROUP BY family"
-            " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
-            " INDEXED BY token_family WHERE owner = r.owner AND family = r.family)",
-            (OWNER,),
+            "SELECT max(grant_id), max(package_id) FROM refresh_token r WHERE owner = ?"
+            f" GROUP BY owner, family HAVING count(CASE WHEN {unended} THEN 1 END) = 0"
+            " AND NOT EXISTS (SELECT 1 FROM token t INDEXED BY token_family"
+            " WHERE t.owner = r.owner AND t.family = r.family)",
+            (OWNER, *times),
         )
         for grant_id, package_id in rows.fetchall():
             self._revoke_approval(grant_id, package_id, now)

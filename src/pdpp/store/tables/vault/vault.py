@@ -19,10 +19,6 @@ class TableVault(TableVaultReader):
         self._database = database
         self._clock = clock
 
-    def held_grants(self) -> list[str]:
-        """Return the grants that wait for the owner since the store was restored here."""
-        return holding.held_grants(self._db)
-
     def confirm(self, grant_ids: Collection[str] | None) -> None:
         """Let held grants be good again, or all that is held."""
         with self._database.writing() as db:
