@@ -446,3 +446,20 @@ def test_hostile_archives_of_pages_are_survived(tmp_path: Path) -> None:
 
 def test_an_agent_finds_a_message_of_a_page(tmp_path: Path) -> None:
     bring_and_ask(chat(tmp_path / "e"), tmp_path, "lantern", "bring a lantern for the way back")
+
+
+def test_every_picture_of_a_rich_message_comes_in_under_its_id(tmp_path: Path) -> None:
+    figure = '<figure class="rich_media_item" data-photo-id="{}">\n{}{}</figure>\n'
+    caption = '<figcaption class="rich_media_caption">The boat</figcaption>\n'
+    rich = (
+        '<div class="rich_message">\n<p class="rich_paragraph">Look</p>\n'
+        + figure.format(71, shown("photo", "photos/boat.jpg"), caption)
+        + figure.format(72, shown("photo", "photos/mole.jpg"), "")
+        + "</div>\n"
+    )
+    pages = chat_page(said(2, "10:00:00", sender=NORA, before=rich))
+    pictures = {"photos/boat.jpg": PHOTO, "photos/mole.jpg": PHOTO + b" two"}
+    records = read(SOURCE, put(tmp_path, {"messages.html": pages, **pictures}))
+    [data] = of_stream(records, "messages")
+    assert data["text"].split() == ["Look", "The", "boat"]
+    assert [media["name"] for media in of_stream(records, "media")] == ["boat.jpg", "mole.jpg"]

@@ -44,7 +44,8 @@ _OLDEST_MARK_OF_DAY = -100_000
 _UNSUPPORTED = "This message is not supported"
 _NOBODY = "Deleted Account"
 _OTHER_PARTS = (
-    ".userpic_wrap, .date, .from_name, .reply_to, .reactions, .bot_buttons_table, .signature"
+    ".userpic_wrap, .date, .from_name, .reply_to, .reactions, .bot_buttons_table, .signature, "
+    ".rich_slideshow_prev, .rich_slideshow_next"
 )
 _ZONE_STEP = 15
 
