@@ -20,12 +20,18 @@ _NOBODY = "(deleted account)"
 
 
 class ChatReader:
-    """The chat that is being read, and how many messages it had so far."""
+    """The chat that is being read, and how many messages it had so far.
 
-    def __init__(self, tree: Tree, entry: FileEntry, zone: tzinfo | None) -> None:
+    ``weak`` says that what came in before tells more of it.
+    """
+
+    def __init__(
+        self, tree: Tree, entry: FileEntry, zone: tzinfo | None, *, weak: bool = False
+    ) -> None:
         self._tree = tree
         self._entry = entry
         self._zone = zone
+        self._weak = weak
         self._about: dict[str, object] = {}
         self._count = 0
         self._times: tuple[str, str] | None = None
@@ -53,7 +59,7 @@ class ChatReader:
             "started_at": times[0],
             "updated_at": times[1],
         }
-        yield Item("chats", key, data)
+        yield Item("chats", key, data, weak=self._weak)
 
     def message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield a message, and the file that came with it."""
@@ -77,7 +83,8 @@ class ChatReader:
         )
         key = safe_key(chat, str(value.get("own_key") or value["id"]))
         data = _message_data(key, chat, self._about, value, text, sent)
-        yield Item("messages", key, {**data, "floating": True} if floating else data)
+        data |= {"floating": True} if floating else {}
+        yield Item("messages", key, data, weak=self._weak)
         about = {"message_id": key, "chat_id": chat, "sent_at": sent}
         if media is not None:
             yield from self._media(key, about, media, value)
@@ -126,7 +133,8 @@ class ChatReader:
         given_type = value.get("mime_type")
         media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
         data = {"id": key, **about, "name": file.base, "media_type": media_type}
-        yield Item("media", key, data, (Attachment("file", file.open, media_type),))
+        files = (Attachment("file", file.open, media_type),)
+        yield Item("media", key, data, files, weak=self._weak)
 
 
 def _message_data(
