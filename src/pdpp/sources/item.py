@@ -19,13 +19,15 @@ class Item(NamedTuple):
     """One record to bring in.
 
     It counts as emitted when it is imported: its own date is a field of ``data``, which a grant
-    can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``.
+    can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``. A ``weak``
+    one leaves a record that is there as it is, because that came from where more is told.
     """
 
     stream: str
     key: str
     data: dict[str, Any]
     attachments: tuple[Attachment, ...] = ()
+    weak: bool = False
 
 
 class Skipped(NamedTuple):

@@ -50,7 +50,8 @@ class Recognition:
     themselves are compared with what is stored; ``identity`` is then what in the data speaks for
     one account, and nothing where nothing does. ``records`` is how many there are, where that is
     cheap to know. ``notes`` are remarks for the person. What the owner decided for files of this
-    ``shape`` is kept as ``remember``. ``detail`` is the source's own.
+    ``shape`` is kept as ``remember``, and what the source itself is to know later, by other shapes,
+    as ``keep``. ``detail`` is the source's own.
     """
 
     confidence: Confidence
@@ -62,6 +63,7 @@ class Recognition:
     notes: tuple[str, ...] = ()
     shape: str = ""
     remember: Mapping[str, Any] = field(default_factory=dict)
+    keep: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 

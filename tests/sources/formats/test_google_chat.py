@@ -6,6 +6,7 @@ from typing import Any
 from tests.sources.importing.test_discovery import keys
 from tests.sources.importing.test_discovery import look as look_at
 from tests.sources.kit import Home, Records, look, read, told, zipped
+from tests.sources.samples import every_sample
 from tests.sources.samples import google_chat as chat
 from tests.sources.samples.google import KEEP, NOTE
 from tests.sources.samples.sample import json_bytes
@@ -117,3 +118,12 @@ def test_chats_are_found_in_a_takeout_beside_notes_and_keep_their_pictures(tmp_p
     files = {**TODAY.files, f"{KEEP}/Boat.json": json_bytes(NOTE)}
     path = zipped(tmp_path / "takeout-20260101T000000Z-001.zip", files)
     assert keys(look_at(path)) == ["google_chat", "google_keep"]
+
+
+def test_a_chat_is_called_by_the_other_person_also_beside_other_exports(tmp_path: Path) -> None:
+    for month, files in ((1, TODAY.earlier), (2, TODAY.files)):
+        TODAY.folder(tmp_path / "e" / str(month) / "chats", files)
+    every_sample()["codex: lines with payloads"].folder(tmp_path / "e" / "2" / "logs")
+    home = Home(tmp_path / "home")
+    home.run(tmp_path / "e", "--yes")
+    assert {data["name"] for data in of(home.records(), "chats")} == {"Bo Reis", "Harbour watch"}

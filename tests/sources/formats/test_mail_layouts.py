@@ -441,6 +441,14 @@ def test_an_archive_of_outlook_for_mac_is_read(tmp_path: Path) -> None:
     assert reasons(path) == ["a file that the mail program had not downloaded"]
 
 
+def test_a_message_of_outlook_for_mac_without_an_id_is_always_the_same(tmp_path: Path) -> None:
+    body = "<OPFMessageCopyBody>high tide</OPFMessageCopyBody>"
+    draft = of_outlook(1, body).replace(b"m1@lind.example", b"")
+    folder = "Accounts/nora@lind.example/com.microsoft.__Messages/Drafts"
+    path = zipped(tmp_path / "mail.olm", {f"{folder}/1.xml": draft})
+    assert set(read(SOURCE, path)) == set(read(SOURCE, path))
+
+
 @pytest.mark.parametrize(
     ("kind", "media_type"),
     [

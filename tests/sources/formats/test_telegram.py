@@ -386,3 +386,101 @@ def test_accounts_of_two_people_in_one_folder_are_two(tmp_path: Path) -> None:
     ended = Home(tmp_path / "home").run(tmp_path / "e", "--yes")
     assert "Telegram (Nora)" in ended.out
     assert "Telegram (Bo)" in ended.out
+
+
+def piece(text: Any, kind: str = "plain", **more: Any) -> dict[str, Any]:
+    return {"type": kind, "text": text, **more}
+
+
+RICH: dict[str, Any] = {
+    "rtl": False,
+    "part": False,
+    "blocks": [
+        {"type": "heading", "level": 1, "text": piece("Tides")},
+        {
+            "type": "paragraph",
+            "text": piece(
+                [
+                    piece("High at "),
+                    piece(piece("noon"), "bold"),
+                    piece(piece("see"), "text_link", href="https://tides.example"),
+                    {"type": "math", "source": "h=2"},
+                ],
+                "concat",
+            ),
+        },
+        {
+            "type": "list",
+            "kind": "bullet",
+            "items": [
+                {"task_state": "checked", "content": "text", "text": piece("Rope")},
+                {"task_state": "unchecked", "content": "text", "text": piece("Lantern")},
+                {"task_state": "none", "content": "text", "text": piece("Charts")},
+            ],
+        },
+        {
+            "type": "list",
+            "kind": "ordered",
+            "items": [
+                {
+                    "task_state": "none",
+                    "content": "blocks",
+                    "blocks": [
+                        {"type": "paragraph", "text": piece("Cast off")},
+                        {"type": "paragraph", "text": piece("slowly")},
+                    ],
+                }
+            ],
+        },
+        {
+            "type": "table",
+            "title": piece("", "empty"),
+            "rows": [{"cells": [{"text": piece("Day"), "header": True}, {"text": piece("Hour")}]}],
+        },
+        {
+            "type": "collage",
+            "items": [
+                {
+                    "type": "photo",
+                    "photo_id": "71",
+                    "photo": "photos/boat.jpg",
+                    "caption": {"text": piece("The boat"), "credit": piece("Bo")},
+                },
+                {
+                    "type": "file",
+                    "document_id": "72",
+                    "file_skip_reason": "file_size",
+                    "file_name": "film.mp4",
+                    "caption": {"text": piece("", "empty"), "credit": piece("", "empty")},
+                },
+            ],
+            "caption": {"text": piece("Two of us"), "credit": piece("", "empty")},
+        },
+        {"type": "of tomorrow", "text": piece("Still said")},
+    ],
+}
+
+
+def test_a_rich_message_comes_in_with_every_word_and_its_files(tmp_path: Path) -> None:
+    rich = message(2, "", rich_message=RICH)
+    del rich["text"]
+    path = export(tmp_path / "e", {**CHAT, "messages": [rich]})
+    records = read(SOURCE, path)
+    [data] = [data for (stream, _), data in records.items() if stream == "messages"]
+    assert data["text"].splitlines() == [
+        "Tides",
+        "High at noonsee (https://tides.example)h=2",
+        "[x] Rope",
+        "[ ] Lantern",
+        "- Charts",
+        "1. Cast off",
+        "slowly",
+        "Day | Hour",
+        "The boat",
+        "Bo",
+        "Two of us",
+        "Still said",
+    ]
+    [media] = [data for (stream, _), data in records.items() if stream == "media"]
+    assert (media["message_id"], media["name"]) == (data["id"], "boat.jpg")
+    assert [found.reason for found in told(SOURCE, path)] == ["a file that is not in the export"]

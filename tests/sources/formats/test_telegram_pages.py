@@ -446,3 +446,85 @@ def test_hostile_archives_of_pages_are_survived(tmp_path: Path) -> None:
 
 def test_an_agent_finds_a_message_of_a_page(tmp_path: Path) -> None:
     bring_and_ask(chat(tmp_path / "e"), tmp_path, "lantern", "bring a lantern for the way back")
+
+
+def test_every_picture_of_a_rich_message_comes_in_under_its_id(tmp_path: Path) -> None:
+    figure = '<figure class="rich_media_item" data-photo-id="{}">\n{}{}</figure>\n'
+    caption = '<figcaption class="rich_media_caption">The boat</figcaption>\n'
+    rich = (
+        '<div class="rich_message">\n<p class="rich_paragraph">Look</p>\n'
+        + figure.format(71, shown("photo", "photos/boat.jpg"), caption)
+        + figure.format(72, shown("photo", "photos/mole.jpg"), "")
+        + "</div>\n"
+    )
+    pages = chat_page(said(2, "10:00:00", sender=NORA, before=rich))
+    pictures = {"photos/boat.jpg": PHOTO, "photos/mole.jpg": PHOTO + b" two"}
+    records = read(SOURCE, put(tmp_path, {"messages.html": pages, **pictures}))
+    [data] = of_stream(records, "messages")
+    assert data["text"].split() == ["Look", "The", "boat"]
+    assert [media["name"] for media in of_stream(records, "media")] == ["boat.jpg", "mole.jpg"]
+
+
+def document(folder: Path, *more: dict[str, object]) -> Path:
+    answer = {"reply_to_message_id": 2, "reactions": [{"type": "emoji", "emoji": "👍", "count": 1}]}
+    last = message(5, 20, "Back at six", **{"from": "Bo", "from_id": "user2"}, **answer)
+    messages = [*JSON_CHAT, last, *more]
+    content = {"name": "Sailing club", "type": "private_group", "id": 900, "messages": messages}
+    return put(folder, {"result.json": json.dumps(content), "photos/boat.jpg": PHOTO})
+
+
+def kept(home: Home, stream: str) -> dict[str, dict[str, object]]:
+    return {key: data for (of, key), data in home.records().items() if of == stream}
+
+
+def test_a_chat_that_came_as_json_is_completed_by_its_pages(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(document(tmp_path / "json"))
+    before = home.records()
+    later = said(7, "10:05:00", "See you", sender=NORA, before=answer_to(2))
+    report = home.bring(chat(tmp_path / "pages", later, name="Sailing club, renamed"))
+    assert (report["counts"]["new"], report["counts"]["changed"]) == (1, 0)
+    assert before.items() <= home.records().items()
+    new = next(data for data in kept(home, "messages").values() if data["text"] == "See you")
+    old = next(data for data in kept(home, "messages").values() if data["text"] == "Back at six")
+    assert new["reply_to"] == old["reply_to"]
+    assert len(kept(home, "chats")) == 1
+
+
+def test_a_chat_that_came_as_pages_is_completed_by_its_json(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    pages = chat(tmp_path / "pages", note(6, "Nora Lind pinned this message"))
+    home.bring(pages)
+    pinned = {"id": 6, "type": "service", "action": "pin_message", "date_unixtime": "1767250900"}
+    report = home.bring(document(tmp_path / "json", pinned))
+    assert report["counts"]["new"] == 1
+    messages = kept(home, "messages")
+    assert sorted(str(data["text"]) for data in messages.values())[:3] == [
+        "",
+        "Ahoy",
+        "Back at six",
+    ]
+    assert len(messages) == 5
+    assert {data.get("sender_id") for data in messages.values()} == {"user1", "user2", None}
+    [back] = [data for data in messages.values() if data["text"] == "Back at six"]
+    assert back["reply_to"] in messages
+    after = home.records()
+    for again in (pages, document(tmp_path / "json", pinned)):
+        counts = home.bring(again)["counts"]
+        assert (counts["new"], counts["changed"]) == (0, 0)
+    assert home.records() == after
+
+
+def test_an_account_as_json_completes_the_chats_of_its_pages(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    pages = account_pages(tmp_path / "pages")
+    chat(pages / "chats" / "chat_01")
+    home.bring(pages)
+    before = home.records()
+    owner = {"user_id": 1, "first_name": "Nora", "phone_number": "+351 91 234"}
+    choir = json.loads(result(JSON_CHAT[:1], id=7, name="Choir"))
+    chats = {"list": [choir, json.loads(result(JSON_CHAT))]}
+    account = {"personal_information": owner, "contacts": {"list": []}, "chats": chats}
+    report = home.bring(put(tmp_path / "json", {"result.json": json.dumps(account)}))
+    assert report["streams"]["messages"] == {"new": 1, "changed": 3, "unchanged": 0, "deleted": 0}
+    assert before.keys() <= home.records().keys()

@@ -145,10 +145,10 @@ class ImportTask:
                 self.destination.connection_id, source.connector_key, self.destination.display_name
             )
         recognition = self.export.recognition
-        if recognition.remember:
-            self.environment.state.remember(
-                source.connector_key, recognition.shape, recognition.remember
-            )
+        kept = {recognition.shape: recognition.remember, **recognition.keep}
+        for shape, choices in kept.items():
+            if choices:
+                self.environment.state.remember(source.connector_key, shape, choices)
         return declaration
 
     def run(

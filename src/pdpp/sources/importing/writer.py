@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from orjson import OPT_SORT_KEYS, dumps
@@ -26,6 +27,7 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
 from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
+from pdpp.store.scope import Reach, owner_reaches
 
 FIRST_ITEMS = 500
 USUAL_ITEMS = 2_000
@@ -48,6 +50,15 @@ _TURN_SECONDS = 0.00005
 """How long the thread that reads goes on when the one that writes wants the interpreter: far less
 than usual, because the engine stands still meanwhile. A batch gives the interpreter away some
 hundred times, for each statement and each long array, and waits that long to have it back."""
+
+_UNCHANGED: Mapping[str, Any] = {
+    "records_new": 0,
+    "records_changed": 0,
+    "records_unchanged": 1,
+    "records_deleted": 0,
+    "rejections": (),
+}
+"""What ingest would answer for one record that stays as it is."""
 
 OpenIntake = Callable[[Feed], Intake]
 """Begins a batch of one stream."""
@@ -124,7 +135,9 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
-        stream, name, data, attachments = item
+        stream, name, data, attachments, weak = item
+        if weak and self._is_there(stream, self._sealer.key_of(name)):
+            return
         load = self._loads.get(stream)
         if load is None:
             load = self._loads[stream] = self._load(stream)
@@ -141,9 +154,28 @@ class RecordWriter:
         size = self._size + self._waiting_size
         self.full = self._count >= self._most or size >= BATCH_BYTES or self._has_files
 
+    def _is_there(self, stream: str, key: str) -> bool:
+        """Tell whether a record is stored already, and count it then as it is."""
+        reach = self._reaches.get(stream)
+        if reach is None or self._store.record(reach, key) is None:
+            return False
+        self._report.write(stream, _UNCHANGED, [key])
+        if self._see is not None:
+            self._see(stream, key)
+        return True
+
+    @cached_property
+    def _reaches(self) -> Mapping[str, Reach]:
+        reaches = owner_reaches(self._store.catalogue())
+        return {
+            reach.stream.name: reach
+            for reach in reaches
+            if reach.connection_id == self._connection_id
+        }
+
     def _add_nested(self, load: _Load, item: Item) -> None:
         """Take an item that has files, or values of which only a deep copy would do."""
-        _, name, data, attachments = item
+        _, name, data, attachments, _ = item
         key = self._sealer.key_of(name)
         if type(data) is dict:
             self._sealer.seal_data(data, name, key)

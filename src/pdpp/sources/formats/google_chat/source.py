@@ -73,13 +73,14 @@ class GoogleChat(Source):
             yield ExportPart(entry, partial(_read, entry, folder, finder, owner))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
-        """Return the folders of the chats: in a Takeout lie many things beside them.
+        """Return the folders of the chats, and whose they are: many things lie beside in a Takeout.
 
         The files of a chat may have come in another part of the Takeout, in a folder of that name.
         """
         chats = {folder.rpartition("/")[2] for folder in folders_of(self.parts(tree, recognition))}
         folders = {entry.name.rpartition("/")[0] for entry in tree.entries}
-        return [folder for folder in folders if folder.rpartition("/")[2] in chats]
+        own = [folder for folder in folders if folder.rpartition("/")[2] in chats]
+        return [*own, *(entry.name for entry in tree.named(_OWNER))]
 
 
 def _owner(tree: Tree) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from email.encoders import encode_base64
 from email.message import Message
 from email.mime.base import MIMEBase
-from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
 from pdpp.sources.formats.mail.body import LEFT_OUT
 from pdpp.sources.formats.mail.mbox import LARGEST
+from pdpp.sources.formats.mail.parts import parts_of
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
@@ -114,8 +114,7 @@ def _person(node: XmlElement) -> str:
 
 
 def _body(tree: Tree, entry: FileEntry, message: XmlElement) -> Message:
-    whole = MIMEMultipart()
-    texts = MIMEMultipart("alternative")
+    whole, texts = parts_of("mixed"), parts_of("alternative")
     plain, page = _said(message, "Body"), _said(message, "HTMLBody")
     if plain and not page and _MARKUP.search(plain):
         plain, page = "", plain

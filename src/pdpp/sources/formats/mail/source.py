@@ -39,10 +39,12 @@ from pdpp.sources.formats.mail.olm import (
     olm_messages,
     olm_owner,
 )
+from pdpp.sources.formats.mail.outlook import OutlookMessage, outlook_entries
 from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of
 from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
+from pdpp.sources.reading.compoundfile import CompoundFile
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -66,7 +68,7 @@ _LABEL = re.compile(r'"([^"]*+)"(?=\s*(?:,|\Z))|([^,]++)')
 _UNREADABLE = {
     ".pst": "Outlook keeps mail in it that only Outlook reads",
     ".ost": "Outlook keeps mail in it that only Outlook reads",
-    ".msg": "Outlook saves a message so that only Outlook reads it",
+    ".msg": "it is no message as Outlook saves it",
     ".dbx": "Outlook Express keeps mail in it",
 }
 _TRY_THUNDERBIRD = (
@@ -105,20 +107,21 @@ class Mail(Source):
     ) -> Recognition | ExportRefusal | None:
         """Look for mailboxes and messages by their first lines."""
         boxes = boxes_of(tree)
-        singles, of_outlook = singles_of(tree), olm_entries(tree)
+        singles, of_mac, of_outlook = singles_of(tree), olm_entries(tree), outlook_entries(tree)
         if (
             not any(entry.size for entry in boxes)
             and not any(is_message(entry.head(8_192)) for entry in singles[:_MOST_LOOKED_AT])
+            and not of_mac
             and not of_outlook
         ):
             return _refusal(tree)
-        owner = owner_of([*boxes, *singles]) or olm_owner(of_outlook)
+        owner = owner_of([*boxes, *singles]) or olm_owner(of_mac)
         account = owner or without_copy(tree.path.stem)
         kinds = [
             counted(len(entries), one, many)
             for entries, one, many in (
                 (boxes, "mailbox", "mailboxes"),
-                ([*singles, *of_outlook], "message", ""),
+                ([*singles, *of_mac, *of_outlook], "message", ""),
             )
             if entries
         ]
@@ -128,7 +131,7 @@ class Mail(Source):
             account=f"Mail ({account})",
             identity=owner or "",
             owner_known=bool(owner),
-            records=None if boxes else len(singles) + len(of_outlook),
+            records=None if boxes else len(singles) + len(of_mac) + len(of_outlook),
             notes=(refusal.message,) if (refusal := _refusal(tree)) else (),
             detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
         )
@@ -163,6 +166,9 @@ class Mail(Source):
         for entry in olm_entries(tree):
             folder = _Folder(entry, olm_folder(entry), False, seen)
             yield ExportPart(entry, partial(_read_olm, tree, folder))
+        for entry in outlook_entries(tree):
+            folder = _Folder(entry, folder_name(entry), False, seen)
+            yield ExportPart(entry, partial(_read_outlook, folder))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
         """Return the files that Apple Mail keeps apart from its messages."""
@@ -171,8 +177,10 @@ class Mail(Source):
 
 def _refusal(tree: Tree) -> ExportRefusal | None:
     """Say what to do with files in which Microsoft's programs keep mail."""
+    readable = {entry.name for entry in outlook_entries(tree)}
     for entry in tree.entries:
-        if why := _UNREADABLE.get(entry.suffix):
+        why = _UNREADABLE.get(entry.suffix) if entry.name not in readable else None
+        if why is not None:
             return ExportRefusal(f"{entry.name} cannot be read: {why}; {_TRY_THUNDERBIRD}")
     return None
 
@@ -244,6 +252,27 @@ def _read_olm(tree: Tree, folder: _Folder) -> Iterator[Finding]:
             content, labels = found
             stored = StoredMessage(content, "", name, labels=labels)
             yield from account(_message(folder, stored), name, "message")
+
+
+def _read_outlook(folder: _Folder) -> Iterator[Finding]:
+    name = folder.entry.name
+    with folder.entry.open() as stream:
+        content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        yield Skipped("a message too large", name)
+    else:
+        yield from account(_saved_by_outlook(folder, content), name, "message")
+
+
+def _saved_by_outlook(folder: _Folder, content: bytes) -> Iterator[Finding]:
+    name = folder.entry.name
+    message = OutlookMessage(CompoundFile(content))
+    if not message.is_mail:
+        yield Skipped("an appointment, a contact or a task of Outlook, which is not read", name)
+        return
+    yield from _message(folder, StoredMessage(message.as_mail(), "", name))
+    if message.lacks_text:
+        yield Skipped("a text that Outlook packed as rich text, which is not read", name)
 
 
 class StoredMessage(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from pdpp.sources.formats.telegram.rich import rich_text
 from pdpp.sources.reading.jsontext import NotJson, read_json
 
 _LEFT_OUT = "(File "
@@ -16,7 +17,7 @@ _SERVICE_FACTS = (
 
 def text_of(value: Mapping[str, object]) -> str:
     """Return what a message says; what is not written is put into words."""
-    text = plain_text(value.get("text"))
+    text = plain_text(value.get("text")) or rich_text(value.get("rich_message"))
     if value.get("type") == "service":
         return text or service_text(value)
     pieces = [text, *_extras(value)]

@@ -18,7 +18,8 @@ from pdpp.sources.reading.tree import FileEntry
 
 _ENOUGH = 3
 """So many messages of one id and time are no accident; where a chat has fewer, all of them."""
-_FACTS = ("id", "type", "date", "date_unixtime")
+_FACTS = ("id", "type", "action", "date", "date_unixtime")
+_CALLS = frozenset({"phone_call", "conference_call"})
 
 
 class JsonChat(NamedTuple):
@@ -71,7 +72,7 @@ def _chats(
         if name == "message":
             number = value.get("id")
             if isinstance(number, int):
-                shared.update(chats_of.get((number, _mark(value)), ()))
+                shared.update(chats_of.get((number, mark_of(value)), ()))
                 numbers.add(number)
             continue
         if name in about or numbers:
@@ -103,8 +104,36 @@ def _values(entry: FileEntry, places: Sequence[str]) -> Iterator[tuple[str, Any]
         yield "message", message
 
 
-def _mark(message: Mapping[str, Any]) -> str:
-    if message.get("type") == "service":
+def beginnings(
+    entry: FileEntry, places: Sequence[str], number: int
+) -> Iterator[tuple[object, list[tuple[int, str]]]]:
+    """Yield the id of each chat of a document with its first messages that a page has a time of.
+
+    Each is given as ``head_marks`` gives those of a page. What follows the last one is not read.
+    """
+    chat: object = None
+    first: list[tuple[int, str]] = []
+    for name, value in _values(entry, places):
+        if name == "id":
+            yield chat, first
+            chat, first = value, []
+        elif name == "message" and len(first) < number:
+            mark = mark_of(value)
+            if mark and isinstance(value.get("id"), int):
+                first.append((value["id"], mark))
+            if len(first) == number and places == [""]:
+                break
+    yield chat, first
+
+
+def mark_of(message: Mapping[str, Any]) -> str:
+    """Return what of the time of a message is the same in every zone; nothing if a page has none.
+
+    Of what Telegram notes in a chat, a page tells the time of calls alone.
+    """
+    if message.get("type") == "unsupported":
+        return ""
+    if message.get("type") == "service" and message.get("action") not in _CALLS:
         return ""
     try:
         if message.get("date_unixtime"):

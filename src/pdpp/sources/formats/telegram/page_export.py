@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.telegram.duplicates import JsonChat
+from pdpp.sources.formats.telegram.known_chats import KnownChat
 from pdpp.sources.formats.telegram.pages import (
     ChatPageReader,
     first_mark,
@@ -73,14 +74,18 @@ def account_facts(tree: Tree, export: PageExport) -> dict[str, str]:
 
 
 def page_parts(
-    tree: Tree, export: PageExport, duplicates: Mapping[str, JsonChat], zone: tzinfo | None
+    tree: Tree,
+    export: PageExport,
+    duplicates: Mapping[str, JsonChat],
+    known: Mapping[str, KnownChat],
+    zone: tzinfo | None,
 ) -> Iterator[ExportPart]:
     """Return a part for each chat, and for each list."""
     for chat in export.chats:
-        entries = list(tree.these(chat.pages))
+        entries, first = list(tree.these(chat.pages)), chat.pages[0]
         if entries:
-            read = partial(_read_chat, tree, entries, chat, duplicates.get(chat.pages[0]), zone)
-            yield ExportPart(entries[0], read)
+            twins = (duplicates.get(first), known.get(first))
+            yield ExportPart(entries[0], partial(_read_chat, tree, entries, chat, *twins, zone))
     for entry in tree.these(export.lists):
         yield ExportPart(entry, partial(_read_list, tree, entry, zone))
 
@@ -138,12 +143,14 @@ def _read_chat(
     entries: Sequence[FileEntry],
     chat: PageChat,
     beside: JsonChat | None,
+    known: KnownChat | None,
     zone: tzinfo | None,
 ) -> Iterator[Finding]:
     """Read page after page; one that is damaged costs none of the others."""
-    reader = ChatReader(tree, entries[0], zone)
-    pages = ChatPageReader(by_id=beside is not None)
-    for name, value in _about(chat, beside).items():
+    reader = ChatReader(tree, entries[0], zone, weak=known is not None and known.from_json)
+    pages = ChatPageReader(by_id=known.by_id if known is not None else beside is not None)
+    about = _about(chat, beside) | ({"id": known.key} if known is not None else {})
+    for name, value in about.items():
         yield from reader.learn(name, value)
     for entry in entries:
         try:

@@ -29,9 +29,22 @@ _VOTES = re.compile(r"(\d+) votes?", re.ASCII)
 
 
 def media_of(page: "LexborNode") -> dict[str, Any]:
-    """Return what came with a message beside its text."""
+    """Return what came with a message beside its text; a rich message may hold many files."""
     if page.css_first("[class^=media_]") is None:
         return {}
+    figures = page.css(".rich_message figure")
+    if figures:
+        return {"rich_message": {"blocks": list(map(_figure, figures))}}
+    return _alone(page)
+
+
+def _figure(figure: "LexborNode") -> dict[str, Any]:
+    told = figure.attributes
+    number = told.get("data-photo-id") or told.get("data-document-id")
+    return {**_alone(figure), "document_id": number}
+
+
+def _alone(page: "LexborNode") -> dict[str, Any]:
     poll = page.css_first(".media_poll")
     if poll is not None:
         return _poll(poll)

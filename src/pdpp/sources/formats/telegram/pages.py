@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pdpp.sources.formats.telegram.page_media import media_of, reactions_in
 from pdpp.sources.formats.telegram.page_text import marked_text, plain, words_of
 from pdpp.sources.item import Skipped, Unknown
-from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.reading.html import html_text, html_tree
 from pdpp.sources.reading.page_pieces import page_pieces
@@ -44,7 +43,8 @@ _OLDEST_MARK_OF_DAY = -100_000
 _UNSUPPORTED = "This message is not supported"
 _NOBODY = "Deleted Account"
 _OTHER_PARTS = (
-    ".userpic_wrap, .date, .from_name, .reply_to, .reactions, .bot_buttons_table, .signature"
+    ".userpic_wrap, .date, .from_name, .reply_to, .reactions, .bot_buttons_table, .signature, "
+    ".rich_slideshow_prev, .rich_slideshow_next"
 )
 _ZONE_STEP = 15
 
@@ -74,7 +74,7 @@ def first_mark(entry: FileEntry) -> str:
 def head_marks(entry: FileEntry) -> Iterator[tuple[int, str]]:
     """Yield the ids of the first messages of a page, each with what is the same in every zone."""
     for piece in entry.head().split(_MESSAGE)[1:]:
-        number = re.search(rb'id="message(-?\d+)"', piece)
+        number = re.search(rb'id="message(-?\d{1,18})"', piece)
         if number is None or _OLDEST_MARK_OF_DAY < int(number[1]) < 0:
             continue
         if piece.startswith(b"service"):
@@ -147,7 +147,7 @@ class ChatPageReader:
         self._day: date | None = None
         self._last: datetime | None = None
         self._zone: tzinfo | None = None
-        self._keys: dict[int, str] = {}
+        self._keys = PageKeys()
 
     def messages(self, entry: FileEntry) -> Iterator[dict[str, Any] | Skipped | Unknown]:
         """Yield the messages of a page, however long it is; one that is broken costs no other."""
@@ -197,7 +197,7 @@ class ChatPageReader:
         elif self._day is not None:
             # With its offset, because in UTC the beginning of a day is mostly of another one.
             value["date"] = datetime.combine(self._day, time(), self._zone).isoformat()
-        return self._named(value, digest_key(text)[:8])
+        return self._named(value, "")
 
     def _said(self, page: "LexborNode", number: int | None) -> dict[str, Any]:
         """Return what somebody said; a message joined to the one before has its sender."""
@@ -239,22 +239,31 @@ class ChatPageReader:
         found = _ANSWERED.search((link.attributes.get("href") or "") if link is not None else "")
         if found:
             value["reply_to_message_id"] = int(found[1])
-            value["answered_key"] = self._keys.get(int(found[1]))
 
     def _named(self, value: dict[str, Any], mark: str) -> dict[str, Any]:
-        number = value["id"]
-        if self._by_id or number is None:
-            value.pop("answered_key", None)
-            return value
-        if len(self._keys) >= _MOST_MARKS:
-            self._keys.clear()
-        value["own_key"] = self._keys[number] = f"{number}-{mark}"
+        return value if self._by_id else self._keys.named(value, mark)
+
+
+class PageKeys:
+    """Names the messages of a chat whose id is not known: by their ids and marks of their times."""
+
+    def __init__(self) -> None:
+        self._keys: dict[int, str] = {}
+
+    def named(self, value: dict[str, Any], mark: str) -> dict[str, Any]:
+        """Return a message with what it, and the message that it answers, are known by."""
+        number = value.get("id")
+        if isinstance(number, int):
+            if len(self._keys) >= _MOST_MARKS:
+                self._keys.clear()
+            value["answered_key"] = self._keys.get(value.get("reply_to_message_id", 0))
+            value["own_key"] = self._keys[number] = f"{number}-{mark}"
         return value
 
 
 _BARE = frozenset(
     {"id", "type", "from", "forwarded_from", "date", "date_unixtime", "reactions"}
-    | {"reply_to_message_id", "answered_key"}
+    | {"reply_to_message_id"}
 )
 """Members of a message that say nothing by themselves."""
 

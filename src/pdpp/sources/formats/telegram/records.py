@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from pdpp.sources.formats.telegram.content import kind_of, plain_text, reactions_of, text_of
+from pdpp.sources.formats.telegram.rich import rich_files
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.times import epoch_text, local_text
@@ -19,12 +20,18 @@ _NOBODY = "(deleted account)"
 
 
 class ChatReader:
-    """The chat that is being read, and how many messages it had so far."""
+    """The chat that is being read, and how many messages it had so far.
 
-    def __init__(self, tree: Tree, entry: FileEntry, zone: tzinfo | None) -> None:
+    ``weak`` says that what came in before tells more of it.
+    """
+
+    def __init__(
+        self, tree: Tree, entry: FileEntry, zone: tzinfo | None, *, weak: bool = False
+    ) -> None:
         self._tree = tree
         self._entry = entry
         self._zone = zone
+        self._weak = weak
         self._about: dict[str, object] = {}
         self._count = 0
         self._times: tuple[str, str] | None = None
@@ -52,7 +59,7 @@ class ChatReader:
             "started_at": times[0],
             "updated_at": times[1],
         }
-        yield Item("chats", key, data)
+        yield Item("chats", key, data, weak=self._weak)
 
     def message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield a message, and the file that came with it."""
@@ -67,7 +74,8 @@ class ChatReader:
             return
         text = text_of(value)
         media = next((value[name] for name in _MEDIA if isinstance(value.get(name), str)), None)
-        if not text and media is None:
+        inside = list(rich_files(value.get("rich_message")))
+        if not text and media is None and not inside:
             text = f"[{kind_of(value)}]"
         self._count += 1
         self._times = (
@@ -75,9 +83,13 @@ class ChatReader:
         )
         key = safe_key(chat, str(value.get("own_key") or value["id"]))
         data = _message_data(key, chat, self._about, value, text, sent)
-        yield Item("messages", key, {**data, "floating": True} if floating else data)
+        data |= {"floating": True} if floating else {}
+        yield Item("messages", key, data, weak=self._weak)
+        about = {"message_id": key, "chat_id": chat, "sent_at": sent}
         if media is not None:
-            yield from self._media(key, chat, media, value, sent)
+            yield from self._media(key, about, media, value)
+        for number, path, facts in inside:
+            yield from self._media(safe_key(key, number), about, path, facts)
 
     def _sent(self, value: Mapping[str, object]) -> tuple[str | None, bool]:
         """Return when a message was sent, and whether that time floats.
@@ -112,23 +124,17 @@ class ChatReader:
         yield Item("stories", key, present(data), files)
 
     def _media(
-        self, message: str, chat: str, name: str, value: Mapping[str, Any], sent: str
+        self, key: str, about: Mapping[str, object], name: str, value: Mapping[str, Any]
     ) -> Iterator[Finding]:
-        file = self._tree.beside(self._entry, name)
+        file = self._tree.beside(self._entry, name) if name else None
         if file is None:
-            yield Skipped("a file that is not in the export", message[:120])
+            yield Skipped("a file that is not in the export", key[:120])
             return
         given_type = value.get("mime_type")
         media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
-        data = {
-            "id": message,
-            "message_id": message,
-            "chat_id": chat,
-            "name": file.base,
-            "media_type": media_type,
-            "sent_at": sent,
-        }
-        yield Item("media", message, data, (Attachment("file", file.open, media_type),))
+        data = {"id": key, **about, "name": file.base, "media_type": media_type}
+        files = (Attachment("file", file.open, media_type),)
+        yield Item("media", key, data, files, weak=self._weak)
 
 
 def _message_data(

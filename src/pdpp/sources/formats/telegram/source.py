@@ -11,6 +11,7 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.telegram.duplicates import JsonChat, find_duplicates
+from pdpp.sources.formats.telegram.known_chats import SHAPE, ChatNames, KnownChat, KnownChats
 from pdpp.sources.formats.telegram.page_export import (
     ACCOUNT_PAGE,
     PageExport,
@@ -54,8 +55,8 @@ _LEFT_OUT = MappingProxyType(
 _LOOKS = "how web pages look"
 _OWNER = re.compile(rb'"personal_information"|class="personal_info')
 _NO_IDS = (
-    "web pages do not hold the ids of chats: a chat that you also import as JSON would be there "
-    "twice, so import each chat in one of the two forms; JSON tells more"
+    "web pages do not hold the ids of chats: one that came in before in a whole account as JSON, "
+    "or that begins with other messages there, would be there twice; JSON tells more"
 )
 
 
@@ -124,12 +125,13 @@ class Telegram(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each document, and for each chat and list on web pages."""
         zone = zone_named(recognition.detail["time_zone"])
-        documents = recognition.detail["documents"]
+        documents, known = recognition.detail["documents"], recognition.detail["known"]
         for entry in tree.these(documents):
-            yield ExportPart(entry, partial(_read, tree, entry, documents[entry.name], zone))
-        pages = recognition.detail["pages"]
+            whole, chats = documents[entry.name], known[entry.name]
+            yield ExportPart(entry, partial(_read, tree, entry, whole, chats, zone))
+        pages, on_pages = recognition.detail["pages"], recognition.detail["on_pages"]
         if pages is not None:
-            yield from page_parts(tree, pages, recognition.detail["duplicates"], zone)
+            yield from page_parts(tree, pages, recognition.detail["duplicates"], on_pages, zone)
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return what lies beside the parts, and all that lies beside the first page of an account.
@@ -175,7 +177,14 @@ def _recognition(
     kept = choices.recall("telegram", shape) if shape else {}
     identity = _identity(str(known.get("id") or ""), phone, str(kept.get("identity") or ""))
     duplicates = _duplicates(tree, documents, pages)
-    alone = pages is not None and any(chat.pages[0] not in duplicates for chat in pages.chats)
+    chats = KnownChats(choices.recall("telegram", SHAPE))
+    known = {
+        entry.name: chats.of_document(entry, _chat_places(documents[entry.name]))
+        for entry in tree.these(documents)
+    }
+    on_pages = _known_pages(tree, pages, chats)
+    told_before = {*duplicates, *(name for name, chat in on_pages.items() if chat.from_json)}
+    alone = pages is not None and any(chat.pages[0] not in told_before for chat in pages.chats)
     return Recognition(
         Confidence.CERTAIN,
         _version(documents, pages),
@@ -185,13 +194,29 @@ def _recognition(
         notes=(_NO_IDS,) if alone else (),
         shape=shape,
         remember={**kept, "identity": identity} if shape else {},
+        keep={SHAPE: chats.kept()},
         detail={
             "documents": dict(documents),
             "pages": pages,
             "duplicates": duplicates,
+            "known": known,
+            "on_pages": on_pages,
             "time_zone": choices.given.get("time_zone"),
         },
     )
+
+
+def _chat_places(whole: bool) -> list[str]:
+    return [f"{place}." for place in _PLACES] if whole else [""]
+
+
+def _known_pages(
+    tree: Tree, pages: PageExport | None, chats: KnownChats
+) -> Mapping[str, KnownChat]:
+    """Return the chats on pages that came in before, by the names of their first pages."""
+    firsts = {chat.pages[0]: chat.key for chat in (pages.chats if pages is not None else ())}
+    found = {entry.name: chats.of_page(entry, firsts[entry.name]) for entry in tree.these(firsts)}
+    return {name: chat for name, chat in found.items() if chat is not None}
 
 
 def _identity(number: str, phone: str, kept: str) -> str:
@@ -228,8 +253,7 @@ def _duplicates(
         for chat in pages.chats
         for entry in tree.these(chat.pages[:1])
     }
-    places = {True: [f"{place}." for place in _PLACES], False: [""]}
-    read = [(entry, places[documents[entry.name]]) for entry in tree.these(documents)]
+    read = [(entry, _chat_places(documents[entry.name])) for entry in tree.these(documents)]
     return find_duplicates(firsts, read)
 
 
@@ -249,13 +273,19 @@ def _facts(entry: FileEntry, whole: bool) -> Mapping[str, object]:
     return facts
 
 
-def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Iterator[Finding]:
+def _read(
+    tree: Tree,
+    entry: FileEntry,
+    whole: bool,
+    known: Mapping[int, KnownChat],
+    zone: tzinfo | None,
+) -> Iterator[Finding]:
     """Read chat after chat; what a chat says of itself stands before its messages."""
     tops = _PLACES if whole else ("",)
     paths = [_path(top, name) for top in tops for name in (*_ABOUT, "messages.item")]
     if whole:
         paths += ["contacts.list.item", "stories.item", *_LEFT_OUT]
-    reader = ChatReader(tree, entry, zone)
+    reader, names = ChatReader(tree, entry, zone), ChatNames(known)
     with entry.open() as stream:
         for element in elements(stream, *paths):
             if isinstance(element, Skipped):
@@ -265,8 +295,9 @@ def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Ite
                 if element.path in _LEFT_OUT:
                     yield Skipped(_LEFT_OUT[element.path], where)
                     continue
-                taken = _take(reader, element.path, element.value)
                 unit = _unit(element.path)
+                name = unit or element.path.rpartition(".")[2]
+                taken = _take(reader, element.path, names.named(name, element.value))
                 yield from account(taken, where, unit) if unit else taken
     yield from reader.close()
 
