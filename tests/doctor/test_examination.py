@@ -785,9 +785,11 @@ def test_what_is_no_address_is_refused(text: str) -> None:
         mcp_url(text)
 
 
-def test_an_address_keeps_its_path() -> None:
+def test_an_address_may_have_a_path_and_need_not_end_as_agents_are_given_it() -> None:
     assert mcp_url("https://x.example") == "https://x.example/mcp"
-    assert mcp_url(" https://x.example/agents/ ") == "https://x.example/agents"
+    assert mcp_url("https://x.example/mcp") == "https://x.example/mcp"
+    assert mcp_url(" https://x.example/anna/ ") == "https://x.example/anna/mcp"
+    assert mcp_url("https://x.example/anna/mcp") == "https://x.example/anna/mcp"
 
 
 def test_a_passphrase_is_never_in_what_is_told(healthy: Clinic) -> None:

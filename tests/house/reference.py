@@ -152,7 +152,9 @@ _SETTINGS_TEXT = (
         "of `pdpp serve`, so that a command line can be tried before it is used. `pdpp config "
         "example` prints a file with every setting in it. A key that is none, or a value of the "
         "wrong kind, keeps the server from starting, with the file, the line and the nearest name "
-        "that there is. No setting is a secret: passphrases and tokens are never settings."
+        "that there is. Your passphrase and tokens are never settings. A few settings may hold a "
+        "secret: the password in `database` and `database_read`, and `blobs_key_secret`. The "
+        "program never prints it."
     ),
 )
 _WORKERS_TEXT = (
@@ -161,11 +163,12 @@ _WORKERS_TEXT = (
         "With `workers` above 1 several processes answer on one port and read and write one store, "
         "which lets a machine use its cores. What is decided in the store holds for all of them at "
         "once: a revoked grant is refused by the very next request, whoever answers it, and "
-        "receipts are one log. What is counted in memory is counted by each worker alone: "
+        "receipts are one log. With the embedded file each worker counts alone for "
         "`rate_limit`, `oauth_rate_limit`, `registration_rate_limit` and the delay after wrong "
         "passphrases. A client that opens new connections can so reach up to `workers` times a "
-        "limit; set it lower by that where it matters. A worker that dies is started again, and "
-        "all of them end, with the requests they have begun, when the server is told to stop."
+        "limit; set it lower by that where it matters. With a database all workers count together. "
+        "A worker that dies is started again, and all of them end, with the requests they have "
+        "begun, when the server is told to stop."
     ),
 )
 

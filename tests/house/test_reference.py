@@ -11,6 +11,9 @@ from pdpp.authz import detail
 from pdpp.cli.program import program
 
 LEAVES = {leaf.command_path: leaf for leaf in leaves(program, top())}
+GROUPS = {
+    leaf.parent.command_path: leaf.parent for leaf in LEAVES.values() if leaf.parent is not None
+}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -34,9 +37,9 @@ def test_the_help_of_every_command_fits_a_terminal_of_eighty_columns(name: str) 
     assert [line for line in help_of(LEAVES[name]).splitlines() if cell_len(line) > 80] == []
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("name", GROUPS | LEAVES)
 def test_no_line_of_a_help_is_cut(name: str) -> None:
-    lines = help_of(LEAVES[name]).splitlines()[1:]
+    lines = help_of((GROUPS | LEAVES)[name]).splitlines()[1:]
     assert [line for line in lines if line.endswith("...")] == []
 
 

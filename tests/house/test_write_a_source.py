@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +79,14 @@ def test_the_plugin_of_the_page_imports_its_export(
 def test_without_the_plugin_its_export_is_not_known(export: Path, tmp_path: Path) -> None:
     ended = pdpp("import", export, "--yes", data=tmp_path / "data")
     assert "rides.zip is not known" in ended.failed()
+
+
+def test_what_the_page_offers_is_where_it_says() -> None:
+    rows = re.findall(r"^\| (`[a-z_.`, ]+`) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    offered = {}
+    for modules, use in rows:
+        found = [import_module(f"pdpp.sources.{name}") for name in re.findall("`(.+?)`", modules)]
+        for name in re.findall(r"`(\w+)`", use):
+            offered[name] = any(hasattr(module, name) for module in found)
+    assert len(offered) > 10
+    assert [name for name, is_there in offered.items() if not is_there] == []

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import show
@@ -18,7 +19,7 @@ _MEDIA_TYPE = re.compile(r"[\w.+-]{1,90}/[\w.+-]{1,90}\Z", re.ASCII)
 _UNKNOWN = "application/octet-stream"
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def blob() -> None:
     """Store files that records refer to."""
 

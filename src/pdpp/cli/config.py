@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.output import show as show_result
 from pdpp.cli.output import table
@@ -18,7 +19,7 @@ from pdpp.evidence.fence import visible
 _WIDTH = 98
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def config() -> None:
     """See the settings of a server and where each comes from."""
 

@@ -16,6 +16,7 @@ from pdpp.cli.account_preview import (
     yes_option,
 )
 from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
 from pdpp.cli.output import show, table
@@ -37,7 +38,7 @@ from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
 from pdpp.store.scope import owner_reaches
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def connection() -> None:
     """Add, list, rename, merge and remove accounts."""
 

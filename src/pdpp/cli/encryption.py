@@ -7,6 +7,7 @@ from typing import TextIO
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, passphrase_in
 from pdpp.cli.output import note, show
@@ -44,7 +45,7 @@ _KEYRING = click.option(
 ENCRYPTED_BY_DATABASE = "encrypt the disk or the tablespace of the database"
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def encryption() -> None:
     """Encrypt the store on the disk, decrypt it, and change its key."""
 

@@ -9,6 +9,7 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_grant
 from pdpp.cli import grant_text
 from pdpp.cli.client_name import client_names, named
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
@@ -22,7 +23,7 @@ from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def grant() -> None:
     """Let a client read; list and revoke grants."""
 

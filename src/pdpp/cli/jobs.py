@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import note, show, table
@@ -22,7 +23,7 @@ _WATCH_SECONDS = 0.5
 _FAILED = 1
 
 
-@click.group("jobs")
+@click.group("jobs", cls=CommandGroup)
 def jobs() -> None:
     """See the work in the background, follow it, and cancel it."""
 

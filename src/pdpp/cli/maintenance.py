@@ -30,7 +30,7 @@ def check(mend: bool, data: Path, as_json: bool) -> None:
             with Progress("Records:") as progress:
                 store.mend(progress.tell)
         problems = store.check()
-    lines = problems or [f"All is well in {data}."]
+    lines = problems or [f"All is well in {database_of(data) or data}."]
     show({"ok": not problems, "problems": problems}, lines, as_json=as_json)
     if problems:
         click.get_current_context().exit(1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.connect import provider
 from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.hosts.host import HOSTS, AgentHost
@@ -48,6 +49,7 @@ def _connected(cache: Cache) -> list[str]:
 
 
 @click.group(
+    cls=CommandGroup,
     invoke_without_command=True,
     epilog=examples(
         "pdpp mcp --provider-url http://127.0.0.1:7377",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import show, table
@@ -15,7 +16,7 @@ from pdpp.serving.data_folder import open_store
 _HEADER = ("CONNECTION", "STREAM", "BY MEANING")
 
 
-@click.group("search")
+@click.group("search", cls=CommandGroup)
 def search() -> None:
     """Let searches go by meaning too, and choose the streams."""
 

@@ -16,6 +16,7 @@ from pdpp.authz.owner import (
 )
 from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli import grant_text
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, expiry, passphrase_in, words
 from pdpp.cli.output import note, show, table
@@ -30,7 +31,7 @@ _KINDS = {TokenKind.OWNER: "owner", TokenKind.RESOURCE_SERVER: "resource server"
 """The tokens that hang on no grant, and what each kind is called."""
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def owner() -> None:
     """Choose your passphrase; make and revoke tokens of your own."""
 

@@ -10,6 +10,7 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_package
 from pdpp.cli import grant_text
 from pdpp.cli.client_name import client_names, named
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
@@ -24,7 +25,7 @@ from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def package() -> None:
     """Give one token for several accounts, each with its own grant."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.hosts.launch import own_command
 from pdpp.cli.options import common
@@ -16,7 +17,7 @@ from pdpp.cli.service_files import ServiceFile, service_file
 from pdpp.private import make_folder, write_file
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def service() -> None:
     """Start the server at every login, see whether it runs, or turn this off."""
 

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
+from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import note, show, table
@@ -20,7 +21,7 @@ from pdpp.serving.data_folder import open_store
 _MOST_BYTES = 16 << 20
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def source() -> None:
     """Register kinds of data and list them."""
 

@@ -229,7 +229,7 @@ SERVING = (
         "request_burst",
         whole(1, 10_000_000),
         None,
-        "Requests a token may make at once before rate_limit holds it back.",
+        "Requests each grant may make at once before rate_limit holds it back.",
         unset="what rate_limit gives in 3 seconds",
         sample=_LIMITS.request_burst,
     ),

@@ -174,7 +174,7 @@ def refresh(state: ExaminationState) -> str:
 
 def audience(state: ExaminationState) -> str:
     """See that a token for /mcp is good for nothing else."""
-    reply = state.wire.get(f"{state.origin}/v1/streams", **bearer(state.access))
+    reply = state.wire.get(f"{state.address}/v1/streams", **bearer(state.access))
     if reply.status != 401:
         raise StepBroken(
             f"a token for {state.mcp_url} is answered with {reply.status} at /v1",

@@ -141,21 +141,23 @@ def resource(state: ExaminationState) -> str:
             "Let the proxy pass the server's own document on, as it is.",
         )
     # The owner's passphrase goes to this address, so it may be none but the one that was typed.
-    _same("the authorization server", servers[0], state.origin)
-    state.issuer = state.origin
+    _same("the authorization server", servers[0], state.address)
+    state.issuer = state.address
     return f"resource is {state.mcp_url}"
 
 
 def root(state: ExaminationState) -> str:
     """Read what is guarded at the root, where some agents look instead."""
-    document = json_of(state.wire.get(state.origin + RESOURCE_PATH), RESOURCE_PATH)
-    _same("the resource at the root", document.get("resource"), state.origin)
-    return f"resource is {state.origin}"
+    place = state.well_known(RESOURCE_PATH, state.address)
+    document = json_of(state.wire.get(place), urlsplit(place).path)
+    _same("the resource at the root", document.get("resource"), state.address)
+    return f"resource is {state.address}"
 
 
 def server(state: ExaminationState) -> str:
     """Read how the authorization server is used."""
-    document = json_of(state.wire.get(state.issuer + SERVER_PATH), SERVER_PATH)
+    place = state.well_known(SERVER_PATH, state.issuer)
+    document = json_of(state.wire.get(place), urlsplit(place).path)
     _same("the issuer", document.get("issuer"), state.issuer)
     for name in ENDPOINTS:
         place = str(document.get(name, ""))
@@ -233,7 +235,7 @@ def forwarded(state: ExaminationState) -> str:
 
 
 def _resource_url(state: ExaminationState) -> str:
-    return state.origin + RESOURCE_PATH + _path(state)
+    return state.well_known(RESOURCE_PATH, state.mcp_url)
 
 
 def _path(state: ExaminationState) -> str:

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from itertools import takewhile
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from pdpp.authz.requester import agent_id
 from pdpp.doctor.finding import StepBroken, StepUntried
@@ -19,12 +19,11 @@ class ByPassphrase:
         self._wire = wire
         self._passphrase = passphrase
         self._cookies: dict[str, str] = {}
-        self._origin = ""
+        self._address = ""
 
     def approve(self, consent_url: str) -> str:
         """Approve one field of one stream for a day; return where the browser would be sent."""
-        parts = urlsplit(consent_url)
-        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._address = consent_url.rpartition("/consent/")[0]
         fields = inputs(self._log_in(consent_url))
         chosen = _least(self._opened(consent_url, fields))
         drawn = self._post(consent_url, fields, [*chosen, Input("action", "update")])
@@ -62,11 +61,11 @@ class ByPassphrase:
         """Take back everything that a client holds, on the page of the agent, and log out."""
         if not self._cookies:
             return
-        url = f"{self._origin}/agents/{agent_id(client_id)}"
+        url = f"{self._address}/agents/{agent_id(client_id)}"
         fields = inputs(self._get(url))
         yes = Input("confirm", self._passphrase)
         self._post(url, fields, [Input("revoke", "client:"), yes])
-        self._post(f"{self._origin}/logout", fields, [])
+        self._post(f"{self._address}/logout", fields, [])
 
     def _get(self, url: str) -> TimedReply:
         return self._kept(self._wire.ask("GET", url, self._headers()))

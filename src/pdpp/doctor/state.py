@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pdpp.credentials import plain_address
 from pdpp.doctor.wire import TimedReply, Wire
 
+MCP_PATH = "/mcp"
 CALLBACK = "http://127.0.0.1/pdpp-doctor/callback"
 """Where a code would go; nobody listens there, because the address itself tells it."""
 
@@ -59,6 +60,15 @@ class ExaminationState:
         return f"{parts.scheme}://{parts.netloc}"
 
     @property
+    def address(self) -> str:
+        """Return the address of the server, which has a path where owners share a host name."""
+        return self.mcp_url.removesuffix(MCP_PATH)
+
+    def well_known(self, name: str, of: str) -> str:
+        """Return where the metadata of an address is: between its host and its path."""
+        return f"{self.origin}{name}{urlsplit(of).path}"
+
+    @property
     def secure(self) -> bool:
         """Tell whether the address is one of https."""
         return self.mcp_url.startswith("https://")
@@ -70,5 +80,4 @@ class ExaminationState:
 
 def mcp_url(text: str) -> str:
     """Return the address that agents are given, from that or from the server's own."""
-    parts = urlsplit(plain_address(text))
-    return f"{parts.scheme}://{parts.netloc}{parts.path or '/mcp'}"
+    return plain_address(text).removesuffix(MCP_PATH) + MCP_PATH

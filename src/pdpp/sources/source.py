@@ -95,7 +95,7 @@ class ExportPart:
 class GrowingPart:
     """A piece that is only ever added to at its end, such as a log.
 
-    Its reader yields resume points, and a later import begins at the last one.
+    Its reader yields resume points. A watch, and an interrupted import, begin at the last one.
     """
 
     entry: FileEntry

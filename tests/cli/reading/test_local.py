@@ -57,6 +57,9 @@ def test_a_cursor_of_one_run_is_good_in_the_next(full: Path, tmp_path: Path) -> 
     ]
     lines.write_text("".join(json.dumps(line) + "\n" for line in more))
     pdpp_here("ingest", str(lines), "--connection", "cin_diary", "--stream", "entries", data=full)
+    shown = pdpp_here("read", "--data", str(full), "records", "entries", "--limit", "2").out
+    [following] = [line for line in shown.splitlines() if line.startswith("next: ")]
+    assert following.endswith(f"--data {shlex.quote(str(full))}")
     ask = ("read", "records", "entries", "--limit", "2", "--json")
     first = pdpp_here(*ask, data=full).document
     second = pdpp_here(*ask, "--cursor", first["next_cursor"], data=full).document

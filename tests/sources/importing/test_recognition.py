@@ -9,7 +9,8 @@ from tests.sources.kit import zipped
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources import registry
-from pdpp.sources.importing.recognition import recognise_export
+from pdpp.sources.importing.claims import look_at
+from pdpp.sources.importing.recognition import ask_source, recognise_export
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.registry import BrokenPlugin
 from pdpp.sources.source import (
@@ -153,3 +154,37 @@ def test_a_chosen_source_may_be_the_owners_own(tree: Tree) -> None:
         recognise_export(
             tree, OwnerChoices(), "mine", [Opinion("mine", ExportRefusal("not like this"))]
         )
+
+
+def test_a_source_that_fails_in_its_own_code_keeps_no_other_from_being_asked(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Opinion("rides", NameError("name 'x' is not defined"))
+    assert asked(tree, monkeypatch, broken, Opinion("b", SURE)) == "b"
+    words = asked(tree, monkeypatch, broken)
+    assert words.startswith("Rides failed with NameError in test_recognition.py line ")
+    assert "not defined" not in words
+
+
+def test_a_source_that_stumbles_is_told_where_its_owner_named_it(tree: Tree) -> None:
+    stumbling = Opinion("rides", KeyError("Nora"))
+    assert ask_source(stumbling, tree, OwnerChoices()) is None
+    told = ask_source(stumbling, tree, OwnerChoices(chosen=True))
+    assert isinstance(told, ExportRefusal)
+    assert told.message.startswith("Rides failed with KeyError in test_recognition.py line ")
+
+
+def test_what_a_source_refuses_by_itself_stays_as_it_is(tree: Tree) -> None:
+    with pytest.raises(ImportRefused, match="no such zone"):
+        ask_source(Opinion("rides", ImportRefused("no such zone")), tree, OwnerChoices())
+
+
+def test_a_source_whose_parts_fail_loses_none_of_the_others(tree: Tree) -> None:
+    class Partless(Opinion):
+        def parts(self, tree: Tree, found: Recognition) -> Iterable[ExportPart]:
+            raise RuntimeError(f"{tree} {found}")
+
+    piece = look_at(tree, OwnerChoices(), [Partless("rides", SURE), Opinion("b", SURE)])
+    assert [claim.claimed.export.source.connector_key for claim in piece.kept] == ["b"]
+    [words] = piece.refusals
+    assert words.startswith("Rides failed with RuntimeError in test_recognition.py line ")

@@ -28,7 +28,8 @@ def same_command(**changed: Any) -> str:
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        given = source is click.core.ParameterSource.COMMANDLINE
+        # What is carried may have stood before the name of the command.
+        given = source is click.core.ParameterSource.COMMANDLINE or name in _CARRIED
         value = context.params.get(name) if given else None
         if isinstance(parameter, click.Argument):
             words += _several(value)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from pdpp.model.errors import DamagedFile
+from pdpp.model.errors import DamagedFile, PdppError
 from pdpp.sources.importing.owners import owned_parts
-from pdpp.sources.importing.recognition import RecognisedExport, ask_source
+from pdpp.sources.importing.recognition import RecognisedExport, ask_source, source_failure
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import Tree, common_folder
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
@@ -93,6 +93,10 @@ def _claims(tree: Tree, choices: OwnerChoices, source: Source) -> Iterator[Claim
                     yield _claim(part, source, recognition)
     except DamagedFile as problem:
         yield ExportRefusal(problem.message, damaged=True)
+    except PdppError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - a stranger's source may fail in any way
+        yield source_failure(source, problem)
 
 
 def _claim(tree: Tree, source: Source, recognition: Recognition) -> Claim:

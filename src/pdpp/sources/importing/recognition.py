@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
+from traceback import extract_tb
 
-from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.model.errors import DamagedFile, ImportRefused, PdppError
 from pdpp.sources import registry
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree
@@ -62,14 +64,26 @@ def ask_source(
 ) -> Recognition | ExportRefusal | None:
     """Return what a source says of an export: damage is refused, what it stumbles over is not its.
 
-    One source that fails keeps no other from being asked.
+    One source that fails keeps no other from being asked. Where the owner named the source, and
+    where it fails as no reader of files does, it is told where it failed.
     """
     try:
         return source.recognise(tree, choices)
     except DamagedFile as problem:
         return ExportRefusal(problem.message, damaged=True)
-    except SURPRISES:
-        return None
+    except PdppError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - a stranger's source may fail in any way
+        if isinstance(problem, SURPRISES) and not choices.chosen:
+            return None
+        return source_failure(source, problem)
+
+
+def source_failure(source: Source, problem: Exception) -> ExportRefusal:
+    """Return what is told of a source that failed: the error and its line, never the content."""
+    last = extract_tb(problem.__traceback__)[-1]
+    place = f"{PurePath(last.filename).name} line {last.lineno}"
+    return ExportRefusal(f"{source.label} failed with {type(problem).__name__} in {place}")
 
 
 def _ask(

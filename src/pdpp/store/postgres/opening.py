@@ -4,6 +4,7 @@ from typing import Any
 
 import psycopg
 
+from pdpp.model.errors import StoreError
 from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.migration import migrate
@@ -82,7 +83,19 @@ def prepare(url: str) -> None:
 
 
 def _make_role(raw: "psycopg.Connection[Any]") -> None:
-    known = raw.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (schema.ROLE,)).fetchone()
-    if known is None:
-        raw.execute(f"CREATE ROLE {schema.ROLE} NOLOGIN")
-    raw.execute(f"GRANT {schema.ROLE} TO CURRENT_USER")
+    """Make the role of the sessions, and be a member of it; an administrator may have done both."""
+    is_member = raw.execute(
+        "SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = %s", (schema.ROLE,)
+    ).fetchone()
+    if is_member == (True,):
+        return
+    try:
+        if is_member is None:
+            raw.execute(f"CREATE ROLE {schema.ROLE} NOLOGIN")
+        raw.execute(f"GRANT {schema.ROLE} TO CURRENT_USER")
+    except psycopg.errors.InsufficientPrivilege:
+        make = f"CREATE ROLE {schema.ROLE} NOLOGIN; " if is_member is None else ""
+        raise StoreError(
+            f"the database's user {raw.info.user} may not make roles; have an administrator run: "
+            f"{make}GRANT {schema.ROLE} TO {raw.info.user};"
+        ) from None
