@@ -239,6 +239,20 @@ def test_words_that_hold_a_question_of_another_language_together_are_not_looked_
     assert "nha" in words("nhà của tôi ở đâu")
 
 
+def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:
+    code, door = parse_question("the code of our door", TODAY).words
+    # French cuts off the "e".
+    assert 0 < dict(code.guesses)["cod"] < code.weight
+    assert "cod" not in dict(code.terms)
+    assert "doo" not in door.own
+    # What other languages make of a word is no such guess where English has a word like it.
+    (pasta,) = parse_question("where is the pasta", TODAY).words
+    assert "past" not in pasta.own
+    # Nor is a stem of a name or code that no table knows.
+    (code_name,) = parse_question("where is the vaspise", TODAY).words
+    assert not code_name.guesses
+
+
 @pytest.mark.parametrize(
     "q",
     [

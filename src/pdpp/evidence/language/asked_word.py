@@ -56,6 +56,9 @@ _LONG_NUMBER = range(7, 16)
 _HYPHENATING = ("de", "en")
 """Languages that make words with hyphens. In others these join what holds a question together."""
 PREFIX_WEIGHT = 6.0
+_ELSEWHERE = ("de", "es", "fr", "it", "nl", "pt")
+"""Languages in whose texts a word of another language is looked for too, by its stem there. Each
+takes time, and the stems of others are mostly those of other words."""
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
 )
@@ -257,15 +260,26 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         near = min(own, _english_weight(other))
         if other not in stems:
             related[other] = max(related.get(other, 0), part * near)
+    likely = [(stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems]
+    if own < weight(RARE) and not (guessed or written_in):
+        likely = [(stem, _VARIANT_PART * own) for stem in _elsewhere(piece) if stem not in stems]
     return Word(
         piece,
         tuple((stem, own) for stem in stems),
         tuple(related.items()),
         required=required,
-        guesses=tuple(
-            (stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems
-        ),
+        guesses=tuple(likely),
     )
+
+
+def _elsewhere(piece: str) -> list[str]:
+    """Return what texts of other languages keep of a known word: French ones "cod" of "code".
+
+    A stem that is a word of English would mostly find that word: Italian makes "past" of "pasta".
+    """
+    stems = distinct(stems_of(language)[piece] for language in _ELSEWHERE)
+    kept = [stem for stem in stems if piece.startswith(stem) and _keeps_most(stem, piece)]
+    return [stem for stem in kept if not is_english(stem)]
 
 
 def _frequency(piece: str, languages: Sequence[str]) -> float:
