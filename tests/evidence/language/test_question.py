@@ -239,6 +239,22 @@ def test_words_that_hold_a_question_of_another_language_together_are_not_looked_
     assert "nha" in words("nhà của tôi ở đâu")
 
 
+@pytest.mark.parametrize(
+    ("q", "asked"),
+    [
+        ("taxi stuttgart combien", ["taxi", "stuttgart"]),
+        ("Urlaub Tobias wieviel", ["urlaub", "tobias"]),
+        # Of words that English has too, nobody knows.
+        ("cat manga", ["cat", "manga"]),
+        ("combien", ["combien"]),
+    ],
+)
+def test_a_word_that_only_asks_is_not_looked_for_where_nothing_tells_the_language(
+    q: str, asked: list[str]
+) -> None:
+    assert words(q) == asked
+
+
 def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:
     code, door = parse_question("the code of our door", TODAY).words
     # French cuts off the "e".

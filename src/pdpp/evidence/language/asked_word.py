@@ -128,7 +128,7 @@ def asked_words(
     languages = _languages(around, text)
     guessed = _guessed(around, text, languages[0])
     kept = written
-    if languages[0] != "en" and not required:
+    if not required and (guessed or languages[0] != "en"):
         common = _holds_together if not guessed else _may_hold_together
         kept = [word for word in written if not common(word, languages[0])] or written
     words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
@@ -231,8 +231,10 @@ def _may_hold_together(word: str, language: str) -> bool:
 
     What asks in it may name something in English: "manga books", "Dove soap".
     """
-    shared = len(common_words().votes([word])) >= _SHARED_BY
     named = stems_of("en")[word] in frequencies("en")
+    if language == "en":
+        return not named and any(word in asking for asking in QUESTION_WORDS.values())
+    shared = len(common_words().votes([word])) >= _SHARED_BY
     holds_together = _is_common if named else _holds_together
     return (shared or not is_english(word)) and holds_together(word, language)
 
