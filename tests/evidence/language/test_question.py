@@ -269,6 +269,11 @@ def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:
     assert not code_name.guesses
 
 
+def test_an_ordinal_finds_its_number() -> None:
+    (birthday,) = parse_question("her 70th", TODAY).words
+    assert 0 < dict(birthday.related)["70"] < birthday.weight
+
+
 @pytest.mark.parametrize(
     "q",
     [

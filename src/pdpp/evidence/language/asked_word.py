@@ -4,6 +4,7 @@ A word is stemmed by the language of the question. Where nothing tells that lang
 by all that it may be in, and a word of another script by those that are written in it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -55,6 +56,7 @@ _LONG_NUMBER = range(7, 16)
 """Digits of a number of a phone or an account, which people write in groups."""
 _HYPHENATING = ("de", "en")
 """Languages that make words with hyphens. In others these join what holds a question together."""
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 PREFIX_WEIGHT = 6.0
 _ELSEWHERE = ("de", "es", "fr", "it", "nl", "pt")
 """Languages in whose texts a word of another language is looked for too, by its stem there. Each
@@ -313,6 +315,9 @@ def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
         yield stems[variant], _VARIANT_PART
     for member in members_of(stem):
         yield member, _MEMBER_PART
+    counted = _ORDINAL.fullmatch(piece)
+    if counted is not None:
+        yield counted[1], _VARIANT_PART
 
 
 def word_in_any_language(piece: str) -> Word:
