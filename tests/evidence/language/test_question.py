@@ -269,6 +269,11 @@ def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:
     assert not code_name.guesses
 
 
+@pytest.mark.parametrize("q", ["the bill 3 days ago", "bill vor 3 Tagen"])
+def test_the_number_of_days_that_have_gone_is_no_word_of_a_date(q: str) -> None:
+    assert words(q) == ["bill"]
+
+
 def test_an_ordinal_finds_its_number() -> None:
     (birthday,) = parse_question("her 70th", TODAY).words
     assert 0 < dict(birthday.related)["70"] < birthday.weight
