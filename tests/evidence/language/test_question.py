@@ -240,6 +240,46 @@ def test_words_that_hold_a_question_of_another_language_together_are_not_looked_
 
 
 @pytest.mark.parametrize(
+    ("q", "asked"),
+    [
+        ("taxi stuttgart combien", ["taxi", "stuttgart"]),
+        ("Urlaub Tobias wieviel", ["urlaub", "tobias"]),
+        # Of words that English has too, nobody knows.
+        ("cat manga", ["cat", "manga"]),
+        ("combien", ["combien"]),
+    ],
+)
+def test_a_word_that_only_asks_is_not_looked_for_where_nothing_tells_the_language(
+    q: str, asked: list[str]
+) -> None:
+    assert words(q) == asked
+
+
+def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:
+    code, door = parse_question("the code of our door", TODAY).words
+    # French cuts off the "e".
+    assert 0 < dict(code.guesses)["cod"] < code.weight
+    assert "cod" not in dict(code.terms)
+    assert "doo" not in door.own
+    # What other languages make of a word is no such guess where English has a word like it.
+    (pasta,) = parse_question("where is the pasta", TODAY).words
+    assert "past" not in pasta.own
+    # Nor is a stem of a name or code that no table knows.
+    (code_name,) = parse_question("where is the vaspise", TODAY).words
+    assert not code_name.guesses
+
+
+@pytest.mark.parametrize("q", ["the bill 3 days ago", "bill vor 3 Tagen"])
+def test_the_number_of_days_that_have_gone_is_no_word_of_a_date(q: str) -> None:
+    assert words(q) == ["bill"]
+
+
+def test_an_ordinal_finds_its_number() -> None:
+    (birthday,) = parse_question("her 70th", TODAY).words
+    assert 0 < dict(birthday.related)["70"] < birthday.weight
+
+
+@pytest.mark.parametrize(
     "q",
     [
         *("AirPods Pro", "iPhone plus", "war diary", "men shoes", "die hard"),

@@ -4,6 +4,7 @@ A word is stemmed by the language of the question. Where nothing tells that lang
 by all that it may be in, and a word of another script by those that are written in it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -55,7 +56,11 @@ _LONG_NUMBER = range(7, 16)
 """Digits of a number of a phone or an account, which people write in groups."""
 _HYPHENATING = ("de", "en")
 """Languages that make words with hyphens. In others these join what holds a question together."""
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 PREFIX_WEIGHT = 6.0
+_ELSEWHERE = ("de", "es", "fr", "it", "nl", "pt")
+"""Languages in whose texts a word of another language is looked for too, by its stem there. Each
+takes time, and the stems of others are mostly those of other words."""
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
 )
@@ -125,7 +130,7 @@ def asked_words(
     languages = _languages(around, text)
     guessed = _guessed(around, text, languages[0])
     kept = written
-    if languages[0] != "en" and not required:
+    if not required and (guessed or languages[0] != "en"):
         common = _holds_together if not guessed else _may_hold_together
         kept = [word for word in written if not common(word, languages[0])] or written
     words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
@@ -228,8 +233,10 @@ def _may_hold_together(word: str, language: str) -> bool:
 
     What asks in it may name something in English: "manga books", "Dove soap".
     """
-    shared = len(common_words().votes([word])) >= _SHARED_BY
     named = stems_of("en")[word] in frequencies("en")
+    if language == "en":
+        return not named and any(word in asking for asking in QUESTION_WORDS.values())
+    shared = len(common_words().votes([word])) >= _SHARED_BY
     holds_together = _is_common if named else _holds_together
     return (shared or not is_english(word)) and holds_together(word, language)
 
@@ -257,15 +264,26 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         near = min(own, _english_weight(other))
         if other not in stems:
             related[other] = max(related.get(other, 0), part * near)
+    likely = [(stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems]
+    if own < weight(RARE) and not (guessed or written_in):
+        likely = [(stem, _VARIANT_PART * own) for stem in _elsewhere(piece) if stem not in stems]
     return Word(
         piece,
         tuple((stem, own) for stem in stems),
         tuple(related.items()),
         required=required,
-        guesses=tuple(
-            (stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems
-        ),
+        guesses=tuple(likely),
     )
+
+
+def _elsewhere(piece: str) -> list[str]:
+    """Return what texts of other languages keep of a known word: French ones "cod" of "code".
+
+    A stem that is a word of English would mostly find that word: Italian makes "past" of "pasta".
+    """
+    stems = distinct(stems_of(language)[piece] for language in _ELSEWHERE)
+    kept = [stem for stem in stems if piece.startswith(stem) and _keeps_most(stem, piece)]
+    return [stem for stem in kept if not is_english(stem)]
 
 
 def _frequency(piece: str, languages: Sequence[str]) -> float:
@@ -297,6 +315,9 @@ def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
         yield stems[variant], _VARIANT_PART
     for member in members_of(stem):
         yield member, _MEMBER_PART
+    counted = _ORDINAL.fullmatch(piece)
+    if counted is not None:
+        yield counted[1], _VARIANT_PART
 
 
 def word_in_any_language(piece: str) -> Word:

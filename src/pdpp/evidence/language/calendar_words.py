@@ -79,8 +79,42 @@ _NUMBERS = "a two three four five six seven eight nine ten eleven twelve"
 NUMBERS = {name: number for number, name in enumerate(_NUMBERS.split(), start=1)}
 NUMBERS |= {"one": 1, "couple of": 2}
 
+_NUMBERS_ELSEWHERE = """
+    1: ein eine einem einer un une una um uma een één;
+    2: zwei deux dos dois duas due twee;
+    3: drei trois tres três tre drie;
+    4: vier quatre cuatro quatro quattro;
+    5: fünf cinq cinco cinque vijf;
+    6: sechs six seis sei zes
+"""
+
+NUMBERS_ELSEWHERE = _with_plain(
+    {
+        name: int(number)
+        for number, _, names in (line.partition(":") for line in _NUMBERS_ELSEWHERE.split(";"))
+        for name in names.split()
+    }
+)
+"""Small numbers as other languages count days, weeks and months that have gone."""
+
+_STRETCHES = """
+    day: tag tage tagen jour jours día días dia dias giorno giorni dag dagen;
+    week: woche wochen semaine semaines semana semanas settimana settimane week weken;
+    month: monat monate monaten mois mes meses mês mese mesi maand maanden;
+    year: jahr jahre jahren an ans année années año años ano anos anno anni jaar
+"""
+
+STRETCHES = _with_plain(
+    {
+        name: unit.strip()
+        for unit, _, names in (line.partition(":") for line in _STRETCHES.split(";"))
+        for name in names.split()
+    }
+)
+"""Days, weeks, months and years in other languages, as they follow a number."""
+
 _DAYS_AGO = """
-    -1: tomorrow amanhã domani jutro;
+    -1: tomorrow demain amanhã domani jutro;
     0: today heute hoy aujourd'hui hoje oggi vandaag dzisiaj dziś bugün idag;
     1: yesterday gestern ayer ontem ieri gisteren wczoraj dün igår;
     2: vorgestern anteayer avant-hier anteontem eergisteren przedwczoraj

@@ -261,7 +261,7 @@ def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
     for number, moment in enumerate(named, start=1):
         written = pieces(text[slice(*moment.span)])
         date_words = [word for word in written if word.isdecimal() or word in MONTHS]
-        if date_words and not moment.loose:
+        if date_words and not (moment.loose or moment.counted):
             dated = asked_words([text], date_words)
             if moment.unit in (Unit.DAY, Unit.DAY_OF_YEAR):
                 term = date_apart(moment.start.day, moment.start.month)

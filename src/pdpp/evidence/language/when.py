@@ -14,8 +14,10 @@ from pdpp.evidence.language.calendar_words import (
     DAYS_AGO,
     MONTHS,
     NUMBERS,
+    NUMBERS_ELSEWHERE,
     RELATIVE,
     SEASONS,
+    STRETCHES,
     WEEKDAYS,
     with_usual_letters,
 )
@@ -38,7 +40,8 @@ class Moment(NamedTuple):
 
     Of a day or month of any year the year of both means nothing. ``loose`` is a month without a
     word such as "in" before it, or a day of the week: the word may mean something else or stand in
-    a text, and is looked for as well.
+    a text, and is looked for as well. The number of a ``counted`` one, as "3 days ago", is no part
+    of a date that a text may hold.
     """
 
     unit: Unit
@@ -46,6 +49,7 @@ class Moment(NamedTuple):
     end: date
     span: tuple[int, int]
     loose: bool = False
+    counted: bool = False
 
     @property
     def recurs(self) -> bool:
@@ -65,10 +69,12 @@ _SEASON = "|".join(SEASONS)
 _WEEKDAY = "|".join(WEEKDAYS)
 _LAST = "last|past|letzten|vorigen|vorige|zeszły|ostatni|geçen|gecen"
 _PAST = "pasado|passado|passada|dernier|scorso|scorsa"
+_TO_COME = "prochain|próximo|que viene|que vem|prossimo"
 _COMING = "this|next|coming|nächsten|diesen|kommenden|próximo|próxima|volgende|najbliższy|gelecek"
-_TH = r"(?:st|nd|rd|th|\.)?"
+_TH = r"(?:st|nd|rd|th|er|\.)?"
 _OF = r"(?:\s+(?:of|de|del|di))?"
 _COUNT = r"(\d{1,3}|" + "|".join(NUMBERS) + ")"
+_COUNT_ELSEWHERE = rf"(\d{{1,3}}|{'|'.join(NUMBERS_ELSEWHERE)})\s+({'|'.join(STRETCHES)})"
 _ALONE, _ENDS = r"(?<!\w)(?<!\w-)", r"(?!-?\w)"
 """Around the numbers of a date: in "INV-2024-12" and "2024-12-0113" they are parts of a code."""
 _Find = Callable[["re.Match[str]", date], tuple[Unit, date, date] | None]
@@ -159,8 +165,17 @@ def _back(unit: str, back: int, today: date) -> tuple[Unit, date, date] | None:
 
 def _ago(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
     text = match[1].lower()
-    count = int(text) if text.isdecimal() else NUMBERS[text]
-    unit = match[2].lower()
+    return _counted_back(int(text) if text.isdecimal() else NUMBERS[text], match[2].lower(), today)
+
+
+def _ago_elsewhere(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    text = match[1].lower()
+    count = int(text) if text.isdecimal() else NUMBERS_ELSEWHERE[text]
+    return _counted_back(count, STRETCHES[match[2].lower()], today)
+
+
+def _counted_back(count: int, unit: str, today: date) -> tuple[Unit, date, date] | None:
+    """Return the day, week, month or year so many ago."""
     try:
         if unit == "day":
             return _days(Unit.DAY, today - timedelta(days=count))
@@ -232,20 +247,25 @@ _RULES: tuple[tuple[str, _Find], ...] = (
         lambda m, today: _days(Unit.DAY, today - timedelta(days=DAYS_AGO[m[1].lower()])),
     ),
     (rf"\b{_COUNT}\s+(day|week|month|year)s?\s+ago\b", _ago),
+    (rf"\b(?:vor|il\s+y\s+a|hace|há)\s+{_COUNT_ELSEWHERE}\b", _ago_elsewhere),
+    (rf"\b{_COUNT_ELSEWHERE}\s+(?:fa|geleden)\b", _ago_elsewhere),
     (rf"\b(?:{_LAST})\s+({_WEEKDAY})\b", _weekday),
     (rf"\b({_WEEKDAY})\s+(?:{_PAST})\b", _weekday),
     (rf"\b(?:{_COMING})\s+({_WEEKDAY})\b", _coming_weekday),
+    (rf"\b({_WEEKDAY})\s+(?:{_TO_COME})\b", _coming_weekday),
     (rf"\b(?:on|am|op|el|em|na|w|we)\s+({_WEEKDAY})\b", _on_weekday),
     (r"\b(" + "|".join(RELATIVE).replace(" ", r"\s+") + r")(?!\w)", _relative_phrase),
     (rf"{_ALONE}({_LOOSE_MONTH}){_ENDS}", _loose_month),
 )
+_CUES = "last this next ago vor il hace há fa geleden"
 _HINTS = frozenset(
     word
-    for text in ("last this next ago", *MONTHS, *WEEKDAYS, *DAYS_AGO, *RELATIVE)
+    for text in (_CUES, *MONTHS, *WEEKDAYS, *DAYS_AGO, *RELATIVE)
     for word in re.findall(r"\w+", text)
 )
 """Words of which every time expression without a number holds one; most questions hold none."""
 _LOOSE = (_loose_month, _on_weekday)
+_COUNTED = (_ago, _ago_elsewhere)
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), find) for pattern, find in _RULES)
 
 
@@ -262,8 +282,9 @@ def moments(text: str, today: date) -> list[Moment]:
                 continue
             named = find(place, today)
             if named is not None:
-                loose = find in _LOOSE
-                expressions.append(Moment(*named, (start, end), loose))
+                place_of = (start, end)
+                loose, counted = find in _LOOSE, find in _COUNTED
+                expressions.append(Moment(*named, place_of, loose, counted))
     return expressions
 
 
