@@ -181,10 +181,23 @@ def _settle(tree: Tree, claims: list[Claim], refusals: list[str]) -> list[Claim]
 
 def _covers(tree: Tree, certain: Claim, likely: Claim) -> bool:
     """Tell whether files lie inside an export that is certain, where they belong to it."""
-    root = certain.root
-    if not root:
+    if not certain.root:
         return tree.kind != "folder" or not likely.names
-    return all(name.startswith(f"{root}/") for name in likely.names)
+    inside = tuple(f"{folder}/" for folder in _own_folders(certain))
+    return all(name.startswith(inside) for name in likely.names)
+
+
+def _own_folders(claim: Claim) -> set[str]:
+    """Return the folders of an export, whose files do not lie at the top.
+
+    The folder around all files may hold anything, if these are of several exports, such as two
+    chats or the statements of two months: then each has a folder in it.
+    """
+    folders = {name.rpartition("/")[0] for name in claim.names}
+    if claim.claimed.export.source.lies_among_others or claim.root in folders:
+        return folders
+    start = len(claim.root) + 1
+    return {folder[:start] + folder[start:].partition("/")[0] for folder in folders}
 
 
 def _ambiguous(tree: Tree, claims: list[Claim]) -> str:
