@@ -180,24 +180,15 @@ def _settle(tree: Tree, claims: list[Claim], refusals: list[str]) -> list[Claim]
 
 
 def _covers(tree: Tree, certain: Claim, likely: Claim) -> bool:
-    """Tell whether files lie inside an export that is certain, where they belong to it."""
+    """Tell whether files lie inside an export that is certain, where they belong to it.
+
+    The folder around all files of a claim may hold anything, if these are of several exports, such
+    as two chats or the statements of two months. What belongs to one lies in the folders of these.
+    """
     if not certain.root:
         return tree.kind != "folder" or not likely.names
-    inside = tuple(f"{folder}/" for folder in _own_folders(certain))
+    inside = tuple({f"{name.rpartition('/')[0]}/" for name in certain.names})
     return all(name.startswith(inside) for name in likely.names)
-
-
-def _own_folders(claim: Claim) -> set[str]:
-    """Return the folders of an export, whose files do not lie at the top.
-
-    The folder around all files may hold anything, if these are of several exports, such as two
-    chats or the statements of two months: then each has a folder in it.
-    """
-    folders = {name.rpartition("/")[0] for name in claim.names}
-    if claim.claimed.export.source.lies_among_others or claim.root in folders:
-        return folders
-    start = len(claim.root) + 1
-    return {folder[:start] + folder[start:].partition("/")[0] for folder in folders}
 
 
 def _ambiguous(tree: Tree, claims: list[Claim]) -> str:
