@@ -129,6 +129,19 @@ def test_statements_of_two_months_hide_no_table_in_the_folder_around_them(
     assert SAMPLES[other].source in keys(discovery)
 
 
+def test_a_channel_saved_in_two_months_comes_in_whole_beside_other_exports(tmp_path: Path) -> None:
+    channel = SAMPLES["discord: DiscordChatExporter"]
+    alone, beside = Home(tmp_path / "alone"), Home(tmp_path / "beside")
+    beside.seal_like(alone)
+    for month, files in (("1", channel.earlier), ("2", channel.files)):
+        alone.bring(channel.folder(tmp_path / "months" / month, files))
+        channel.folder(tmp_path / "e" / "Backups" / month / "chats", files)
+        SAMPLES["codex: lines with payloads"].folder(tmp_path / "e" / "Backups" / month / "logs")
+    beside.run(tmp_path / "e", "--yes")
+    records = beside.records()
+    assert {key: records.get(key) for key in alone.records()} == alone.records()
+
+
 def test_chats_in_folders_of_their_own_hide_no_table_beside_them(tmp_path: Path) -> None:
     place = tmp_path / "e" / "Chats"
     for number in (1, 2):
