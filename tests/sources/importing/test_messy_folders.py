@@ -1,5 +1,6 @@
 """Folders of downloads as people have them: everything is found, once, and in the right account."""
 
+import itertools
 import json
 import shlex
 import zipfile
@@ -43,6 +44,14 @@ SAME_TIME = {
 }
 """Samples of which nothing says which month is the later one."""
 PEOPLE = vcard.book(vcard.plain("Ana"))
+
+
+CHAT_OF_TELEGRAM = {
+    "type": "personal_chat",
+    "messages": [
+        {"id": 1, "type": "message", "date": "2026-01-01T10:00:00", "from": "Bo", "text": "Ahoy"}
+    ],
+}
 
 
 def held(discovery: Discovery, source: str) -> list[tuple[str, str, int]]:
@@ -102,6 +111,47 @@ def test_an_export_brings_in_the_same_beside_another(name: str, form: str, tmp_p
             assert {source, other} <= set(keys(discovery)), (other, discovery.unknown)
             if source != "whatsapp":  # It knows a chat by its folder.
                 assert held(discovery, source) == alone, other
+
+
+@pytest.mark.parametrize(
+    "other", ["bank_ofx: SGML", "opencode: a database", "mail: an mbox of Gmail"]
+)
+def test_statements_of_two_months_hide_no_table_in_the_folder_around_them(
+    other: str, tmp_path: Path
+) -> None:
+    table = SAMPLES["bank_csv: Mint, whose amounts have no sign"]
+    for month, name in itertools.product("12", (table.name, other)):
+        sample = SAMPLES[name]
+        files = sample.earlier if month == "1" else sample.files
+        sample.folder(tmp_path / "e" / "Backups" / month / sample.source, files)
+    discovery = look(tmp_path / "e")
+    assert keys(discovery).count("bank_csv") == 2
+    assert SAMPLES[other].source in keys(discovery)
+
+
+def test_a_channel_saved_in_two_months_comes_in_whole_beside_other_exports(tmp_path: Path) -> None:
+    channel = SAMPLES["discord: DiscordChatExporter"]
+    alone, beside = Home(tmp_path / "alone"), Home(tmp_path / "beside")
+    beside.seal_like(alone)
+    for month, files in (("1", channel.earlier), ("2", channel.files)):
+        alone.bring(channel.folder(tmp_path / "months" / month, files))
+        channel.folder(tmp_path / "e" / "Backups" / month / "chats", files)
+        SAMPLES["codex: lines with payloads"].folder(tmp_path / "e" / "Backups" / month / "logs")
+    beside.run(tmp_path / "e", "--yes")
+    records = beside.records()
+    assert {key: records.get(key) for key in alone.records()} == alone.records()
+
+
+def test_chats_in_folders_of_their_own_hide_no_table_beside_them(tmp_path: Path) -> None:
+    place = tmp_path / "e" / "Chats"
+    for number in (1, 2):
+        document = {**CHAT_OF_TELEGRAM, "id": number, "name": f"Chat {number}"}
+        folder = place / f"ChatExport_{number}"
+        (folder / "files").mkdir(parents=True)
+        (folder / "result.json").write_bytes(json_bytes(document))
+        (folder / "files" / "table.md").write_text("# sent in the chat")
+    SAMPLES["bank_csv: Mint, whose amounts have no sign"].folder(place)
+    assert keys(look(tmp_path / "e")) == ["bank_csv", "telegram"]
 
 
 def test_encrypted_chats_come_in_beside_the_archive_of_the_same_service(tmp_path: Path) -> None:

@@ -184,11 +184,15 @@ def _settle(tree: Tree, claims: list[Claim], refusals: list[str]) -> list[Claim]
 
 
 def _covers(tree: Tree, certain: Claim, likely: Claim) -> bool:
-    """Tell whether files lie inside an export that is certain, where they belong to it."""
-    root = certain.root
-    if not root:
+    """Tell whether files lie inside an export that is certain, where they belong to it.
+
+    The folder around all files of a claim may hold anything, if these are of several exports, such
+    as two chats or the statements of two months. What belongs to one lies in the folders of these.
+    """
+    if not certain.root:
         return tree.kind != "folder" or not likely.names
-    return all(name.startswith(f"{root}/") for name in likely.names)
+    inside = tuple({f"{name.rpartition('/')[0]}/" for name in certain.names})
+    return all(name.startswith(inside) for name in likely.names)
 
 
 def _ambiguous(tree: Tree, claims: list[Claim]) -> str:

@@ -88,6 +88,17 @@ class Discord(Source):
         for channel in exported_channels(tree):
             yield ExportPart(channel.entries[0], partial(read_channel, tree, channel))
 
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return what lies beside the parts, and every file of a channel with those sent in it.
+
+        A channel is one part, whose further files may lie in other folders.
+        """
+        own = set(super().belongings(tree, recognition))
+        for channel in exported_channels(tree):
+            for entry in channel.entries:
+                own |= {entry.name, f"{entry.name}_Files"}
+        return own
+
 
 def _owner(tree: Tree) -> Mapping[str, Any]:
     """Return whose package it is.
