@@ -103,6 +103,7 @@ def test_what_nothing_describes_goes_when_it_has_settled(
     folder, upload = dropped(tmp_path, clock())
     left = folder.root(upload).parent
     (left / "manifest.json").unlink()
+    (left.parent / "of somebody else").write_text("")
     at = clock() // SECOND
     os.utime(left, (at, at))
     swept(kind, folder)
@@ -110,6 +111,8 @@ def test_what_nothing_describes_goes_when_it_has_settled(
     clock.advance(7_200)
     swept(kind, folder)
     assert not left.exists()
+    assert kind.wanted is not None
+    assert not kind.wanted()
 
 
 def test_what_is_never_imported_goes_sooner_from_an_encrypted_store(

@@ -23,6 +23,7 @@ MADE_ONCE = {
     "evidence/language/tables.py:related_words": "one table of the package",
     "evidence/language/word_parts.py:_month_terms": "one for each month",
     "pages/imports/import_page.py:_guide": "how to export from each format that is installed",
+    "pages/imports/upload.py:_described": "the last two uploads, as they are described",
     "pages/template.py:_brand": "the icon of the package",
     "pages/template.py:_environment": "the templates",
     "pages/template.py:asset_path": "one for each file of the package",

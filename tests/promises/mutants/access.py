@@ -416,6 +416,18 @@ MUTANTS = (
     ),
     Mutant(
         STAYS,
+        "revives with a confirmation what was revoked meanwhile",
+        (
+            (
+                "pdpp.store.tables.vault.holding:unended",
+                lambda _: lambda db: ("revoked_at IS NULL", ()),
+            ),
+        ),
+        ("tests/store/sqlite/test_revocations.py",),
+        embedded=True,
+    ),
+    Mutant(
+        STAYS,
         "shows one of two merged accounts through the limits of the other",
         (("pdpp.authz.account_changes:in_common", lambda _: lambda one, other: one),),
         ("tests/authz/test_account_changes.py",),

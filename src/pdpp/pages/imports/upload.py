@@ -213,10 +213,11 @@ class UploadFolder:
 
     def leftovers(self, now: int) -> Iterator[Path]:
         """Yield folders without a description: of a write and a removal at the same moment."""
-        for folder in self._folder.glob("*"):
+        for folder in self._folder.glob("*/"):
             with suppress(FileNotFoundError):
                 age = now - folder.stat().st_mtime_ns // 1_000
-                if age > _SETTLED and self._read(folder / _MANIFEST) is None:
+                own = _ID.match(folder.name) is not None
+                if own and age > _SETTLED and self._read(folder / _MANIFEST) is None:
                     yield folder
 
     def sweep(self, now: int) -> None:
