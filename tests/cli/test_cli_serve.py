@@ -121,6 +121,10 @@ def test_a_public_address_is_the_one_the_server_tells(diary: Path, tmp_path: Pat
         metadata = served.get("/.well-known/oauth-protected-resource", "none").json()
         assert metadata["resource"] == "https://data.example"
         assert served.url.startswith("http://127.0.0.1:")
+        greeted(served)
+        greeting = served.out.read_text()
+        assert "Agents connect to https://data.example/mcp\n" in greeting
+        assert "You approve them on https://data.example/agents\n" in greeting
 
 
 def test_a_rate_limit_is_kept(diary: Path, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_every_worker_of_every_server_tells_and_one_that_is_killed_is_silent(
         numbers = fleet(tmp_path, "--prometheus").out
         name = known(store)[one.process.pid].name
         assert f'pdpp_worker_up{{worker="{name}"}} 0' in numbers
+        assert f'pdpp_worker_ready{{worker="{name}"}} 0' in numbers
         # No server tells it: neither to strangers nor to the owner of one store.
         for path in ("/fleet", "/metrics"):
             assert name not in other.get(path, token).text

@@ -51,6 +51,8 @@ class Ready:
     owner_url: str | None = None
     """The owner's own address, where it is not the one that agents are given."""
     all_owners: bool = False
+    public_url: str | None = None
+    """The address that agents and people are given, where a setting names it."""
 
     def document(self) -> dict[str, str]:
         """Return the content of the ready file."""
@@ -69,7 +71,7 @@ class Ready:
             ]
         lines = [
             f"PDPP answers on {self.url} with the data in {self.place}",
-            f"Agents connect to {self.url}{MCP_PATH}",
+            f"Agents connect to {self.public_url or self.url}{MCP_PATH}",
             *self._to_the_owner(),
             "",
         ]
@@ -102,7 +104,7 @@ class Ready:
 
     def _to_the_owner(self) -> list[str]:
         """Return how the owner decides what agents may read."""
-        page = f"{self.owner_url or self.url}/agents"
+        page = f"{self.owner_url or self.public_url or self.url}/agents"
         private = (
             []
             if self.owner_url is None
@@ -194,7 +196,9 @@ def serve(
             tokens = seed(store, settings) if demo else None
             place = str(data if database is None else database)
             owner_url = _owner_url(url, private_host(store.vault), settings)
-            ready = Ready(url, place, tokens, begin_setup(store.vault), owner_url)
+            public_url = settings.origin if settings.public else None
+            setup_code = begin_setup(store.vault)
+            ready = Ready(url, place, tokens, setup_code, owner_url, public_url=public_url)
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
                 app = make_app(store, settings, data=data)

@@ -85,18 +85,17 @@ def replica_lines(use: ReplicaUse | None) -> Iterator[str]:
 
 def worker_lines(workers: Sequence[WorkerReport], now: int, late: int) -> Iterator[str]:
     """Yield the numbers of every worker of a fleet, by its name."""
+
+    def is_up(worker: WorkerReport) -> bool:
+        return now - worker.seen_at <= late
+
     kinds: tuple[tuple[str, str, str, Callable[[WorkerReport], float]], ...] = (
-        (
-            "pdpp_worker_up",
-            "gauge",
-            "Whether it told of itself lately.",
-            lambda w: now - w.seen_at <= late,
-        ),
+        ("pdpp_worker_up", "gauge", "Whether it told of itself lately.", is_up),
         (
             "pdpp_worker_ready",
             "gauge",
-            "Whether all its parts do their work.",
-            lambda w: not w.failing,
+            "Whether it did, and all its parts do their work.",
+            lambda w: is_up(w) and not w.failing,
         ),
         ("pdpp_worker_requests_total", "counter", "Requests it answered.", lambda w: w.requests),
         ("pdpp_worker_failures_total", "counter", "Of these, failures.", lambda w: w.failures),

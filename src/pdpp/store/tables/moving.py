@@ -101,7 +101,9 @@ def begun(target: MovingSide, tables: Sequence[MovedTable], name: str) -> dict[s
     state = target.state()
     if state is None:
         if not target.is_empty(tables):
-            raise StoreError("the target holds records or grants already; choose an empty one")
+            raise StoreError(
+                "the target holds records, grants or a passphrase already; choose an empty one"
+            )
         return {"table": 0, "after": None}
     place: dict[str, Any] = orjson.loads(state)
     if place["source"] != name:
