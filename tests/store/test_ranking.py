@@ -17,6 +17,7 @@ from pdpp.store.meaning import TextVector
 from pdpp.store.query import SearchQuery
 from pdpp.store.ranking.impact import LARGEST, impacts_of
 from pdpp.store.ranking.nearest import distance
+from pdpp.store.ranking.refine import BEST
 from pdpp.store.scope import Reach
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
@@ -472,6 +473,21 @@ def test_who_is_spoken_to_counts_where_two_people_are_asked_for(world: World) ->
     assert found["called"] >= found["alone"]
     one = scores(world, world.reach(), "what was the tent that Maya had")
     assert one["called"] < one["alone"]
+
+
+def test_a_reply_is_raised_however_much_else_its_speaker_says(world: World) -> None:
+    reply = "With the sand from the beach and a drop of vinegar, just as my grandmother did it."
+    remark = "We walked along the harbour again and talked of nothing but the weather of the week."
+    rest = {f"r{at}": message(at % 60, "Maya", remark, f"c{at}") for at in range(BEST)}
+    chat(world).put(
+        {
+            **{key: {**told, "at": f"2026-03-{told['at'][8:]}"} for key, told in rest.items()},
+            "question": message(1, "Theo", "How do you get it clean then?", "home"),
+            "reply": message(2, "Maya", reply, "home"),
+        }
+    )
+    found = scores(world, world.reach(), "how does Maya clean silver teapots and kettles")
+    assert max(found, key=found.__getitem__) == "reply"
 
 
 def modelled_scores(messages: dict[str, dict[str, Any]], q: str) -> dict[str, int]:

@@ -285,14 +285,32 @@ class Bonus:
             return self._kinds
         return self.actors() if self._kinds is None else self.actors() | self._kinds
 
+    def of_actors(self, rows: Longs) -> Floats:
+        """Return what some rows get for the names that their actors bear."""
+        gains = np.zeros(len(rows))
+        self._give_actors(gains, rows)
+        return gains
+
+    def most_of_actors(self) -> float:
+        """Return what a row gets at most for the names that its actor bears."""
+        return 0.0 if self._names is None else float(_gain(self._names.max(keepdims=True))[0])
+
     def give(self, values: Floats, rows: Longs | slice) -> None:
         """Add what some rows get to their scores."""
+        self._give_actors(values, rows)
+        if self._kinds is not None:
+            values[self._kinds[rows]] += KIND_BONUS
+
+    def _give_actors(self, values: Floats, rows: Longs | slice) -> None:
         if self._names is not None:
             names = self._names[rows]
             borne = names > 0
-            values[borne] += ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * names[borne]
-        if self._kinds is not None:
-            values[self._kinds[rows]] += KIND_BONUS
+            values[borne] += _gain(names[borne])
+
+
+def _gain(names: Impacts) -> Floats:
+    """Return what rows get whose actors bear so many names of the question, one at least."""
+    return ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * names.astype(np.float64)
 
 
 def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Postings]:
