@@ -62,6 +62,21 @@ def test_an_actor_who_bears_a_name_of_the_question_counts(world: World) -> None:
     assert world.store.search(SearchQuery((hidden,), ask("from:rui tiles"), 5)).hits == ()
 
 
+@pytest.mark.parametrize("name", ["Dana", "Adam", "Sara Lind", "Alan", "Ali", "Maja"])
+def test_an_actor_counts_whose_name_is_a_common_word_of_another_language(
+    world: World, name: str
+) -> None:
+    messages = {
+        "theirs": message(1, name, "the tiles arrive on Friday"),
+        "other": message(30, "Rui", "the tiles arrive on Friday", "work"),
+    }
+    chat(world).put(messages)
+    q = f"When did {name.split()[0]} order the tiles?"
+    found = scores(world, world.reach(), q)
+    assert found["theirs"] > found["other"]
+    assert found == modelled_scores(messages, q)
+
+
 def test_an_actor_who_bears_two_names_of_the_question_counts_for_more(world: World) -> None:
     chat(world).put(
         {

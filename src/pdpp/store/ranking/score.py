@@ -13,6 +13,7 @@ import numpy as np
 from pdpp.evidence.language.asked_word import Word
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.tables import common_words, frequencies, weight
+from pdpp.evidence.language.terms import terms_of
 from pdpp.store.ranking.apart import held_together, written_apart
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import (
@@ -143,6 +144,7 @@ class Ranking:
         index = self._index
         asked = [self._meant(unit) for unit in units_of(self._question.words)]
         groups = {group.terms for unit in asked for word in unit for group in groups_of(word)}
+        groups |= {terms for unit in asked for terms in _other_names(unit)}
         postings = _postings(index, groups)
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
@@ -231,17 +233,13 @@ class Bonus:
         """Count a name for the rows whose actor bears it; tell whether there are any."""
         # Nobody who asks for a boat means Bo, although Hungarian would cut it so.
         groups = [
-            group
+            group.terms
             for word in unit
             for group in groups_of(word)
             if group.itself and not group.guessed
         ]
-        every = [
-            field
-            for group in groups
-            if group.terms in postings
-            for field in postings[group.terms].actors
-        ]
+        groups += _other_names(unit)
+        every = [field for terms in groups if terms in postings for field in postings[terms].actors]
         if not every:
             return False
         if self._names is None:
@@ -311,6 +309,17 @@ class Bonus:
 def _gain(names: Impacts) -> Floats:
     """Return what rows get whose actors bear so many names of the question, one at least."""
     return ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * names.astype(np.float64)
+
+
+def _other_names(unit: Sequence[Word]) -> list[TermGroup]:
+    """Return the terms of actors who are called by a word alone, if they are not those of the word.
+
+    A name is stemmed in the language of its own words, not in that of the question: "Dana" and
+    "Adam" are common words elsewhere, and lose what is an ending there.
+    """
+    plain = [word for word in unit if word.prefix is None and not word.moment]
+    named = [(word, tuple(terms_of(word.text))) for word in plain]
+    return [terms for word, terms in named if len(terms) == 1 and not word.is_meant_by(terms[0])]
 
 
 def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Postings]:
