@@ -17,6 +17,7 @@ from pdpp.store.meaning import TextVector
 from pdpp.store.query import SearchQuery
 from pdpp.store.ranking.impact import LARGEST, impacts_of
 from pdpp.store.ranking.nearest import distance
+from pdpp.store.ranking.refine import BEST
 from pdpp.store.scope import Reach
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
@@ -59,6 +60,21 @@ def test_an_actor_who_bears_a_name_of_the_question_counts(world: World) -> None:
     by = world.store.search(SearchQuery((world.reach(),), ask("from:rui tiles"), 5))
     assert [world.key(hit.record) for hit in by.hits] == ["a"]
     assert world.store.search(SearchQuery((hidden,), ask("from:rui tiles"), 5)).hits == ()
+
+
+@pytest.mark.parametrize("name", ["Dana", "Adam", "Sara Lind", "Alan", "Ali", "Maja"])
+def test_an_actor_counts_whose_name_is_a_common_word_of_another_language(
+    world: World, name: str
+) -> None:
+    messages = {
+        "theirs": message(1, name, "the tiles arrive on Friday"),
+        "other": message(30, "Rui", "the tiles arrive on Friday", "work"),
+    }
+    chat(world).put(messages)
+    q = f"When did {name.split()[0]} order the tiles?"
+    found = scores(world, world.reach(), q)
+    assert found["theirs"] > found["other"]
+    assert found == modelled_scores(messages, q)
 
 
 def test_an_actor_who_bears_two_names_of_the_question_counts_for_more(world: World) -> None:
@@ -472,6 +488,21 @@ def test_who_is_spoken_to_counts_where_two_people_are_asked_for(world: World) ->
     assert found["called"] >= found["alone"]
     one = scores(world, world.reach(), "what was the tent that Maya had")
     assert one["called"] < one["alone"]
+
+
+def test_a_reply_is_raised_however_much_else_its_speaker_says(world: World) -> None:
+    reply = "With the sand from the beach and a drop of vinegar, just as my grandmother did it."
+    remark = "We walked along the harbour again and talked of nothing but the weather of the week."
+    rest = {f"r{at}": message(at % 60, "Maya", remark, f"c{at}") for at in range(BEST)}
+    chat(world).put(
+        {
+            **{key: {**told, "at": f"2026-03-{told['at'][8:]}"} for key, told in rest.items()},
+            "question": message(1, "Theo", "How do you get it clean then?", "home"),
+            "reply": message(2, "Maya", reply, "home"),
+        }
+    )
+    found = scores(world, world.reach(), "how does Maya clean silver teapots and kettles")
+    assert max(found, key=found.__getitem__) == "reply"
 
 
 def modelled_scores(messages: dict[str, dict[str, Any]], q: str) -> dict[str, int]:

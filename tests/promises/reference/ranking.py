@@ -282,7 +282,13 @@ def _is_name(unit: Sequence[Word], rows: Sequence[Candidate]) -> bool:
 
 
 def _bears(one: Candidate, unit: Sequence[Word]) -> bool:
-    return any(term in one.actors for word in unit for term, _ in word.terms)
+    """Tell whether a word names the actor, as it is asked for or as a name by itself is kept."""
+    return any(one.actors & {*(term for term, _ in word.terms), *_kept(word)} for word in unit)
+
+
+def _kept(word: Word) -> list[str]:
+    terms = terms_of(word.text)
+    return terms if len(terms) == 1 and word.prefix is None and not word.moment else []
 
 
 def _called(feed: Feed, unit: Sequence[Word]) -> bool:

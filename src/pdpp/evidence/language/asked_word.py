@@ -95,6 +95,10 @@ class Word(NamedTuple):
         """Tell whether the word has a known meaning, so that it is not misspelt."""
         return bool(self.related)
 
+    def is_meant_by(self, term: str) -> bool:
+        """Tell whether a term surely means the word."""
+        return any(own == term for own, _ in self.terms)
+
     @property
     def is_apart(self) -> bool:
         """Tell whether a text holds the word only in all its parts, as it does a date."""

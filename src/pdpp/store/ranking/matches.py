@@ -70,14 +70,15 @@ class Matches:
         rows = self.rows()
         return rows, self._values if self._flags is None else self._values[rows]
 
-    def best(self, count: int) -> tuple[Longs, Floats]:
+    def best(self, count: int, slack: float = 0.0) -> tuple[Longs, Floats]:
         """Return rows and scores without most of those that are surely not among the best.
 
+        With ``slack`` those are kept that have at most so much less than the last of the best.
         The worst of the best of any sample is no better than the worst of the best of all. Equal
         scores may differ in their last bits, so that a step of rounding is left below.
         """
         if self._scores is not None:
-            lowest = least(self._values, count)
+            lowest = least(self._values, count) - slack
             if lowest > self._bound:
                 kept = self._values >= lowest
                 return self._rows[kept], self._values[kept]
@@ -91,7 +92,7 @@ class Matches:
         sample = values[::step] if flags is None else values[::step][flags[::step]]
         if len(sample) <= count:
             return self.every()
-        lowest = least(sample, count)
+        lowest = least(sample, count) - slack
         if flags is None:
             kept = values >= lowest
             return self._rows[kept], values[kept]

@@ -13,6 +13,7 @@ import numpy as np
 from pdpp.evidence.language.asked_word import Word
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.tables import common_words, frequencies, weight
+from pdpp.evidence.language.terms import terms_of
 from pdpp.store.ranking.apart import held_together, written_apart
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import (
@@ -143,6 +144,7 @@ class Ranking:
         index = self._index
         asked = [self._meant(unit) for unit in units_of(self._question.words)]
         groups = {group.terms for unit in asked for word in unit for group in groups_of(word)}
+        groups |= {terms for unit in asked for terms in _other_names(unit)}
         postings = _postings(index, groups)
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
@@ -231,17 +233,13 @@ class Bonus:
         """Count a name for the rows whose actor bears it; tell whether there are any."""
         # Nobody who asks for a boat means Bo, although Hungarian would cut it so.
         groups = [
-            group
+            group.terms
             for word in unit
             for group in groups_of(word)
             if group.itself and not group.guessed
         ]
-        every = [
-            field
-            for group in groups
-            if group.terms in postings
-            for field in postings[group.terms].actors
-        ]
+        groups += _other_names(unit)
+        every = [field for terms in groups if terms in postings for field in postings[terms].actors]
         if not every:
             return False
         if self._names is None:
@@ -285,14 +283,43 @@ class Bonus:
             return self._kinds
         return self.actors() if self._kinds is None else self.actors() | self._kinds
 
+    def of_actors(self, rows: Longs) -> Floats:
+        """Return what some rows get for the names that their actors bear."""
+        gains = np.zeros(len(rows))
+        self._give_actors(gains, rows)
+        return gains
+
+    def most_of_actors(self) -> float:
+        """Return what a row gets at most for the names that its actor bears."""
+        return 0.0 if self._names is None else float(_gain(self._names.max(keepdims=True))[0])
+
     def give(self, values: Floats, rows: Longs | slice) -> None:
         """Add what some rows get to their scores."""
+        self._give_actors(values, rows)
+        if self._kinds is not None:
+            values[self._kinds[rows]] += KIND_BONUS
+
+    def _give_actors(self, values: Floats, rows: Longs | slice) -> None:
         if self._names is not None:
             names = self._names[rows]
             borne = names > 0
-            values[borne] += ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * names[borne]
-        if self._kinds is not None:
-            values[self._kinds[rows]] += KIND_BONUS
+            values[borne] += _gain(names[borne])
+
+
+def _gain(names: Impacts) -> Floats:
+    """Return what rows get whose actors bear so many names of the question, one at least."""
+    return ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * names.astype(np.float64)
+
+
+def _other_names(unit: Sequence[Word]) -> list[TermGroup]:
+    """Return the terms of actors who are called by a word alone, if they are not those of the word.
+
+    A name is stemmed in the language of its own words, not in that of the question: "Dana" and
+    "Adam" are common words elsewhere, and lose what is an ending there.
+    """
+    plain = [word for word in unit if word.prefix is None and not word.moment]
+    named = [(word, tuple(terms_of(word.text))) for word in plain]
+    return [terms for word, terms in named if len(terms) == 1 and not word.is_meant_by(terms[0])]
 
 
 def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Postings]:

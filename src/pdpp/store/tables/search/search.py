@@ -27,8 +27,10 @@ from pdpp.store.ranking.refine import (
     Neighbour,
     addresses,
     asks,
+    counted,
     fit,
     most_gained,
+    most_set_aside,
     needs_refining,
     rows_near_named,
     spread,
@@ -143,7 +145,8 @@ class Searcher:
             rows = np.flatnonzero(flags)
             return Matches(rows, np.zeros(len(rows)))
         reranked = 0 if query.meaning is None else RERANKED
-        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), QUESTION_MALUS)
+        slack = max(QUESTION_MALUS, most_set_aside(scores))
+        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), slack)
 
     def _by_meaning(
         self,
@@ -225,8 +228,8 @@ class Searcher:
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, wanted: int
     ) -> None:
         """Score the best rows with their neighbours and by their kind, until so many are sure."""
-        scored, values = matches.best(BEST)
-        best = largest(scored, values, BEST, visible)
+        scored, values = matches.best(BEST, most_set_aside(scores))
+        best = largest(scored, counted(scores, scored, values), BEST, visible)
         near: list[Neighbour] = []
         if len(scores.units) > 1:
             near = self._neighbours = neighbours_of(self._db, visible, self._records, best)
