@@ -58,6 +58,7 @@ class Moment(NamedTuple):
 
 
 _LEAP_YEAR = 2024
+_LAST_MONTH = 12
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _IN_DATES = frozenset({"maja", "marca", "mart", "marts", "nisan"})
 """Months beside a day or a year alone: else these are names, or brands and shops."""
@@ -89,6 +90,14 @@ def _day(year: str | int, month: int, day: str | int) -> tuple[Unit, date, date]
         return _days(Unit.DAY, date(int(year), month, int(day)))
     except (ValueError, OverflowError):
         return None
+
+
+def _slashed(match: "re.Match[str]") -> tuple[Unit, date, date] | None:
+    """Return a day with slashes, unless either number may be the month: 03/04 is two days."""
+    one, other = int(match[1]), int(match[2])
+    if one != other and max(one, other) <= _LAST_MONTH:
+        return None
+    return _day(match[3], min(one, other), max(one, other))
 
 
 def _any_year(month: int, day: str) -> tuple[Unit, date, date] | None:
@@ -218,6 +227,15 @@ _RULES: tuple[tuple[str, _Find], ...] = (
         lambda m, _: _day(m[3], _named(m[1]), m[2]),
     ),
     (r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b", lambda m, _: _day(m[3], int(m[2]), m[1])),
+    (rf"{_ALONE}(?<!/)(\d{{1,2}})/(\d{{1,2}})/(\d{{4}}){_ENDS}", lambda m, _: _slashed(m)),
+    (
+        r"\b(?:am|vom|bis|zum|den|ab|seit)\s+(\d{1,2})\.(\d{1,2})\.(?!\d)",
+        lambda m, _: _any_year(int(m[2]), m[1]),
+    ),
+    (
+        rf"\ble\s+(\d{{1,2}})/(\d{{1,2}})(?!/){_ENDS}",
+        lambda m, _: _any_year(int(m[2]), m[1]),
+    ),
     (
         rf"\b({_MONTH})\.?,?\s+(?:(?:of|de|del|di)\s+)?(\d{{4}})\b",
         lambda m, _: _month(int(m[2]), _named(m[1])),
