@@ -29,6 +29,7 @@ MADE_ONCE = {
     "pages/template.py:asset_path": "one for each file of the package",
     "pages/template.py:script": "one for each file of the package",
     "pages/template.py:script_source": "one for each file of the package",
+    "service/local_zone.py:_zone_of": "the zone of this machine, bounded",
     "service/origin.py:_networks": "the proxies of the settings",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
     "sources/formats/takeout_time.py:_day_and_zone": "days in the words of an export, bounded",

@@ -60,6 +60,7 @@ def test_a_zone_that_is_not_known_has_the_offset_of_today(set_zone: SetZone, nam
     set_zone(name)
     hours = 3 if name.startswith("<") else 0
     assert offsets() == [timedelta(hours=hours)] * 2
+    assert module._zone_of(name) is None, "an offset that is remembered would be that of last year"
 
 
 def test_a_search_for_a_day_of_summer_asked_in_winter_finds_all_of_it(

@@ -1,12 +1,20 @@
 """No request holds the event loop: while it is served, a stranger is answered at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from tests.serving import grant, owner, put
-from tests.watchdog import MEGABYTE, frozen_objects, long_store, must_not_hold_the_loop
+from tests.serving import grant, owner, planted_store, put
+from tests.watchdog import (
+    MEGABYTE,
+    declaration,
+    frozen_objects,
+    long_store,
+    must_not_hold_the_loop,
+)
 
 from pdpp.resource.routes import BASE, ROUTES
 from pdpp.store.port import Store
@@ -118,10 +126,19 @@ def test_a_page_of_a_hundred_records_is_drawn_outside_the_loop(store: Store) -> 
     call_watched(store, "query_records", {"stream": "stream_1", "limit": 100})
 
 
-def call_watched(store: Store, tool: str, arguments: dict[str, Any]) -> None:
+def test_the_index_of_many_accounts_is_made_read_and_drawn_outside_the_loop(tmp_path: Path) -> None:
+    accounts = {f"home{number}": f"Home {number}" for number in range(10)}
+    with closing(planted_store(tmp_path, declaration(), accounts)) as crowded:
+        call_watched(crowded, "schema", {}, before=[f"{BASE}/streams"])
+
+
+def call_watched(
+    store: Store, tool: str, arguments: dict[str, Any], before: Sequence[str] = ()
+) -> None:
     params = {"name": tool, "arguments": arguments}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     headers = {"Authorization": f"Bearer {grant(store)}", **kinds}
-    answer = must_not_hold_the_loop(store, "POST", "/mcp", orjson.dumps(call), headers)
+    body = orjson.dumps(call)
+    answer = must_not_hold_the_loop(store, "POST", "/mcp", body, headers, before=before)
     assert answer.json()["result"].get("isError") is not True, answer.text

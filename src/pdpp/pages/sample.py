@@ -48,13 +48,13 @@ def _sample(reader: PageReader, answer: Mapping[str, Any]) -> Sample:
     record = record_of(reader.catalogue, answer)
     reach = record.reach
     values = values_of(record, _VALUE_CHARS)
-    shown = _first(values)
+    first_values = _first(values)
     return Sample(
         title=visible(presentation_of(record).title, lines=False),
         account=visible(reach.feed.connection.display_name, lines=False),
         stream=label_of(reach.stream),
-        values=shown,
-        left=len(values) - len(shown),
+        values=first_values,
+        left=len(values) - len(first_values),
     )
 
 

@@ -85,8 +85,8 @@ def _visible(call: Call) -> tuple[Blob, BlobUse | None]:
     # Visible records are looked through whether or not there is such a file: else the time would
     # tell whether a hidden record has it, and anybody can compute the id of a file.
     use = call.store.blob_shown(blob_id, call.principal.reaches) if named else None
-    shown = use is not None or (named and call.principal.is_owner)
-    blob = call.store.blob(blob_id) if shown else None
+    is_visible = use is not None or (named and call.principal.is_owner)
+    blob = call.store.blob(blob_id) if is_visible else None
     if blob is None or not _has_bytes(call.store, blob):
         raise BlobNotFound("There is no such blob in a record this token shows.")
     # The type that the visible record names: the first upload's own may be of a hidden record.

@@ -26,7 +26,7 @@ from pdpp.resource.schema_answers import (
     StreamIndexRow,
 )
 from pdpp.service.accounts import newest_events, newest_times
-from pdpp.service.runner import check_time
+from pdpp.service.runner import check_time, leave_loop
 from pdpp.store.scope import Reach
 
 NEWEST_BEFORE = "pdpp-newest-before"
@@ -34,6 +34,9 @@ NEWEST_BEFORE = "pdpp-newest-before"
 
 Times are then those that months are of; the moment may be left empty.
 """
+
+_FEW_STREAMS = 50
+"""Up to here a schema is made at once; longer ones in a thread, so that nobody waits."""
 
 
 def get_schema(call: Call) -> Mapping[str, Any]:
@@ -60,6 +63,7 @@ def get_schema(call: Call) -> Mapping[str, Any]:
         call.refuse_open_package(reaches)
     if full and len(reaches) > 1:
         raise ambiguous(reaches, f"{stream!r} is", AmbiguousSchemaDetail)
+    leave_loop(len(reaches), _FEW_STREAMS)  # for all of it: making it compact asks for no time
     body = _full_body(call, reaches, fields=stream is not None)
     return compact_schema(body, stream=stream) if compact or stream is None else body
 

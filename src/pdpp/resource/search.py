@@ -349,7 +349,7 @@ class _Evidence(NamedTuple):
     excerpts: list[ExcerptJson]
 
 
-_Found = tuple[_Place, str, list[Match]]
+_FieldMatches = tuple[_Place, str, list[Match]]
 """A field that holds words of a question, its text, and where they stand."""
 
 
@@ -359,39 +359,40 @@ def _evidence(
     texts = [
         (place, text) for place in frame.places if isinstance(text := data.get(place.name), str)
     ]
-    found = _meant(texts, marker, marker.find) or _meant(texts, marker, marker.find_any_form)
-    matched, missing = marker.split({match[2] for _, _, matches in found for match in matches})
+    matching = _meant(texts, marker, marker.find) or _meant(texts, marker, marker.find_any_form)
+    matched, missing = marker.split({match[2] for _, _, matches in matching for match in matches})
     # Words that are only near in meaning find a record and are none of those asked for.
-    found = found or _holding(texts, marker.find_related)
-    quoted = [one for one in found if one[0].quotes]
+    matching = matching or _holding(texts, marker.find_related)
+    quoted = [one for one in matching if one[0].quotes]
     best = quoted if len(quoted) < 2 else [max(quoted, key=_worth)]
     excerpts = [_passage(frame, key, route, *one) for one in best]
-    return _Evidence([place.name for place, _, _ in found], matched, missing, excerpts)
+    return _Evidence([place.name for place, _, _ in matching], matched, missing, excerpts)
 
 
 def _meant(
     texts: Sequence[tuple[_Place, str]], marker: Marker, look: Callable[[str], list[Match]]
-) -> list[_Found]:
+) -> list[_FieldMatches]:
     """Return the fields that hold words, without parts of a word that the record does not hold."""
-    found = _holding(texts, look)
-    strays = marker.strays(match[2] for _, _, matches in found for match in matches)
+    matching = _holding(texts, look)
+    strays = marker.strays(match[2] for _, _, matches in matching for match in matches)
     if not strays:
-        return found
+        return matching
     kept = [
-        (place, text, [at for at in every if at[2] not in strays]) for place, text, every in found
+        (place, text, [at for at in every if at[2] not in strays])
+        for place, text, every in matching
     ]
     return [one for one in kept if one[2]]
 
 
 def _holding(
     texts: Sequence[tuple[_Place, str]], look: Callable[[str], list[Match]]
-) -> list[_Found]:
+) -> list[_FieldMatches]:
     return [(place, text, matches) for place, text in texts if (matches := look(text))]
 
 
-def _worth(found: _Found) -> tuple[tuple[int, int], bool]:
+def _worth(field: _FieldMatches) -> tuple[tuple[int, int], bool]:
     """Return how good a passage a field has: by what it proves, and a body before others."""
-    place, _, matches = found
+    place, _, matches = field
     return value_of({match.phrase for match in matches}), place.body
 
 

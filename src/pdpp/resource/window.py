@@ -42,8 +42,8 @@ def read_window(call: Call) -> FieldWindowJson:
     if media_type is not None:
         facts["media_type"] = media_type
     window = chosen_window(text, call.query.values, check_time) or _stem_window(call, text)
-    shown = "" if window is None else window.text
-    call.served.append(partial(of_window, reach, key, declared.name, shown))
+    served = "" if window is None else window.text
+    call.served.append(partial(of_window, reach, key, declared.name, served))
     if window is None:
         raise NotFound(
             f"{declared.name!r} of this record does not hold the words of q; "

@@ -12,18 +12,18 @@ _CLOCK = Path("/etc/localtime")
 
 def local_zone() -> tzinfo:
     """Return the zone of the machine."""
-    return _zone_of(os.environ.get("TZ"))
+    # Where no zone can be read, as on Windows, the offset of today is all there is: a time of
+    # another season is then an hour off.
+    return _zone_of(os.environ.get("TZ")) or datetime.now(UTC).astimezone().tzinfo or UTC
 
 
 @lru_cache(maxsize=4)
-def _zone_of(name: str | None) -> tzinfo:
+def _zone_of(name: str | None) -> tzinfo | None:
     """Return the zone that a variable names, or that of the machine where it is not set."""
-    # Where neither is a zone that Python can read, as on Windows, the offset of today is all there
-    # is; a time of another season is then an hour off.
     with suppress(OSError, ValueError, ZoneInfoNotFoundError):
         if name:
             return ZoneInfo(name.removeprefix(":"))
         if name is None:
             with _CLOCK.open("rb") as rules:
                 return ZoneInfo.from_file(rules)
-    return datetime.now(UTC).astimezone().tzinfo or UTC
+    return None

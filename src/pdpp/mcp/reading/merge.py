@@ -145,12 +145,12 @@ def _warnings(metas: Sequence[ListMeta], silent: int) -> list[Verbatim]:
     That nothing is of a time which a question names is true only if it is so in every account: not
     where some are ``silent``, whose records may be of that time.
     """
-    told: list[SentWarning] = []
+    warnings: list[SentWarning] = []
     for warning in (warning for meta in metas for warning in meta.sent_warnings):
         everywhere = not silent and all(warning in meta.sent_warnings for meta in metas)
-        if (everywhere or warning.code != _NOTHING_THEN) and warning not in told:
-            told.append(warning)
-    return [warning.sent for warning in told[:_MOST_WARNINGS]]
+        if (everywhere or warning.code != _NOTHING_THEN) and warning not in warnings:
+            warnings.append(warning)
+    return [warning.sent for warning in warnings[:_MOST_WARNINGS]]
 
 
 def _recall(metas: Sequence[ListMeta]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +30,9 @@ from pdpp.wire.members import Json
 
 if TYPE_CHECKING:
     from pdpp.mcp.reading.search_answer import SearchAnswer
+
+_LONG_SCHEMA_BYTES = 1 << 13
+"""Schemas up to this length are read at once; longer ones in a thread, so that nobody waits."""
 
 
 class RequestCancelled(PdppError):
@@ -189,7 +193,8 @@ class GrantReader:
             if error.status != 400 or error.param not in ("view", None):
                 raise
             answer = await self.get(["schema"], params, connection_id)
-        schema = read_compact(_schema_in(answer.body), stream, connection_id)
+        read = partial(read_compact, stream=stream, connection_id=connection_id)
+        schema = await self._schema(answer, read)
         if stream is not None and not schema.streams:
             raise refused_stream(stream)
         return schema
@@ -203,13 +208,21 @@ class GrantReader:
             if error.status != 400 or error.param not in ("detail", None):
                 raise
             answer = await self.get(["schema"], params, connection_id)
-        schema = read_full(_schema_in(answer.body), stream, connection_id)
+        read = partial(read_full, stream=stream, connection_id=connection_id)
+        schema = await self._schema(answer, read)
         if not schema.streams:
             raise refused_stream(stream)
         choices = schema.choices if connection_id is None else []
         if len(choices) > 1:  # Other servers send the detail of all of them.
             raise _ambiguous_detail(stream, choices)
         return schema
+
+    async def _schema(
+        self, answer: ServerAnswer, read: Callable[[Json], SchemaAnswer]
+    ) -> SchemaAnswer:
+        """Return the schema of an answer; a long one is read where nobody waits for it."""
+        reading = partial(read, _schema_in(answer.body))
+        return await self.client.codec.run(reading, long=answer.size > _LONG_SCHEMA_BYTES)
 
     async def stream_names(self) -> Sequence[StreamName]:
         """Return what the streams are called that may be read; none where nobody tells."""

@@ -75,6 +75,8 @@ class ServerAnswer(NamedTuple):
     """Whether every character of it is known to be one that can be seen."""
     own: bool = False
     """Whether it was made in this process and is not lean yet, although that was asked for."""
+    size: int = 0
+    """How many bytes came."""
 
 
 class ResourceClient:
@@ -135,7 +137,7 @@ class ResourceClient:
             raise self._with_command(error) from None
         # Answers of megabytes would hold up the loop here.
         seen = len(reply.body) <= _LONG_BYTES and shows_all(reply.body)
-        return ServerAnswer(body, request_id, page, following, seen)
+        return ServerAnswer(body, request_id, page, following, seen, size=len(reply.body))
 
     async def bytes(self, path: Sequence[str], first: int) -> HttpReply:
         """Return the first bytes of a blob."""

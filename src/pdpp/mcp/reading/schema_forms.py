@@ -32,8 +32,8 @@ def _with_fields(
     for connector in answer.connectors:
         rows = [_with_flags(row, fields_of(row)) for row in connector.streams]
         listed = {"streams": all_json(row.envelope for row in rows)}
-        told = connector.envelope.with_members(listed)
-        connectors.append(connector._replace(streams=rows, envelope=told))
+        envelope = connector.envelope.with_members(listed)
+        connectors.append(connector._replace(streams=rows, envelope=envelope))
     return _rewritten(answer, connectors, note)
 
 

@@ -24,6 +24,9 @@ from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 MOST_INDEX_CHARS = 24_000
+_FEW_STREAMS = 50
+"""Up to here a schema is drawn at once; it may be drawn several times, shorter each time."""
+
 Step = tuple[Callable[[SchemaAnswer], SchemaAnswer], int]
 """How a schema is made shorter, and how long it may be then."""
 
@@ -43,12 +46,18 @@ async def schema(reader: GrantReader, arguments: SchemaArguments) -> JsonObject:
     else:
         answer = await reader.compact(stream, connection_id)
     view = SchemaView(answer, stream, _calls(answer, arguments), unavailable)
+    draw = partial(_fitting, view, _steps(answer, stream, connection_id))
+    return await reader.client.codec.run(draw, long=len(answer.streams) > _FEW_STREAMS)
+
+
+def _steps(answer: SchemaAnswer, stream: str | None, connection_id: str | None) -> Steps:
+    """Return how the schema that was asked for may be made shorter."""
     if stream is None:
-        return _fitting(view, _INDEX_STEPS if connection_id is None else _CONNECTION_INDEX_STEPS)
+        return _INDEX_STEPS if connection_id is None else _CONNECTION_INDEX_STEPS
     if connection_id is not None:
-        return _fitting(view, _ONE_STREAM_STEPS)
+        return _ONE_STREAM_STEPS
     places = sum(len(connector.connections) for connector in answer.connectors)
-    return _fitting(view, _STREAM_STEPS + (_PLACE_STEPS if places > 1 else ()))
+    return _STREAM_STEPS + (_PLACE_STEPS if places > 1 else ())
 
 
 async def _full(reader: GrantReader, stream: str | None, connection_id: str | None) -> JsonObject:

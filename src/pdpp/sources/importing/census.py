@@ -133,8 +133,8 @@ def _count_cells(entry: FileEntry, census: Census) -> None:
         while chunk := stream.read(1 << 20):
             for begin, name in _CELLS.items():
                 looked_at = tails[begin] + chunk
-                if found := looked_at.count(begin):
-                    census.units[name] += found
+                if count := looked_at.count(begin):
+                    census.units[name] += count
                 tails[begin] = looked_at[-len(begin) + 1 :]
 
 

@@ -58,15 +58,15 @@ def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> Cla
     refusals: list[ExportRefusal] = []
     damaged: dict[str, Skipped] = {}
     for source in sources if tree.entries else ():
-        found = list(_claims(tree, choices, source))
-        if any(isinstance(claim, ExportRefusal) and claim.damaged for claim in found):
+        answers = list(_claims(tree, choices, source))
+        if any(isinstance(claim, ExportRefusal) and claim.damaged for claim in answers):
             damaged = damaged or _unreadable(tree)
             if 0 < len(damaged) < len(tree.entries):
                 rest = tree.without(damaged.keys())
                 rest = replace(rest, refused=(*tree.refused, *damaged.values()))
-                found = list(_claims(rest, choices, source))
-        claims += [claim for claim in found if isinstance(claim, Claim)]
-        refusals += [refusal for refusal in found if isinstance(refusal, ExportRefusal)]
+                answers = list(_claims(rest, choices, source))
+        claims += [claim for claim in answers if isinstance(claim, Claim)]
+        refusals += [refusal for refusal in answers if isinstance(refusal, ExportRefusal)]
     words = [skip.example for skip in damaged.values()]
     words += [refusal.message for refusal in refusals]
     return ClaimedPiece(tree, _settle(tree, _apart(claims, choices), words), words)

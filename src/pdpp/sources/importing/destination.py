@@ -143,7 +143,7 @@ def find_destination(
             return _existing(connection, "where an import of the same files was cut off")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
-    known = {merged.get(told, told) for told in state.imported_connections()}
+    known = {merged.get(reported, reported) for reported in state.imported_connections()}
     every = connections_of(catalogue, key)
     owned = export.recognition.owner_known
     candidates = [made for made in every if not (owned and made.connection_id in known)]
@@ -195,8 +195,8 @@ def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destinat
     notes: tuple[str, ...] = () if alone else (_NAMELESS.format(label=export.source.label),)
     files = [part.entry.base for part in export.source.parts(tree, export.recognition)]
     if export.source.files_may_differ and not identity_of(export) and len(files) > 1:
-        shown = ", ".join([*files[:_MOST_NAMED], *("…" for _ in files[_MOST_NAMED:][:1])])
-        notes += (_TOGETHER.format(count=len(files), files=shown),)
+        listed = ", ".join([*files[:_MOST_NAMED], *("…" for _ in files[_MOST_NAMED:][:1])])
+        notes += (_TOGETHER.format(count=len(files), files=listed),)
     collection = _IN_BRACKETS.sub("", account)
     if export.source.collects and collection != account and collection in taken:
         notes = (_COLLECTED.format(name=collection),)

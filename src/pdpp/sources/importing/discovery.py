@@ -63,7 +63,7 @@ def discover(
         tree = _without_damaged(tree, discovery)
     sites = [look_at(site, choices, sources) for site in _sites(tree)]
     gathered = gather(tree, sites, choices, sources, loose=loose)
-    taken = {entry.name for found in gathered.exports for entry in found.tree.entries}
+    taken = {entry.name for export in gathered.exports for entry in export.tree.entries}
     taken |= _tell_closed(tree, sites, discovery)
     archives = [entry for entry in tree.entries if is_archive(entry)]
     sent = {
@@ -204,15 +204,17 @@ def _tell(
         discovery.unknown.append(words)
 
 
-def _with_archives(found: FoundExport, archives: Sequence[FileEntry]) -> FoundExport:
+def _with_archives(export: FoundExport, archives: Sequence[FileEntry]) -> FoundExport:
     """Return an export with the archives that belong to it as files."""
-    entries = sorted((*found.tree.entries, *archives), key=lambda entry: entry.name)
-    return replace(found, tree=replace(found.tree, entries=tuple(entries))) if archives else found
+    entries = sorted((*export.tree.entries, *archives), key=lambda entry: entry.name)
+    return (
+        replace(export, tree=replace(export.tree, entries=tuple(entries))) if archives else export
+    )
 
 
-def _unrefused(found: FoundExport) -> FoundExport:
+def _unrefused(export: FoundExport) -> FoundExport:
     """Return an export whose report tells only of its own files."""
-    return replace(found, tree=replace(found.tree, refused=found.tree.missing))
+    return replace(export, tree=replace(export.tree, refused=export.tree.missing))
 
 
 def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> FoundExport:

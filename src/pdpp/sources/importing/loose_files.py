@@ -51,10 +51,10 @@ def gather(
     gathered: list[FoundExport] = []
     for source in asked:
         picked = _picked(free, source)
-        found = _joined(tree, sites, choices, source, picked)
-        if found is not None:
-            gathered.append(found)
-            free = free.without({entry.name for entry in found.tree.entries})
+        export = _joined(tree, sites, choices, source, picked)
+        if export is not None:
+            gathered.append(export)
+            free = free.without({entry.name for entry in export.tree.entries})
     return GatheredFiles(gathered, _passed_by(free, sites, asked))
 
 
@@ -66,7 +66,7 @@ def _passed_by(
     Where no export lies beside them, whoever tells of all that is left tells of them.
     """
     beside = {entry.name for site in sites if site.kept for entry in site.tree.entries}
-    told: list[str] = []
+    words: list[str] = []
     for source in sources:
         left = [
             entry
@@ -84,10 +84,10 @@ def _passed_by(
             )
             command = shlex.join(["pdpp", "import", place, "--as", source.connector_key])
             files = counted(len(left), *source.unpicked)
-            told.append(
+            words.append(
                 f"{free.path.name} also holds {files}: {names}{more}. Import with: {command}"
             )
-    return told
+    return words
 
 
 def _outside(folder: str) -> str:
@@ -122,14 +122,14 @@ def archives_of(archives: Sequence[FileEntry], site: ClaimedPiece, claim: Claim)
 
     What they hold is looked at by itself, and so they are not among the files of the piece.
     """
-    found = claim.claimed
-    others = [entry for entry in archives if found.tree.get(entry.name) is None]
+    claimed = claim.claimed
+    others = [entry for entry in archives if claimed.tree.get(entry.name) is None]
     if not others:
         return []
     # A folder of the service may hold nothing else, and be one of its own all the same.
-    wider = replace(found.tree, entries=(*found.tree.entries, *others))
+    wider = replace(claimed.tree, entries=(*claimed.tree.entries, *others))
     names = _belongings(
-        replace(claim, claimed=replace(found, tree=wider)), alone=len(site.kept) == 1
+        replace(claim, claimed=replace(claimed, tree=wider)), alone=len(site.kept) == 1
     )
     return [entry for entry in others if _is_in(entry.name, names)]
 

@@ -112,8 +112,8 @@ def _compare(
                 seen.append(_Compared(item.stream, "", False))
             else:
                 moment = _text_of(item.data, reach, Role.EVENT_TIME)
-                held = _holds(store, reach, name, item, by_place=by_place)
-                seen.append(_Compared(item.stream, moment, held))
+                is_held = _holds(store, reach, name, item, by_place=by_place)
+                seen.append(_Compared(item.stream, moment, is_held))
     return compared
 
 
@@ -129,7 +129,7 @@ def _holds(store: Store, reach: Reach, name: str, item: Item, *, by_place: bool)
     data = read_data(record.data)
     if data.get(_FROM_ME) != item.data.get(_FROM_ME):
         return False
-    bodies = (_text_of(told, reach, Role.BODY) for told in (data, item.data))
+    bodies = (_text_of(either, reach, Role.BODY) for either in (data, item.data))
     return not by_place or len(set(bodies)) == 1
 
 
@@ -147,25 +147,25 @@ def _most_alike(
     shared = Counter({name: sum(one.held for one in seen) for name, seen in compared.items()})
     for connection_id, number in shared.most_common(1):
         own = [reach for (owner, _), reach in reaches.items() if owner == connection_id]
-        held, between = sum(store.counts(own).values()), _between(compared[connection_id])
+        record_count, between = sum(store.counts(own).values()), _between(compared[connection_id])
         of_export, of_account = _SHARE_BETWEEN, _SHARE_OF_ACCOUNT
         if connection_id in others:
             of_export = of_account = _SHARE_WITH_ANOTHER
         if number < _ENOUGH_SHARED:
             of_account = 1
         least = max(of_export * between, _SHARE_OF_EXPORT * len(compared[connection_id]))
-        if number and number >= min(least, of_account * held):
+        if number and number >= min(least, of_account * record_count):
             return connection_id
     return None
 
 
 def _between(seen: Sequence[_Compared]) -> int:
     """Count what lies in time between the first and the last that is held, and what has no time."""
-    held: dict[str, list[str]] = {}
+    moments_of: dict[str, list[str]] = {}
     for item in seen:
         if item.held and item.moment:
-            held.setdefault(item.stream, []).append(item.moment)
-    ends = {stream: (min(moments), max(moments)) for stream, moments in held.items()}
+            moments_of.setdefault(item.stream, []).append(item.moment)
+    ends = {stream: (min(moments), max(moments)) for stream, moments in moments_of.items()}
     return sum(_is_between(item, ends) for item in seen)
 
 

@@ -36,14 +36,14 @@ def places(paths: Sequence[Path]) -> list[Place]:
     for path in dict.fromkeys(path.resolve() for path in paths):
         if _is_piece(path.name):
             pieces.setdefault(path.parent, []).append(path.name)
-    found: list[Place] = []
+    chosen: list[Place] = []
     for path in paths:
         names = pieces.get(path.resolve().parent, [])
         together = len(names) > 1 and path.resolve().name in names
         place = Place(path.resolve().parent, tuple(names)) if together else Place(path)
-        if place not in found:
-            found.append(place)
-    return found
+        if place not in chosen:
+            chosen.append(place)
+    return chosen
 
 
 def _is_piece(name: str) -> bool:
@@ -79,12 +79,12 @@ def unpacked_pieces(tree: Tree, archives: Iterable[str]) -> Mapping[str, str]:
     if not packed:
         return {}
     folders = {name for entry in tree.entries for name in folders_around(entry)}
-    found: dict[str, str] = {}
+    group_of_folder: dict[str, str] = {}
     for folder in folders.difference(*packed.values()):
         group = group_of(f"{folder}.zip")
         if group in packed or (group := _takeout_beside(tree, folder, packed)):
-            found[folder] = group
-    return found
+            group_of_folder[folder] = group
+    return group_of_folder
 
 
 def _takeout_beside(tree: Tree, folder: str, packed: Mapping[str, Sequence[str]]) -> str:

@@ -118,8 +118,8 @@ def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) 
 
 def hint_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) -> str:
     """Say which sources would read a part of a tree if they were told to."""
-    told = replace(choices, chosen=True)
-    able, _ = _ask(tree, told, sources)
+    as_chosen = replace(choices, chosen=True)
+    able, _ = _ask(tree, as_chosen, sources)
     return "".join(
         f". A part of it comes in with --as {export.source.connector_key}"
         f" ({export.recognition.version})"

@@ -120,14 +120,14 @@ class ChangeReader:
         if reach.fields is None:
             return None
         # Names that are longer than an index takes once stood there as they are.
-        shown = {*reach.fields, *map(long_name, reach.fields)}
-        most = len(shown | {CREATED, MOVED}) + 1
+        visible = {*reach.fields, *map(long_name, reach.fields)}
+        most = len(visible | {CREATED, MOVED}) + 1
         asked = {"owner": OWNER, "feed": reach.feed.id, "most": most}
-        found = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)}
-        edited = found - {CREATED, MOVED}
-        if edited <= shown:
+        listed = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)}
+        edited = listed - {CREATED, MOVED}
+        if edited <= visible:
             return None
-        return sorted(shown if len(found) == most else edited & shown)
+        return sorted(visible if len(listed) == most else edited & visible)
 
     def _of_few(self, query: ChangeQuery, way: Sql) -> Iterator[_Change]:
         """Yield the records of a narrow reach, without looking at what else was written."""
@@ -185,13 +185,13 @@ class ChangeReader:
         for version, surrogate, key, emitted in self._rows(query, last_traces, "g"):
             # A record that left the reach's time was emitted as what the reach does not show,
             # mostly at its new time: it looks like one that was deleted when it left.
-            told = emitted if reach.time is None else version
+            shown_emission = emitted if reach.time is None else version
             yield (
                 (version, surrogate),
                 Tombstone(
                     reach,
                     projector.id(surrogate, key),
-                    projector.emitted(version, told),
+                    projector.emitted(version, shown_emission),
                     projector.emitted(version, version),
                     projector.tombstone_version(version, surrogate),
                 ),

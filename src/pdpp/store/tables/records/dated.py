@@ -72,17 +72,17 @@ def dated_columns(
 ) -> DatedColumns:
     """Return the rows of many records, those of one mark together, as the table has them."""
     dated = [at for at, time in enumerate(times) if time is not None]
-    held: dict[int, Collection[int]] = {}
+    records_of: dict[int, Collection[int]] = {}
     for place in places:
         for value, some in _by_value(dated, cells, place).items():
             mark = mark_of(place, value)
             # Two values of one record may have one mark, by chance or because somebody wanted it.
-            held[mark] = {*held[mark], *some} if mark in held else some
+            records_of[mark] = {*records_of[mark], *some} if mark in records_of else some
     marks: list[int] = []
     order: list[int] = []
-    for mark in sorted(held):
-        marks += [mark] * len(held[mark])
-        order += held[mark]
+    for mark in sorted(records_of):
+        marks += [mark] * len(records_of[mark])
+        order += records_of[mark]
     seconds = [0 if time is None else time // SECOND for time in times]
     sequences = [number & LAST_SEQUENCE for number in numbers]
     return DatedColumns(marks, [seconds[at] for at in order], [sequences[at] for at in order])
@@ -92,11 +92,11 @@ def _by_value(
     dated: Iterable[int], cells: Sequence[Sequence[CellValue]], place: int
 ) -> dict[str | int | float | Decimal, list[int]]:
     """Return which of the records that have a time hold each value of a field."""
-    found: dict[Any, list[int]] = {}
+    by_value: dict[Any, list[int]] = {}
     for at in dated:
         value = cells[at][place]
-        if value in found:
-            found[value].append(at)
+        if value in by_value:
+            by_value[value].append(at)
         elif value is not None:
-            found[value] = [at]
-    return found
+            by_value[value] = [at]
+    return by_value

@@ -92,8 +92,8 @@ class RelatedReader:
         value = value_of(self._reach, self._field)
         sql = Sql("SELECT") + value + Sql("AS value, r.id FROM") + self._way.source()
         groups: _Groups = defaultdict(list)
-        for held, number in self._db.execute(f"{sql.text} ORDER BY {self._order}", sql.values):
-            groups[held].append(number)
+        for cell, number in self._db.execute(f"{sql.text} ORDER BY {self._order}", sql.values):
+            groups[cell].append(number)
         return groups
 
     def _numbered(self, numbers: list[int]) -> list[Row]:
