@@ -72,7 +72,8 @@ def pytest_collection(session: pytest.Session) -> None:
     """Let each worker of a run of all tests import another share of the files first.
 
     The first import of a file rewrites its assertions and compiles it, and keeps what it compiled.
-    Workers that all begin with the same file do so at the same time, each for itself.
+    Workers that all begin with the same file do so at the same time, each for itself. So it is with
+    the constants of the program, which Hypothesis looks for.
 
     Nearly all that is made until the tests begin stays, so that the garbage collector waits.
     """

@@ -6,16 +6,18 @@ and each of them filled the same stores and started the same servers.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import pytest
+from hypothesis.internal.constants_ast import constants_from_module
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 TOGETHER: Mapping[str, str] = MappingProxyType(
@@ -73,6 +75,18 @@ def import_share(config: pytest.Config, number: int, count: int) -> None:
         with catch_warnings(), suppress(Exception, pytest.skip.Exception):
             simplefilter("error")
             import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
+    for module in modules_of(number, count):
+        constants_from_module(module)
+
+
+def modules_of(number: int, count: int) -> list[ModuleType]:
+    """Return the modules of the program in which one of several workers looks for constants first.
+
+    Examples are made up of them too. In a fresh checkout every worker would look through all
+    modules, for seven seconds; what one of them has found is kept for the others.
+    """
+    names = sorted(name for name in sys.modules if name.partition(".")[0] == "pdpp")
+    return [sys.modules[name] for name in names[number::count]]
 
 
 def share_of(folder: Path, number: int, count: int) -> list[Path]:

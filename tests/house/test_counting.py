@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from coverage import Coverage
-from tests.counting.__main__ import joined, write_data
+from coverage.parser import PythonParser
+from tests.counting.__main__ import analyse, joined, write_data
 from tests.counting.importing import FOLDER, HOOK
 from tests.counting.probes import MARKS, probe
 
@@ -167,10 +169,37 @@ def test_the_counter_says_what_a_tracer_says(tmp_path: Path, end: int | None) ->
     marks = [0] * len(probed.probes)
     exec(compile(probed.tree, module, "exec"), {"__name__": "counted", MARKS: marks})  # noqa: S102
     reached = {str(module): {at for at, mark in enumerate(marks) if mark}}
-    write_data(reached, [module], tmp_path / "data")
+    write_data([analyse(reached)], tmp_path / "data")
     counter = Coverage(data_file=tmp_path / "data", branch=True, config_file=False)
     counter.load()
     assert report_of(counter, tmp_path) == report_of(tracer, tmp_path)
+
+
+def test_a_report_parses_each_module_once_and_says_what_coverage_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / "src" / "module.py"
+    module.parent.mkdir()
+    module.write_text(EVERY_CONSTRUCT)
+    parsed: list[str] = []
+    parse = PythonParser.parse_source
+    with monkeypatch.context() as patch:
+
+        def parse_and_tell(parser: PythonParser) -> None:
+            parsed.append(parser.text)
+            parse(parser)
+
+        patch.setattr(PythonParser, "parse_source", parse_and_tell)
+        part = analyse({str(module): {0, 1, 2, 3}})
+    assert len(parsed) == 1
+    write_data([part], tmp_path / "data")
+    counter = Coverage(data_file=tmp_path / "data")
+    counter.load()
+    table = StringIO()
+    assert counter.report(file=table) == part.numbers.pc_covered
+    (row,) = part.rows
+    assert row in table.getvalue().splitlines()
 
 
 @pytest.mark.parametrize("ending", ["pass", "__import__('os')._exit(0)"])

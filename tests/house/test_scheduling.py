@@ -5,9 +5,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.scheduling import FIRST, TOGETHER, share_of
+from hypothesis import configuration
+from hypothesis.internal import constants_ast
+from hypothesis.internal.constants_ast import constants_from_module
+from tests.scheduling import FIRST, TOGETHER, modules_of, share_of
 
 ROOT = Path(__file__).parents[2]
 RAN_HERE: list[int] = []
@@ -31,6 +35,30 @@ def test_every_file_is_in_the_share_of_one_worker() -> None:
     assert Path(__file__) in files
     assert not any("node_modules" in file.parts for file in files)
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_the_constants_of_every_module_are_looked_for_by_one_worker() -> None:
+    shares = [{module.__name__ for module in modules_of(number, 3)} for number in range(3)]
+    assert sum(map(len, shares)) == len(set[str]().union(*shares))
+    assert {"pdpp.app", "pdpp.store.port"} <= set[str]().union(*shares)
+
+
+def test_constants_that_one_worker_has_found_are_kept_for_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(configuration, "__hypothesis_home_directory", tmp_path)
+    parsed: list[bytes] = []
+    find = constants_ast._constants_from_source
+
+    def find_and_tell(source: bytes, *, limit: bool) -> Any:
+        parsed.append(source)
+        return find(source, limit=limit)
+
+    monkeypatch.setattr(constants_ast, "_constants_from_source", find_and_tell)
+    module = next(module for module in modules_of(0, 1) if module.__name__ == "pdpp.app")
+    for _ in range(2):
+        constants_from_module.__wrapped__(module)
+    assert parsed.count(Path(str(module.__file__)).read_bytes()) == 1
 
 
 SPOILT = """

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.config import get_config
+from hypothesis.internal.conjecture.providers import _get_local_constants
 from tests.launching.imports import import_program
 from tests.promises.mutants import plugin
 from tests.promises.mutants.mutant import Mutant
@@ -74,6 +75,7 @@ def _import_what_tests_need() -> None:
     for name in ("_hypothesis_pytestplugin", "pdb", "httpcore"):
         import_module(name)
     import_program()
+    _get_local_constants()  # else every mutant whose tests make up examples looks for them
 
 
 def _live(mutant: Mutant, folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 import os
 import socket
+from fnmatch import fnmatchcase
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from tests.sources.kit import zipped
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.reading.nested import expand
-from pdpp.sources.reading.tree import Tree, TreeLimits, open_tree
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, open_tree
 
 
 def folder(path: Path, files: dict[str, bytes]) -> Path:
@@ -90,6 +92,49 @@ def test_entries_are_found_by_their_last_name_nearest_the_top_first(tmp_path: Pa
     tree = open_tree(folder(tmp_path, {"x/y/u.json": b"", "u.json": b"", "a/u.json": b""}))
     assert [entry.name for entry in tree.named("u.*")] == ["u.json", "a/u.json", "x/y/u.json"]
     assert tree.named("v.json") == []
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        *(("notes.md",), ("*.md",), ("no?es.md", "a.json"), ("[ab].json", "*.MD"), ("*",), ()),
+        *(("a.json", "*.json"), ("*.md", "*.json"), ("[", "b[1].json"), ("missing.md",)),
+    ],
+)
+def test_the_last_names_that_are_found_fit_a_pattern_as_the_shell_has_it(
+    patterns: tuple[str, ...], tmp_path: Path
+) -> None:
+    names = ["notes.md", "x/notes.md", "x/y/a.json", "b.json", "b1.json", "b[1].json", "[", "c.MD"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = [entry.name for entry in open_tree(tmp_path).named(*patterns)]
+    assert sorted(found) == sorted(
+        name for name in names if any(fnmatchcase(Path(name).name, one) for one in patterns)
+    )
+    assert [name.count("/") for name in found] == sorted(name.count("/") for name in found)
+
+
+def test_a_plain_name_is_looked_up_and_compared_with_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.json").touch()
+    tree = open_tree(tmp_path)
+    assert [entry.name for entry in tree.named("*.json")] == ["a.json"]
+    monkeypatch.setattr(FileEntry, "base", property(lambda _: pytest.fail("compared")))
+    assert [entry.name for entry in tree.named("a.json", "b.json")] == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        *(("a.JSON", ".json"), ("a.tar.gz", ".gz"), (".hidden", ""), (".hidden.md", ".md")),
+        *(("a", ""), ("a.", ""), ("a..b", ".b"), ("x.y/a", ""), ("..", "")),
+    ],
+)
+def test_the_ending_of_a_name_begins_with_its_last_dot(name: str, suffix: str) -> None:
+    entry = FileEntry(name, 0, "", lambda: BytesIO(), ReadMeter())
+    assert entry.suffix == suffix
 
 
 def test_a_relative_name_is_looked_up_beside_an_entry_and_never_outside(tmp_path: Path) -> None:

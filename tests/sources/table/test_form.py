@@ -1,6 +1,6 @@
 """Times and numbers as tables write them."""
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 import pytest
@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.model.declaration import Kind
+from pdpp.sources.formats.bank_csv import mapping
 from pdpp.sources.reading.times import zone_named
+from pdpp.sources.table import guess
 from pdpp.sources.table.form import (
     COMMA,
     POINT,
     TIME_FORMS,
     ZONED,
+    possible_forms,
     read_number,
     read_time,
     read_whole,
@@ -31,12 +34,45 @@ def test_a_time_written_in_a_form_is_read_back(form: str, moment: datetime) -> N
         moment = moment.replace(tzinfo=timezone(timedelta(hours=2)))
     text = read_time(moment.strftime(form), form, None)
     assert text is not None
+    assert form in possible_forms(moment.strftime(form))
     if TIME_FORMS[form] is Kind.DATE:
         assert text == moment.date().isoformat()
     else:
         micro = moment.microsecond if "%f" in form else 0
         kept = moment.replace(microsecond=micro, second=moment.second if "%S" in form else 0)
         assert text == kept.isoformat()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2026-03-01", "1.3.2026", "01/ 3/26", "2026.03.01.", "1-Mar-26", "March 1, 2026"),
+        *("01/03/2026, 1:05 pm", "2026-03-01T12:00:00.5", "2026-03-01  12:00", "1 May 26 12:00"),
+        *("2026-03-01 12:00:00 +0200", "2026-03-01 12:00:00 Z", "2026-03-01T12:00:00Z", "at 7"),
+    ],
+)
+def test_a_text_that_is_read_in_a_form_has_its_signs(text: str) -> None:
+    read = {form for form in TIME_FORMS if read_time(text, form, None) is not None}
+    assert read <= possible_forms(text)
+    assert len(possible_forms(text)) <= 12
+
+
+def test_a_column_of_days_is_tried_in_forms_of_its_signs_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: set[str] = set()
+
+    def read_and_tell(text: str, form: str, zone: tzinfo | None) -> str | None:
+        tried.add(form)
+        return read_time(text, form, zone)
+
+    for module in (guess, mapping):
+        monkeypatch.setattr(module, "read_time", read_and_tell)
+    assert mapping._date_form(["01.02.2026", "14.02.2026"]) == "%d.%m.%Y"
+    column = guess.ColumnGuess("day")
+    column.see("14.02.2026")
+    assert column.kind() == (Kind.DATE, "%d.%m.%Y")
+    assert len(tried) <= 12
 
 
 def test_a_local_time_takes_the_zone_that_is_given() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +32,7 @@ TIME_FORMS: Mapping[str, Kind] = MappingProxyType(
         "%Y-%m-%d %H:%M:%S %z": Kind.DATE_TIME,
     }
 )
+_OF_ANY_SIGNS = frozenset({ZONED, *(form for form in TIME_FORMS if "%z" in form)})
 COMPACT = "%Y%m%d"
 """A day in eight digits, which could be any number: only a column of days is read as such."""
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
@@ -40,6 +42,10 @@ _TIME_LIKE = re.compile(
     re.IGNORECASE,
 )
 _COMPACT = re.compile(r"(?:19|20)\d{6}\Z", re.ASCII)
+_DIRECTIVES: Mapping[str, str] = MappingProxyType({"b": "a", "B": "a", "p": "a"})
+"""The parts of a form that are written with letters; the others are numbers."""
+_DIRECTIVE = re.compile("%([a-zA-Z])")
+_LETTERS, _DIGITS = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})\Z", re.ASCII)
 _NUMBERS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -67,6 +73,31 @@ def is_time_like(text: str) -> bool:
 def is_compact_day(text: str) -> bool:
     """Tell whether a text could be a day in eight digits."""
     return _COMPACT.match(text) is not None
+
+
+def possible_forms(text: str) -> frozenset[str]:
+    """Return the forms that have the same signs between numbers and words as a text.
+
+    A time is in none of the others. To try all of them for a column takes half a second.
+    """
+    return _forms_by_signs().get(_signs(text), frozenset()) | _OF_ANY_SIGNS
+
+
+@cache
+def _forms_by_signs() -> Mapping[str, frozenset[str]]:
+    forms: dict[str, set[str]] = {}
+    for form in TIME_FORMS:
+        written = _DIRECTIVE.sub(lambda found: _DIRECTIVES.get(found[1], "9"), form)
+        forms.setdefault(_signs(written), set()).add(form)
+    return {signs: frozenset(alike) for signs, alike in forms.items()}
+
+
+def _signs(text: str) -> str:
+    """Return a text with 9 for each number and a for each word, without spaces.
+
+    A space may stand before a day of one digit.
+    """
+    return _LETTERS.sub("a", _DIGITS.sub("9", "".join(text.split())))
 
 
 def read_time(text: str, form: str, zone: tzinfo | None) -> str | None:

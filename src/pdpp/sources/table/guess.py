@@ -9,6 +9,7 @@ from pdpp.sources.table.form import (
     POINT,
     TIME_FORMS,
     is_time_like,
+    possible_forms,
     read_number,
     read_time,
     read_whole,
@@ -75,7 +76,7 @@ class ColumnGuess:
                 form for form in self._decimals if read_number(text, form) is not None
             }
         if self._times:
-            fitting = self._times if is_time_like(text) else ()
+            fitting = self._times & possible_forms(text) if is_time_like(text) else ()
             self._times = {form for form in fitting if read_time(text, form, None) is not None}
 
     @property

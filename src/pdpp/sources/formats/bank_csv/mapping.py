@@ -52,6 +52,7 @@ from pdpp.sources.table.form import (
     ZONED,
     is_compact_day,
     is_time_like,
+    possible_forms,
     read_time,
 )
 
@@ -322,8 +323,12 @@ def _date_form(texts: Sequence[str]) -> str | None:
     if not dates or 2 * len(dates) < len(told):
         return None
     forms = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
-    some = dates[:_FIRST_DATES]
-    left = [form for form in forms if any(read_time(text, form, None) for text in some)]
+    some = [(text, possible_forms(text)) for text in dates[:_FIRST_DATES]]
+    left = [
+        form
+        for form in forms
+        if any(form in possible and read_time(text, form, None) for text, possible in some)
+    ]
     fits = {form: sum(read_time(text, form, None) is not None for text in dates) for form in left}
     most = max(fits.values(), default=0)
     best = [form for form in left if fits[form] == most]
