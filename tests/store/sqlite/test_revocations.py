@@ -1,6 +1,8 @@
 """What was revoked stays so, also when the database of an older backup is put back."""
 
 import shutil
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,9 @@ from tests.store.world import NOW, Clock
 from pdpp.authz.account_changes import apply_to_grants, merged_account, without_accounts
 from pdpp.authz.authority import Authority
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
+from pdpp.store.sqlite.revocations import RevocationFiles
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.tables.database import TableReader
 from pdpp.store.vault import RefreshToken, Token
 
 pytestmark = pytest.mark.embedded("about the file of the embedded engine")
@@ -66,6 +70,39 @@ def test_a_database_from_before_a_revocation_revives_nothing(
     store.close()
     SqliteStore(folder, clock).close()
     assert caplog.text == ""
+
+
+def test_a_store_that_is_opened_while_another_program_revokes_finds_nothing_revived(
+    tmp_path: Path,
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, looked = made(tmp_path, clock), threading.Event()
+    look, add = RevocationFiles.revived, RevocationFiles.add
+    second: list[SqliteStore] = []
+    opening = threading.Thread(target=lambda: second.append(SqliteStore(tmp_path, clock)))
+
+    def looking(files: RevocationFiles, db: TableReader) -> list[tuple[str, str]]:
+        revived = look(files, db)
+        looked.set()
+        return revived
+
+    def adding(files: RevocationFiles, revoked: Sequence[str]) -> None:
+        add(files, revoked)
+        opening.start()
+        assert looked.wait(20)
+
+    monkeypatch.setattr(RevocationFiles, "revived", looking)
+    monkeypatch.setattr(RevocationFiles, "add", adding)
+    assert Authority(store, clock).revoke_grant("g1")
+    opening.join(20)
+    grant = second[0].vault.grant("g1")
+    assert grant is not None
+    assert grant.revoked_at is not None
+    assert caplog.messages == []
+    second[0].close()
+    store.close()
 
 
 def test_the_list_is_private_and_grows_only_by_what_changed(tmp_path: Path, clock: Clock) -> None:

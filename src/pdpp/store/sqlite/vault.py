@@ -24,11 +24,17 @@ class SqliteVault(TableVault):
         if not self._revocations.exist:
             self._hold()
         self._revocations.begin_on_machine()
-        revived = self._revocations.revived(self._db)
+        if self._revocations.revived(self._db):
+            self._revoke_revived()
+
+    def _revoke_revived(self) -> None:
+        with self._database.writing() as db:
+            # Looked at again under the lock: another program may be revoking just now, and it
+            # writes the file first.
+            revived = self._revocations.revived(db)
+            for kind, name in revived:
+                revoke_again(db, kind, name, self._clock())
         if revived:
-            with database.writing() as db:
-                for kind, name in revived:
-                    revoke_again(db, kind, name, clock())
             log.warning("%d revocations were not in the database; revoked again", len(revived))
 
     def _hold(self) -> None:
