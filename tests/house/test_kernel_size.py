@@ -10,7 +10,7 @@ import pytest
 
 import pdpp.mcp.kernel
 
-MOST_LINES = 510
+MOST_LINES = 515
 _FOLDER = Path(pdpp.mcp.kernel.__file__).parent
 _NO_CODE = {
     tokenize.COMMENT,
