@@ -150,7 +150,7 @@ def test_only_declared_roles_make_a_title_a_body_or_a_link(postman: Client) -> N
     assert "body: A body of no declared role." in guessed["text"]
     assert "link" not in guessed["metadata"]
     [hit] = postman.good("search", {"query": "observatory"}).structured["results"]
-    assert hit["title"] == "First post / All cards / 2026-01-02T03:04:05Z"
+    assert hit["title"] == "First post / cards / 2026-01-02T03:04:05Z"
 
 
 # Search evidence

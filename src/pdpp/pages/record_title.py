@@ -30,8 +30,5 @@ def presented(catalogue: Catalogue, answer: Mapping[str, Any]) -> Presentation:
 
 
 def untitled(title: str, account: str, stream: str) -> bool:
-    """Tell whether a title only says where a record is from: it has none of its own.
-
-    A record names its stream there by its name, a hit of a search by its label.
-    """
+    """Tell whether a title only says where a record is from: it has none of its own."""
     return title.startswith(f"{' '.join(account.split())} / {stream} / ")

@@ -57,7 +57,7 @@ async def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> 
         address += "?" + urlencode({"field": excerpt["field_path"], "chars": chars})
     kind, time = _label(reader, hit), dates.event(hit["event_time"])
     title = hit["title"]
-    if untitled(title, hit["display_name"], kind):
+    if untitled(title, hit["display_name"], hit["stream"]):
         passage = passage or await _beginning_of_hit(reader, hit)
         title = _instead_of_title("".join(part.text for part in passage), kind, time)
     return RecordLine(
