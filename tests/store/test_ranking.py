@@ -298,6 +298,31 @@ def test_a_question_that_names_a_stream_finds_it_there_first(world: World) -> No
     assert first("messages about the kitchen") == "letter"
 
 
+def test_a_question_that_names_nothing_but_a_stream_asks_for_what_is_in_it(world: World) -> None:
+    query = {"search": {"lexical_fields": ["body"]}}
+    kinds = [stream(name, PROPERTIES, query) for name in ("messages", "photos")]
+    world.settle(declare(*kinds, version="2"))
+    world.put({"letter": message(30, "Anna", "my latest photos")})
+    photos = world.reach(name="photos")
+    pictures = {f"p{at}": message(at, "Anna", "the kitchen") for at in range(3)}
+    world.write(pictures, photos.feed)
+    reaches = (world.reach(), photos)
+
+    def every(q: str) -> list[str]:
+        page = world.store.search(SearchQuery(reaches, ask(q), 9))
+        assert page.ranked == len(page.hits)
+        return [world.key(hit.record) for hit in page.hits]
+
+    # What speaks of photos is found first, unless the newest of them are asked for.
+    assert every("photos") == ["letter", "p2", "p1", "p0"]
+    assert every("my recent photos") == ["p2", "p1", "p0"]
+    assert every("latest photos -kitchen") == []
+    assert every("+latest photos") == ["letter"]
+    assert every("latest photos of the kitchen") == ["p2", "p1", "p0", "letter"]
+    # Nothing holds the other word, and that is no reason to list them all.
+    assert every("photos zeppelin") == ["letter"]
+
+
 def test_a_date_without_visible_records_is_looked_for_as_words(world: World) -> None:
     chat(world).put(
         {

@@ -37,6 +37,7 @@ from pdpp.service.local_zone import local_zone
 from pdpp.store.numbers import read_data
 from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
+from pdpp.store.stream_names import stream_names
 
 ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
 """The header of a caller with little room for hits, and the one with the cursors after the last."""
@@ -320,6 +321,8 @@ class _Frame(NamedTuple):
     of_connection: str
     naming_roles: Mapping[str, str]
     """The roles of the fields that say what a hit is called and when it happened."""
+    names: frozenset[str]
+    """The terms of what the stream and its account are called."""
     places: tuple[_Place, ...]
     """The fields that are searched."""
 
@@ -334,6 +337,7 @@ def _frame(reach: Reach) -> _Frame:
         source=source_of(reach),
         of_connection=of_connection(reach),
         naming_roles={name: role for name, role in roles_of(reach).items() if role in NAMING},
+        names=reach.once(stream_names),
         places=tuple(
             _Place(name, role not in _IDENTITY, role is Role.BODY) for name, role in roles.items()
         ),
@@ -361,6 +365,9 @@ def _evidence(
     ]
     matching = _meant(texts, marker, marker.find) or _meant(texts, marker, marker.find_any_form)
     matched, missing = marker.split({match[2] for _, _, matches in matching for match in matches})
+    if missing and (naming := marker.naming(frame.names)):
+        # A photo need not say that it is one of the photos that were asked for.
+        missing = [word for word in missing if word not in naming]
     # Words that are only near in meaning find a record and are none of those asked for.
     matching = matching or _holding(texts, marker.find_related)
     quoted = [one for one in matching if one[0].quotes]

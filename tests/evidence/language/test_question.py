@@ -255,6 +255,29 @@ def test_a_word_that_only_asks_is_not_looked_for_where_nothing_tells_the_languag
     assert words(q) == asked
 
 
+@pytest.mark.parametrize(
+    ("q", "asked", "newest"),
+    [
+        ("my latest orders", ["orders"], True),
+        ("factures récentes", ["factures"], True),
+        ("latest", ["latest"], True),
+        ("+latest orders", ["latest", "orders"], False),
+        ("orders", ["orders"], False),
+    ],
+)
+def test_a_word_that_asks_for_the_newest_is_not_looked_for(
+    q: str, asked: list[str], newest: bool
+) -> None:
+    assert words(q) == asked
+    assert parse_question(q, TODAY).newest is newest
+
+
+def test_a_word_that_asks_for_the_newest_is_looked_for_where_all_words_are() -> None:
+    question = parse_question("latest orders", TODAY, everything=True)
+    assert [word.text for word in question.words] == ["latest", "orders"]
+    assert not question.newest
+
+
 def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:
     code, door = parse_question("the code of our door", TODAY).words
     # French cuts off the "e".

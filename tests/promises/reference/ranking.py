@@ -99,8 +99,10 @@ def ranked(
         of_names += weight_of if name else 0.0
         norm += weight_of if not name and not unit[0].moment else 0.0
     norm = norm + NAME_NORM * of_names if norm else max(of_names, 5.0)
+    listing = _asks_for_streams(question, units, rows)
+    scored = [] if listing and question.newest else units
     for unit, name in zip(units, names, strict=True):
-        for one in rows:
+        for one in rows if scored else ():
             _score(
                 one,
                 unit,
@@ -111,10 +113,11 @@ def ranked(
         one.value = sum(one.units) / norm
         borne = sum(_bears(one, unit) for unit in units)
         one.value += ACTOR_BONUS + FURTHER_NAME * (borne - 1) if borne else 0.0
-        one.value += KIND_BONUS if any(_called(one.feed, unit) for unit in units) else 0.0
+        called = any(_called(one.feed, unit) for unit in units)
+        one.value += KIND_BONUS if called else 0.0
         bonus = _bonus(one, question)
         one.value += bonus
-        one.answers = one.answers or bonus > 0 or borne > 0
+        one.answers = one.answers or bonus > 0 or borne > 0 or (listing and called)
     vocabulary = _vocabulary(rows)
     excluded = [_spelled_out(word, vocabulary) for word in question.excluded]
     allowed = [one for one in rows if _allowed(one, question, units, excluded)]
@@ -123,10 +126,10 @@ def ranked(
     months = Counter(day[:7] for day in days)
     by_time = params.get("sort") == "time"
     by_words = {id(one): one.value for one in rows}
-    if not by_time and (len(units) > 1 or question.answer is not None):
-        allowed = _refined(rows, allowed, question, units, norm, meeting, demanding)
+    if not by_time and (len(scored) > 1 or question.answer is not None):
+        allowed = _refined(rows, allowed, question, scored, norm, meeting, demanding)
     if not by_time and mode != "search":
-        meant = _without_actors(question.untimed or question.text, units, rows)
+        meant = _without_actors(question.untimed or question.text, scored, rows)
         allowed = _by_meaning(rows, allowed, by_words, meant, mode, meeting, demanding)
     if by_time:
         for one in allowed:
@@ -279,6 +282,18 @@ def _trigrams(word: str) -> set[str]:
 def _is_name(unit: Sequence[Word], rows: Sequence[Candidate]) -> bool:
     """Tell whether a visible row is by somebody, or in a stream, that a word names."""
     return any(_bears(one, unit) or _called(one.feed, unit) for one in rows)
+
+
+def _asks_for_streams(
+    question: Question, units: Sequence[Sequence[Word]], rows: Sequence[Candidate]
+) -> bool:
+    """Tell whether a question names streams and nothing else: what is in them answers it."""
+    if question.everything or question.moments or not units:
+        return False
+    return all(
+        not any(word.required for word in unit) and any(_called(one.feed, unit) for one in rows)
+        for unit in units
+    )
 
 
 def _bears(one: Candidate, unit: Sequence[Word]) -> bool:
@@ -578,8 +593,9 @@ def _hit(
             or (word.prefix is not None and _begins(word.prefix, one, held))
         ):
             matched.append(word.text)
-        elif not word.moment and " " not in word.text:
-            # A record of a named day need not spell it out, and a date is told by its words.
+        elif not word.moment and " " not in word.text and not _called(one.feed, [word]):
+            # A record of a named day or stream need not spell it out, and a date is told by its
+            # words.
             missing.append(word.text)
     return {
         "id": one.row.id,

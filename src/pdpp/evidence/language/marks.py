@@ -83,6 +83,8 @@ class Marker:
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._plain: dict[bool, _PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
+        self._same = [(word.text, frozenset(word.same)) for word in question.words]
+        self._naming: dict[frozenset[str], frozenset[str]] = {}
         self._unchecked = 0
 
     def _take_apart(self, word: int, parts: Sequence[str], holders: dict[str, list[int]]) -> None:
@@ -208,6 +210,14 @@ class Marker:
             matched = [word for at, word in words if at in held]
             missing = [word for at, word in words if at not in held and self._told[at]]
             known = self._split[indexes] = matched, missing
+        return known
+
+    def naming(self, names: frozenset[str]) -> frozenset[str]:
+        """Return the asked words that name a stream, which is called by some terms."""
+        known = self._naming.get(names)
+        if known is None:
+            known = frozenset(text for text, same in self._same if not same.isdisjoint(names))
+            self._naming[names] = known
         return known
 
     def strays(self, match_indexes: Iterable[int]) -> frozenset[int]:

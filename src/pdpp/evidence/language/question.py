@@ -15,7 +15,7 @@ from pdpp.evidence.analyse import Phrase, phrase_of
 from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
 from pdpp.evidence.language.calendar_words import MONTHS
 from pdpp.evidence.language.clock import with_plain_clocks
-from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.stop_words import ORDER_WORDS, STOP_WORDS
 from pdpp.evidence.language.tables import RARE, weight
 from pdpp.evidence.language.terms import pieces
 from pdpp.evidence.language.when import Moment, Unit, day_named, moments
@@ -69,6 +69,8 @@ class Question:
     untimed: str = ""
     answer: re.Pattern[str] | None = None
     everything: bool = False
+    newest: bool = False
+    """Whether a word of it asks for what is newest, as "latest" does; it is not looked for."""
 
     def read_as_words(self, numbers: Container[int]) -> "Question":
         """Return the question with some time expressions, by number, as ordinary words."""
@@ -210,7 +212,8 @@ class _Parser:
             # Between two plain words of it a phrase or an operator may stand: then it stays.
             untimed = untimed.replace(plain[start:end], " ", 1)
         timed = any(not moment.loose for moment in named)
-        plain_words = _plain_words(bare, plain, timed=timed)
+        telling, newest = _telling_words(bare, timed=timed, everything=everything)
+        plain_words = asked_words([with_plain_clocks(plain)], telling, joined=True)
         asked = [*self._words, *self._grouped(plain_words), *_dated(plain, named)]
         words = _once(asked)
         best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
@@ -229,6 +232,7 @@ class _Parser:
             untimed=" ".join(untimed.split()),
             answer=_answer(plain),
             everything=everything,
+            newest=newest,
         )
 
     def _grouped(self, words: Iterable[Word]) -> list[Word]:
@@ -242,17 +246,17 @@ def _once(asked: Iterable[_Asked]) -> tuple[_Asked, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def _plain_words(text: str, whole: str, *, timed: bool) -> list[Word]:
-    """Return the words of a question that are ranked, without those that only hold it together.
+def _telling_words(text: str, *, timed: bool, everything: bool) -> tuple[list[str], bool]:
+    """Return the words of a question that are ranked, and whether others ask for the newest.
 
-    These are looked for where there are no others, unless a time is asked for: "what was in May?".
+    Words that only hold it together are looked for where there are no others, unless a time is
+    asked for: "what was in May?".
     """
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
-    text, whole = with_plain_clocks(text), with_plain_clocks(whole)
-    words = pieces(text)
+    words = pieces(with_plain_clocks(text))
     telling = [word for word in words if word not in STOP_WORDS or word in named]
-    kept = telling or ([] if timed else words)
-    return asked_words([whole], kept, joined=True)
+    asked = telling if everything else [word for word in telling if word not in ORDER_WORDS]
+    return asked or telling or ([] if timed else words), len(asked) < len(telling)
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:

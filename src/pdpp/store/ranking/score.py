@@ -83,13 +83,14 @@ class Scores:
             unit.join(marks)
         flags: Bools = marks != 0
         flags |= self.bonus.actors()
+        flags |= self.bonus.listed()
         if self.days is not None:
             flags |= self.days > 0
         return flags
 
     def few_candidates(self) -> Longs | None:
         """Return the same rows by their numbers, None where they are many or not of words alone."""
-        if self.days is not None or self.bonus.names_any():
+        if self.days is not None or self.bonus.names_any() or self.bonus.lists_streams:
             return None
         lists = [rows for unit in self.units for rows in unit.row_lists()]
         few = [rows for rows in lists if rows is not None]
@@ -149,10 +150,12 @@ class Ranking:
         asked = [self._mended(unit, postings) for unit in asked]
         bonus = Bonus(index.size)
         norm, of_names, units, names = 0.0, 0.0, [], []
+        only_kinds = bool(asked)
         for words in asked:
             self._check()
-            actor = bonus.add_actors(words, postings)
-            name = bonus.add_kinds(words, index) or actor
+            actor, kind = bonus.add_actors(words, postings), bonus.add_kinds(words, index)
+            name = kind or actor
+            only_kinds &= kind
             units.append(UnitScore(words, postings, NAME_PART if name else 1.0))
             if actor:
                 names.append(units[-1])
@@ -166,6 +169,10 @@ class Ranking:
             if unit.words[0].moment:
                 most = DATE_HELD if unit.words[0].is_apart else DATE_WORD
                 unit.most = min(unit.most, most * norm)
+        bonus.lists_streams = only_kinds and may_list(self._question)
+        if bonus.lists_streams and self._question.newest:
+            # "My latest orders" asks for the orders, and not for texts that speak of orders.
+            units, names = [], []
         return Scores(index.size, units, norm, bonus, self._check, self._repaired, tuple(names))
 
     def _meant(self, unit: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -228,6 +235,8 @@ class Bonus:
         self._size = size
         self._names: Impacts | None = None
         self._kinds: Bools | None = None
+        self.lists_streams = False
+        """Whether the streams that the question names are what it asks for."""
 
     def add_actors(self, unit: Sequence[Word], postings: dict[TermGroup, Postings]) -> bool:
         """Count a name for the rows whose actor bears it; tell whether there are any."""
@@ -260,6 +269,12 @@ class Bonus:
         for low, high in every:
             self._kinds[low:high] = True
         return True
+
+    def listed(self) -> Bools:
+        """Return the rows of streams that are themselves asked for."""
+        if self._kinds is None or not self.lists_streams:
+            return np.zeros(self._size, dtype=bool)
+        return self._kinds
 
     def names_any(self) -> bool:
         """Tell whether a name was counted for some row."""
@@ -327,6 +342,15 @@ def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Po
     apart = sorted(terms[0] for terms in groups if " " in terms[0])
     postings = index.postings(sorted(terms for terms in groups if " " not in terms[0]))
     return postings | {(way.words,): way.postings for way in held_together(index, apart)}
+
+
+def may_list(question: Question) -> bool:
+    """Tell whether a question that names nothing but streams asks for what is in them.
+
+    Where a time is named, all that happened then answers already.
+    """
+    demanded = question.everything or any(word.required for word in question.words)
+    return not demanded and not question.moments
 
 
 def units_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:

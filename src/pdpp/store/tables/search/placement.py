@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdpp.evidence.language.stems import stems_of
-from pdpp.evidence.language.stop_words import STOP_WORDS
-from pdpp.evidence.language.terms import pieces
 from pdpp.store.ranking.postings import Bools, Impacts, Longs
 from pdpp.store.scope import Reach
+from pdpp.store.stream_names import stream_names
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.search.block_cache import BlockCache
@@ -91,7 +89,7 @@ class Placement:
         if self._called is None:
             called: dict[str, list[Part]] = {}
             for part in self.parts:
-                for name in part.reach.once(_names_of):
+                for name in part.reach.once(stream_names):
                     called.setdefault(name, []).append(part)
             self._called = called
         return self._called.get(term, ())
@@ -268,14 +266,6 @@ def _pairs(parts: Sequence[Part]) -> Longs:
     """Return the visible lists of some blocks, each with its block."""
     packed = [number << BLOCK_BITS | part.id for part in parts for number in part.turns]
     return np.array(sorted(packed), dtype=np.int64)
-
-
-def _names_of(reach: Reach) -> frozenset[str]:
-    """Return the terms of what a stream and its account are called."""
-    feed = reach.feed
-    called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
-    stems = stems_of("en")
-    return frozenset(stems[word] for word in pieces(called) if word not in STOP_WORDS)
 
 
 def blocks_first_time(since: int | None) -> int:
