@@ -1,7 +1,10 @@
 import json
+import os
+import shutil
 from copy import deepcopy
 from pathlib import Path
 
+import pytest
 from tests.cli.shell import (
     DECLARATION,
     Served,
@@ -43,7 +46,12 @@ def versions(data: Path) -> dict[tuple[str, str], int]:
         store.close()
 
 
-def test_a_second_start_changes_nothing_but_the_token(demo_server: Served, tmp_path: Path) -> None:
+def test_a_second_start_changes_nothing_but_the_token(
+    demo_server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # To the machine the copy is the same store: what it revokes must not be revoked in the first.
+    state = shutil.copytree(os.environ["XDG_STATE_HOME"], tmp_path / "state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
     data = tmp_path / "data"
     copy_served(demo_server, data)
     key = next(b.lines[0]["key"] for b in demo.batches() if b.stream == "albums")
