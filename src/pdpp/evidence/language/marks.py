@@ -83,7 +83,7 @@ class Marker:
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._plain: dict[bool, _PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
-        self._same = [(word.text, frozenset(word.same)) for word in question.words]
+        self._asked = question.words
         self._naming: dict[frozenset[str], frozenset[str]] = {}
         self._unchecked = 0
 
@@ -216,8 +216,8 @@ class Marker:
         """Return the asked words that name a stream, which is called by some terms."""
         known = self._naming.get(names)
         if known is None:
-            known = frozenset(text for text, same in self._same if not same.isdisjoint(names))
-            self._naming[names] = known
+            naming = (word.text for word in self._asked if not names.isdisjoint(word.same))
+            known = self._naming[names] = frozenset(naming)
         return known
 
     def strays(self, match_indexes: Iterable[int]) -> frozenset[int]:

@@ -83,7 +83,8 @@ class Scores:
             unit.join(marks)
         flags: Bools = marks != 0
         flags |= self.bonus.actors()
-        flags |= self.bonus.listed()
+        if (listed := self.bonus.listed()) is not None:
+            flags |= listed
         if self.days is not None:
             flags |= self.days > 0
         return flags
@@ -169,7 +170,7 @@ class Ranking:
             if unit.words[0].moment:
                 most = DATE_HELD if unit.words[0].is_apart else DATE_WORD
                 unit.most = min(unit.most, most * norm)
-        bonus.lists_streams = only_kinds and may_list(self._question)
+        bonus.lists_streams = only_kinds and _may_list(self._question)
         if bonus.lists_streams and self._question.newest:
             # "My latest orders" asks for the orders, and not for texts that speak of orders.
             units, names = [], []
@@ -270,11 +271,9 @@ class Bonus:
             self._kinds[low:high] = True
         return True
 
-    def listed(self) -> Bools:
-        """Return the rows of streams that are themselves asked for."""
-        if self._kinds is None or not self.lists_streams:
-            return np.zeros(self._size, dtype=bool)
-        return self._kinds
+    def listed(self) -> Bools | None:
+        """Return the rows of streams that are themselves asked for, None where none are."""
+        return self._kinds if self.lists_streams else None
 
     def names_any(self) -> bool:
         """Tell whether a name was counted for some row."""
@@ -344,7 +343,7 @@ def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Po
     return postings | {(way.words,): way.postings for way in held_together(index, apart)}
 
 
-def may_list(question: Question) -> bool:
+def _may_list(question: Question) -> bool:
     """Tell whether a question that names nothing but streams asks for what is in them.
 
     Where a time is named, all that happened then answers already.
