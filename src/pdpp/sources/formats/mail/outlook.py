@@ -93,33 +93,33 @@ class OutlookMessage:
             "From": self._person(self._place, _SENDER, _SENDER_ADDRESSES),
             **self._recipients(),
         }
-        told = {name.casefold() for name in _HEADER.findall(carried)}
+        carried_names = {name.casefold() for name in _HEADER.findall(carried)}
         lines = [
             f"{name}: {_BREAKS.sub(' ', text)}\n"
             for name, text in named.items()
-            if text and name.casefold() not in told
+            if text and name.casefold() not in carried_names
         ]
         return "".join([carried, *lines]).encode("utf-8", "replace")
 
     def _sent(self) -> str:
-        ticks = (self._number(self._place, number) for number in (_SENT, _DELIVERED, _MADE))
-        told = next((each for each in ticks if each), 0)
-        moment = _EPOCH + timedelta(microseconds=told // 10)
-        return f"{moment.replace(tzinfo=None).isoformat()}Z" if told else ""
+        times = (self._number(self._place, number) for number in (_SENT, _DELIVERED, _MADE))
+        ticks = next((time for time in times if time), 0)
+        moment = _EPOCH + timedelta(microseconds=ticks // 10)
+        return f"{moment.replace(tzinfo=None).isoformat()}Z" if ticks else ""
 
     def _recipients(self) -> dict[str, str]:
-        found: dict[str, list[str]] = {}
+        people_of: dict[str, list[str]] = {}
         for place in self._storages("__recip"):
             kind = _RECIPIENTS.get(self._whole_number(place, _RECIPIENT_KIND) & 3)
             if kind is not None and (person := self._person(place, _NAME, _ADDRESSES)):
-                found.setdefault(kind, []).append(person)
-        return {kind: ", ".join(people) for kind, people in found.items()}
+                people_of.setdefault(kind, []).append(person)
+        return {kind: ", ".join(people) for kind, people in people_of.items()}
 
     def _person(self, place: str, name: int, addresses: tuple[int, ...]) -> str:
         """Return a name and an address; inside a company Outlook may have a path instead of it."""
         called = self._text(place, name).strip().replace('"', "'")
-        told = (self._text(place, number).strip() for number in addresses)
-        address = next((each for each in told if "@" in each), "")
+        texts = (self._text(place, number).strip() for number in addresses)
+        address = next((text for text in texts if "@" in text), "")
         if not address:
             return f'"{called}"' if called else ""
         return f'"{called}" <{address}>' if called not in ("", address) else address
@@ -141,7 +141,8 @@ class OutlookMessage:
         inner = f"{place}{_MESSAGE_INSIDE}"
         content = self._bytes(place, _FILE)
         kind = _KIND.fullmatch(self._text(place, _FILE_TYPE))
-        if any(each.startswith(inner) for each in self._file.streams) and self._depth < _DEEPEST:
+        holds_message = any(stream.startswith(inner) for stream in self._file.streams)
+        if holds_message and self._depth < _DEEPEST:
             content = OutlookMessage(self._file, inner, self._depth + 1).as_mail()
             name, kind = f"{name.removesuffix('.msg')}.eml", None
         if kind is None or kind[1].lower() in ("message", "multipart"):
