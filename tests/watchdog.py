@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.serving import UNLIMITED, planted_store, put
+from tests.yardstick import slowness
 
 from pdpp.app import make_app
 from pdpp.pages import template
@@ -18,6 +19,7 @@ from pdpp.store.port import Store
 
 BASE_URL = "http://127.0.0.1:7377"
 HELD_SECONDS = 0.020
+"""How long a request may hold the loop of a machine of a usual speed."""
 MEGABYTE = 1 << 20
 BIG = 8 * MEGABYTE
 STREAMS = 200
@@ -129,9 +131,11 @@ async def answer_watched(
     ) as client:
         for path_before in ("/healthz", *before):
             await client.get(path_before)
+        # The client writes its request before it is watched: it shares the loop with the server.
+        request = client.build_request(method, path, content=body or None)
         with watchdog.watching():
             await asyncio.sleep(0.01)
-            answer = await client.request(method, path, content=body or None)
+            answer = await client.send(request)
             await asyncio.sleep(0.01)
             return answer, watchdog.longest
 
@@ -149,6 +153,6 @@ def must_not_hold_the_loop(
     for _ in range(TRIES):
         watched = answer_watched(store, method, path, body, headers, data, before)
         answer, held_seconds = asyncio.run(watched)
-        if held_seconds <= HELD_SECONDS:
+        if held_seconds <= HELD_SECONDS * slowness():
             return answer
     pytest.fail(f"{method} {path} held the loop for {held_seconds:.3f} s")
