@@ -205,6 +205,22 @@ def test_a_rare_name_is_marked_in_a_text_of_any_language(text: str) -> None:
     assert marked("quillwort", text) == ["quillwort"]
 
 
+@pytest.mark.parametrize(
+    ("q", "text", "expected"),
+    [
+        ("the meeting", "A meeting of ten in the main hall", ["meeting"]),
+        ("meeting houses", "Our meeting mentions no houses", ["meeting", "houses"]),
+    ],
+)
+def test_words_that_stand_as_they_were_asked_for_need_no_look_at_the_language_of_a_text(
+    q: str, text: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+    monkeypatch.setattr(marks, "_stems_in", looked_at.append)
+    assert marked(q, text) == expected
+    assert looked_at == []
+
+
 def test_a_form_is_read_in_the_language_of_each_text() -> None:
     """What was learnt of a form in one text must not be taken for true in another language."""
     marker = Marker(parse_question("the running of my friends", TODAY))

@@ -254,7 +254,7 @@ class _PlainTerms:
         self._as_asked = as_asked
         wanted = {term for term in (*terms, *as_asked) if term.isascii()}
         beginnings = {beginning for term in wanted for beginning in _beginnings(term)}
-        beginnings |= {form[:2] for term in wanted for form in irregular_forms().get(term, ())}
+        beginnings |= {form for term in wanted for form in irregular_forms().get(term, ())}
         self._beginnings = [
             f" {text}".encode()
             for text in sorted(beginnings)
@@ -263,10 +263,10 @@ class _PlainTerms:
         self._sure: dict[bytes, int] = {}
         """The asked words that mean the same in a text of any language."""
         every = tuple(every_stems())
-        for form in as_asked:
-            index = terms.get(form)
-            if index is not None and all(terms.get(of[form]) == index for of in every):
-                self._sure[form.encode()] = index
+        for form, at in as_asked.items():
+            indexes = {terms.get(of[form], at) for of in every}
+            if len(indexes) == 1:
+                self._sure[form.encode()] = indexes.pop()
         self._by_language: dict[int, _PlainForms] = {}
 
     def find(self, block: str, start: int, text: str) -> list[Match]:
@@ -284,8 +284,8 @@ class _PlainTerms:
                     index: int | None = sure[form]
                 else:
                     # To tell the language of a text takes longer than all else here: most titles
-                    # have no word that begins like one asked for, and a rare name is the same in
-                    # every language.
+                    # have no word that begins like one asked for, and a word that stands as it was
+                    # asked for mostly means the same in every language.
                     forms = self._forms_in(text) if forms is None else forms
                     index = forms[form]
                 if index is not None:
