@@ -5,7 +5,8 @@ the first matches that a passage is chosen from.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from functools import cached_property
+from itertools import chain, islice
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find
@@ -216,9 +217,18 @@ class Marker:
         """Return the asked words that name a stream, which is called by some terms."""
         known = self._naming.get(names)
         if known is None:
-            naming = (word.text for word in self._asked if not names.isdisjoint(word.same))
-            known = self._naming[names] = frozenset(naming)
+            naming = (self._meant_by.get(name, ()) for name in names)
+            known = self._naming[names] = frozenset(chain.from_iterable(naming))
         return known
+
+    @cached_property
+    def _meant_by(self) -> dict[str, list[str]]:
+        """Return the asked words that a term means, by term."""
+        meant_by: dict[str, list[str]] = {}
+        for word in self._asked:
+            for term in word.same:
+                meant_by.setdefault(term, []).append(word.text)
+        return meant_by
 
     def strays(self, match_indexes: Iterable[int]) -> frozenset[int]:
         """Return the indexes of parts alone, of words whose other parts a record does not hold."""
