@@ -115,11 +115,14 @@ def _densest(matches: Sequence[Match], room: int) -> Span:
     further on can hold more.
     """
     words = len({phrase for _, _, phrase in matches})
-    best, most = (matches[0].start, matches[0].end), 0
+    best, most = (matches[0].start, matches[0].end), 1
     for i, (start, end, phrase) in enumerate(matches):
         if most == words or most >= len(matches) - i:
             break
-        chosen, seen, limit = end, {phrase}, start + room - _MARK_CHARS
+        limit = start + room - _MARK_CHARS
+        if matches[i + most].end > limit - most * _MARK_CHARS:
+            continue
+        chosen, seen = end, {phrase}
         for _, last, other in matches[i + 1 :]:
             if last > end:
                 end = last
@@ -247,9 +250,10 @@ def _snapped(text: str, window: Span, core: Span) -> Span:
 def _marked(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
     parts, at = [], start
     for first, last in spans:
-        parts += [text[at:first], OPEN, text[first:last], CLOSE]
+        parts.append(f"{text[at:first]}{OPEN}{text[first:last]}{CLOSE}")
         at = last
-    return "".join([*parts, text[at:end]])
+    parts.append(text[at:end])
+    return "".join(parts)
 
 
 def excerpt(text: str, matches: Sequence[Match], limit: int = PREVIEW_CHARS) -> Excerpt:
