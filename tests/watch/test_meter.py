@@ -3,7 +3,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from pdpp.watch.meter import BOUNDS, LEFT, OTHER, WORDS, Answered, Meter, Share
+from pdpp.watch.meter import BOUNDS, LEFT, OTHER, WORDS, Answered, Meter, OwnCounts, Share
 
 ROUTES = ("/v1/search", "/v1/streams/{stream}")
 
@@ -60,6 +60,20 @@ def test_requests_that_wait_are_in_flight() -> None:
     counted.begin()
     counted.end("/v1/search", "GET", 200, 0.0)
     assert counted.in_flight == 1
+
+
+def test_a_process_alone_counts_as_one_that_shares_its_memory_does() -> None:
+    alone, sharing = meter(), meter(Share(memoryview(bytearray(16 * WORDS)).cast("Q"), 1))
+    for counted in (alone, sharing):
+        counted.begin()
+        counted.begin()
+        counted.end("/v1/search", "GET", 503, 0.3)
+        counted.ingested(3, 1)
+    assert list(alone.answered()) == list(sharing.answered())
+    assert list(alone.timed()) == list(sharing.timed())
+    assert alone.own() == sharing.own() == OwnCounts(requests=1, failures=1, in_flight=1)
+    assert (alone.accepted, alone.rejected, alone.in_flight) == (3, 1, 1)
+    assert (sharing.accepted, sharing.rejected, sharing.in_flight) == (3, 1, 1)
 
 
 def test_processes_that_share_memory_are_added_up_and_keep_their_counts_when_replaced() -> None:

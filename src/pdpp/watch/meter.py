@@ -29,6 +29,7 @@ _STATUS_PLACE = {status: number for number, status in enumerate(STATUSES)}
 _FIRST_FAILURE = 500
 _OTHER_METHOD, _FAILED = _METHOD_PLACE[OTHER], _STATUS_PLACE[500]
 
+_Memory = memoryview | list[int]
 _Words = tuple[int, int, int]
 """The words of a kind of request: how many there were, its first bucket, its microseconds."""
 
@@ -77,9 +78,10 @@ class Meter:
     """
 
     def __init__(self, share: Share | None = None) -> None:
-        share = share or Share()
-        self._all = share.memory or memoryview(bytearray(8 * WORDS)).cast("Q")
-        self._words = self._all[share.place * WORDS : (share.place + 1) * WORDS]
+        memory, place, _ = share or Share()
+        # A process alone counts in a list, in half the time that memory which is shared takes.
+        self._all: _Memory = memory or [0] * WORDS
+        self._words = self._all if memory is None else memory[place * WORDS : (place + 1) * WORDS]
         # A worker that was killed leaves requests begun and never ended in its share; its successor
         # begins with as many as ended, so that none of those seems to wait for ever.
         self._words[_BEGUN] = self._ended(self._words)
@@ -154,7 +156,7 @@ class Meter:
         )
         return OwnCounts(ended, failures, max(0, words[_BEGUN] - ended))
 
-    def _ended(self, words: memoryview) -> int:
+    def _ended(self, words: _Memory) -> int:
         """Return how many requests are done, by the buckets they fell into."""
         return sum(
             sum(words[place + _BUCKETS + at :: WORDS])

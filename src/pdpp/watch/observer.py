@@ -34,7 +34,7 @@ class Observer:
 
         def sending(message: Message) -> Awaitable[None]:
             nonlocal start
-            if message["type"] == "http.response.start":
+            if start is _NOTHING and message["type"] == "http.response.start":
                 start = message
                 headers = message["headers"]
                 # Our own answers put their id first, so that this look is enough for nearly all.
