@@ -20,6 +20,7 @@ from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
 from pdpp.cli.output import show, table
+from pdpp.cli.overview import for_folder
 from pdpp.cli.progress import Progress
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
@@ -79,11 +80,8 @@ def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: 
         "display_name": name,
         "streams": streams,
     }
-    lines = [
-        f"{status.capitalize()}: {name} ({number})",
-        f"Next: pdpp ingest RECORDS.ndjson --connection {quote(number)} "
-        f"--stream {quote(streams[0])}",
-    ]
+    ingest = f"pdpp ingest RECORDS.ndjson --connection {quote(number)} --stream {quote(streams[0])}"
+    lines = [f"{status.capitalize()}: {name} ({number})", f"Next: {for_folder(ingest, data)}"]
     show(document, map(visible, lines), as_json=as_json)
 
 
