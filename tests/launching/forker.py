@@ -22,6 +22,7 @@ from typing import TypedDict
 from tests.counting.importing import count_this_fork
 from tests.launching.fork_safety import require_one_thread
 from tests.launching.imports import import_for, import_program
+from tests.launching.spawning import fork_workers
 
 _MOST_BYTES = 1 << 20
 
@@ -93,6 +94,7 @@ def _become(request: Request, streams: list[int]) -> None:
     sys.stderr = sys.__stderr__ = _writer(2)  # type: ignore[misc]
     sys.argv[1:] = request["arguments"]
     count_this_fork()
+    fork_workers()
 
 
 def _reader() -> io.TextIOWrapper:
