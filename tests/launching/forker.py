@@ -33,6 +33,16 @@ class Request(TypedDict):
     arguments: list[str]
     environment: dict[str, str]
     folder: str
+    begins_session: bool
+    takes_terminal: bool
+
+
+def take_terminal() -> None:
+    """Let the terminal of the standard input be the one that commands this session."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def serve_forks(requests: socket.socket) -> None:
@@ -79,11 +89,15 @@ def _forked(requests: socket.socket) -> bool:
 
 
 def _become(request: Request, streams: list[int]) -> None:
-    """Take the arguments, the environment, the folder and the streams of a request."""
+    """Take the arguments, the streams, the session, the environment and the folder of a request."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     for stream in streams:
         os.close(stream)
+    if request["begins_session"]:
+        os.setsid()
+    if request["takes_terminal"]:
+        take_terminal()
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
