@@ -12,10 +12,11 @@ import orjson
 
 from pdpp.authz.client_metadata import READ_SCOPE
 from pdpp.authz.principal import Principal
+from pdpp.disconnect import Receive
 from pdpp.evidence.budget import json_length
 from pdpp.mcp import exact_rpc
 from pdpp.mcp.kernel import Context, Surface
-from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
+from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Scope, Send
 from pdpp.mcp.kernel.protocol import Headers
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.field_facts import FieldFacts

@@ -14,7 +14,16 @@ def test_a_connection_gets_an_id_of_its_own_unless_one_is_chosen(diary: Path) ->
 def test_a_person_is_told_how_to_bring_in_records(diary: Path) -> None:
     ended = pdpp_here("connection", "add", "diary", "--name", "Two", "--id", "my two", data=diary)
     assert "Added: Two (my two)" in ended.out
-    assert "pdpp ingest RECORDS.ndjson --connection 'my two' --stream entries" in ended.out
+    ingest = "pdpp ingest RECORDS.ndjson --connection 'my two' --stream entries"
+    assert f"{ingest} --data '{diary}'\n" in ended.out
+
+
+def test_the_usual_folder_is_not_named_in_the_next_command(
+    diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PDPP_DATA", str(diary))
+    ended = pdpp_here("connection", "add", "diary", "--name", "Two", "--id", "cin_two", data=diary)
+    assert ended.out.endswith(" --connection cin_two --stream entries\n")
 
 
 def test_the_same_id_again_renames_the_connection(diary: Path) -> None:

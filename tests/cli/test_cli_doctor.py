@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cli.shell import Served, command, entry, environment, pdpp, pdpp_here, serving, wait_for
 from tests.engine import copy_store
+from tests.launching.process import Program
 
 PASSPHRASE = "correct horse battery staple"
 
@@ -82,7 +83,7 @@ def test_a_person_is_asked_for_the_passphrase_and_may_leave_it_out(
     served: Served, typed: str, told: str
 ) -> None:
     keyboard, terminal = pty.openpty()
-    with subprocess.Popen(
+    with Program(
         command("doctor", served.url),
         stdin=terminal,
         stdout=subprocess.PIPE,

@@ -86,15 +86,22 @@ def test_a_choice_that_makes_no_sense_is_wrong_usage(
     assert told in pdpp_here(*ASK, *choice, data=diary).failed(code=64)
 
 
-def test_an_approved_client_is_listed_by_name_and_id(diary: Path) -> None:
+def test_an_approved_client_is_told_by_name_and_id(diary: Path) -> None:
     with opened(diary) as store, store.vault.transaction() as transaction:
         approved = RegisteredClient("cli_1", "Kitchen helper", (), 0, approved_at=1)
         transaction.keep_client(approved)
     asked = ("--client", "cli_1", "--purpose", "Plan", "--everything")
     for kind in (("grant",), ("grant", "package")):
-        pdpp_here(*kind, "create", *asked, data=diary)
-        listed = pdpp_here(*kind, "list", data=diary).out
-        assert "Kitchen helper (cli_1)" in listed
+        made = pdpp_here(*kind, "create", *asked, data=diary).out
+        number = made.split()[1].removesuffix(",")
+        for told in (
+            made,
+            pdpp_here(*kind, "list", data=diary).out,
+            pdpp_here(*kind, "show", number, data=diary).out,
+            pdpp_here("connection", "rename", "cin_diary", "Days", data=diary).out,
+            pdpp_here("connection", "remove", "cin_diary", "--dry-run", data=diary).out,
+        ):
+            assert "Kitchen helper (cli_1)" in told
 
 
 def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> None:
@@ -176,7 +183,7 @@ def test_a_grant_over_a_lost_connection_and_many_records_can_still_be_told() -> 
     )
     grant = Grant("grt_1", "a", "b", AccessMode.CONTINUOUS, (allowance,), 0, expires_at=5)
     assert status(grant, 5) == "expired"
-    assert list(in_words(grant, {}, 5)) == [
+    assert list(in_words(grant, {}, {}, 5)) == [
         "Grant grt_1, expired: a may read until 1970-01-01T00:00:00.000005Z",
         '  purpose: "b"',
         "  cin_lost",

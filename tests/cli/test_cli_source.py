@@ -23,7 +23,8 @@ def test_a_person_is_told_what_comes_next_in_a_form_the_shell_takes_as_it_is(
     odd["display"]["name"] = "Diary $(rm x)"
     ended = pdpp_here("source", "add", "-", data=tmp_path / "data", stdin=json.dumps(odd).encode())
     assert ended.out.startswith("Registered: diary, revision ")
-    assert "pdpp connection add diary --name 'Diary $(rm x)'" in ended.out
+    told = f"pdpp connection add diary --name 'Diary $(rm x)' --data {tmp_path / 'data'}\n"
+    assert told in ended.out
 
 
 def test_the_same_declaration_twice_changes_nothing(declaration: Path, diary: Path) -> None:

@@ -12,7 +12,8 @@ import httpx
 import psycopg
 import pytest
 from tests.cli.shell import DECLARATION, Served, entry, pdpp_here, serving
-from tests.cli.test_workers import children, until
+from tests.cli.test_workers import arguments, children, until
+from tests.launching.spawning import SPAWNED
 from tests.postgres_server import server_url
 from tests.serving import UNENCRYPTED
 
@@ -167,6 +168,15 @@ def served(data: Path, tmp_path: Path, database: dict[str, str]) -> Iterator[Ser
         yield served
 
 
+@pytest.fixture
+def spawned(data: Path, tmp_path: Path, database: dict[str, str]) -> Iterator[Served]:
+    """A server whose two workers show the arguments that the program gave them."""
+    put(data, tmp_path, "e1")
+    options = ("--workers", "2")
+    with serving(data, tmp_path / "notes", *options, env=database | SPAWNED) as served:
+        yield served
+
+
 def sent(served: Served, token: str, *keys: str) -> httpx.Response:
     return httpx.post(
         served.url + WHERE,
@@ -179,22 +189,22 @@ def sent(served: Served, token: str, *keys: str) -> httpx.Response:
 
 
 def test_two_workers_serve_the_database_and_neither_knows_a_password_in_sight(
-    served: Served, data: Path
+    spawned: Served, data: Path
 ) -> None:
-    workers = children(served.process.pid)
-    assert len(workers) == 2
+    workers = children(spawned.process.pid)
+    assert [b"spawn_main" in arguments(worker) for worker in workers] == [True, True]
     made = made_grant(data)
     token = made["client_token"]
-    assert {served.get("/v1/streams", token).status_code for _ in range(10)} == {200}
-    for pid in (served.process.pid, *workers):
-        assert PASSWORD.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert {spawned.get("/v1/streams", token).status_code for _ in range(10)} == {200}
+    for pid in (spawned.process.pid, *workers):
+        assert PASSWORD.encode() not in arguments(pid)
     began = (data.parent / "lines.ndjson").stat().st_mtime
     # Five for each worker; sessions of commands that have ended go in a moment.
     until(lambda: sessions_since(began) <= 10)
     assert pdpp_here("grant", "revoke", made["grant_id"], data=data).code == 0
-    assert {served.get("/v1/streams", token).status_code for _ in range(10)} == {403}
-    assert served.stop() == 0
-    assert PASSWORD not in served.err.read_text() + served.out.read_text()
+    assert {spawned.get("/v1/streams", token).status_code for _ in range(10)} == {403}
+    assert spawned.stop() == 0
+    assert PASSWORD not in spawned.err.read_text() + spawned.out.read_text()
     assert pdpp_here("receipts", "verify", data=data).code == 0
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, Ended, command, environment, pdpp, stored
+from tests.launching.process import Program
 
 from pdpp.cli.demo.server import CLIENT
 
@@ -138,7 +139,7 @@ def in_terminal(
     """Start the program in a terminal of its own; yield it and the terminal's other end."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
+    process = Program(
         command(*arguments),
         stdin=theirs,
         stdout=theirs,
@@ -147,7 +148,7 @@ def in_terminal(
             {"TERM": "xterm-256color", "COLUMNS": "90", **stored(arguments), **(env or {})}
         ),
         start_new_session=True,
-        preexec_fn=_take_terminal,
+        takes_terminal=True,
     )
     os.close(theirs)
     try:
@@ -156,13 +157,6 @@ def in_terminal(
         process.kill()
         process.wait()
         os.close(ours)
-
-
-def _take_terminal() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def read_until(terminal: int, text: str) -> str:

@@ -27,6 +27,7 @@ def test_each_state_names_the_next_step() -> None:
     assert "pdpp serve " not in full
     assert "pdpp owner init" not in full
     assert "pdpp connect http://127.0.0.1:7377" in full
+    assert "pdpp read search WORDS --data /d " in full
     assert "pdpp connect" not in lines(records=1, accounts=1, grants=1)
 
 

@@ -14,19 +14,20 @@ import httpx
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, Served, pdpp, pdpp_here, serving
 from tests.engine import open_store
+from tests.launching.spawning import SPAWNED
 
 from pdpp.store.receipts import ReceiptQuery
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
+TWO = ("--workers", "2", "--access-log", "--log-format", "json")
 WHERE = "/v1/ingest/entries?connection_id=cin_diary"
 
 
 @pytest.fixture
 def crew(diary: Path, tmp_path: Path) -> Iterator[Served]:
     """A server of two workers over the diary."""
-    options = ("--workers", "2", "--access-log", "--log-format", "json")
-    with serving(diary, tmp_path / "notes", *options) as served:
+    with serving(diary, tmp_path / "notes", *TWO) as served:
         yield served
 
 
@@ -44,10 +45,10 @@ def arguments(pid: int) -> bytes:
 
 
 def children(pid: int) -> set[int]:
-    """Return the processes that a process has started and that serve."""
+    """Return the processes that a process has started and that serve, spawned or forked."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     found = {int(child) for task in tasks for child in (task / "children").read_text().split()}
-    return {child for child in found if b"spawn_main" in arguments(child)}
+    return {child for child in found if b"resource_tracker" not in arguments(child)}
 
 
 def alive(pid: int) -> bool:
@@ -69,8 +70,18 @@ def answered(served: Served, token: str) -> int:
 
 
 def test_workers_share_the_port_the_store_and_their_counts(crew: Served) -> None:
+    check_that_they_share(crew, b"tests.launching.forker")
+
+
+def test_workers_that_a_program_spawns_do_so_too(diary: Path, tmp_path: Path) -> None:
+    with serving(diary, tmp_path / "notes", *TWO, env=SPAWNED) as crew:
+        check_that_they_share(crew, b"spawn_main")
+
+
+def check_that_they_share(crew: Served, started_by: bytes) -> None:
     token = owner_token(crew.data)
-    assert len(children(crew.process.pid)) == 2
+    workers = children(crew.process.pid)
+    assert [started_by in arguments(worker) for worker in workers] == [True, True]
     line = json.dumps({"key": "e1", "data": {"id": "e1", "title": "Rain"}})
     answer = httpx.post(
         crew.url + WHERE,
@@ -173,6 +184,6 @@ def test_workers_that_cannot_start_end_the_server_with_one_line(
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     ready = tmp_path / "ready"
     options = ("--port", "0", "--workers", "2", "--ready-file", ready)
-    ended = pdpp("serve", *options, data=diary, env={"PYTHONPATH": path})
+    ended = pdpp("serve", *options, data=diary, env={"PYTHONPATH": path, **SPAWNED})
     assert ended.failed() == "a worker ended before it could answer; see the log above"
     assert not ready.exists()

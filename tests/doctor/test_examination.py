@@ -763,14 +763,16 @@ def test_an_answer_without_a_good_date_tells_nothing_of_the_clock(headers: dict[
         clock(state)
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(90, "ahead of"), (-90, "behind")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(90, "1 minute ahead of"), (-7_200, "2 hours behind")]
+)
 def test_a_clock_that_is_off_is_told(seconds: int, words: str) -> None:
     headers = {"date": "Thu, 01 Oct 2026 00:00:00 GMT"}
     at = (instant.parse("2026-10-01") or 0) / instant.SECOND - seconds
     state = ExaminationState(
         "http://127.0.0.1/mcp", Wire(), first=TimedReply(HttpReply(200, headers, b""), sent_at=at)
     )
-    with pytest.raises(StepBroken, match=f"90 seconds {words} this"):
+    with pytest.raises(StepBroken, match=f"{words} this"):
         clock(state)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from pdpp.evidence.amount import counted, size_in_words
+from pdpp.evidence.amount import counted, size_in_words, time_in_words
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,20 @@ def test_one_of_a_thing_is_told_in_the_singular(
 )
 def test_a_size_is_written_in_the_largest_unit_that_it_fills(count: int, words: str) -> None:
     assert size_in_words(count) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (59.9, "59 seconds"),
+        (60, "1 minute"),
+        (1_821, "30 minutes"),
+        (3_600, "1 hour"),
+        (86_399, "23 hours"),
+        (10 * 86_400, "10 days"),
+    ],
+)
+def test_a_time_is_written_in_the_largest_unit_that_it_fills(seconds: float, words: str) -> None:
+    assert time_in_words(seconds) == words

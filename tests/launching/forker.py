@@ -22,6 +22,7 @@ from typing import TypedDict
 from tests.counting.importing import count_this_fork
 from tests.launching.fork_safety import require_one_thread
 from tests.launching.imports import import_for, import_program
+from tests.launching.spawning import fork_workers
 
 _MOST_BYTES = 1 << 20
 
@@ -32,6 +33,16 @@ class Request(TypedDict):
     arguments: list[str]
     environment: dict[str, str]
     folder: str
+    begins_session: bool
+    takes_terminal: bool
+
+
+def take_terminal() -> None:
+    """Let the terminal of the standard input be the one that commands this session."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def serve_forks(requests: socket.socket) -> None:
@@ -78,11 +89,15 @@ def _forked(requests: socket.socket) -> bool:
 
 
 def _become(request: Request, streams: list[int]) -> None:
-    """Take the arguments, the environment, the folder and the streams of a request."""
+    """Take the arguments, the streams, the session, the environment and the folder of a request."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     for stream in streams:
         os.close(stream)
+    if request["begins_session"]:
+        os.setsid()
+    if request["takes_terminal"]:
+        take_terminal()
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
@@ -93,6 +108,7 @@ def _become(request: Request, streams: list[int]) -> None:
     sys.stderr = sys.__stderr__ = _writer(2)  # type: ignore[misc]
     sys.argv[1:] = request["arguments"]
     count_this_fork()
+    fork_workers()
 
 
 def _reader() -> io.TextIOWrapper:

@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.launching.forker import Request
+from tests.launching.forker import Request, take_terminal
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "pdpp"]
 _MOST_BYTES = 100_000
-_OPTIONS = {"env", "cwd", "stdin", "stdout", "stderr"}
+_OPTIONS = {"env", "cwd", "stdin", "stdout", "stderr", "start_new_session"}
 _READ_AT_START = (
     "PYTHON",
     "LC_",
@@ -86,9 +86,14 @@ def _forker(process: int, at_start: tuple[tuple[str, str], ...]) -> Forker:
 
 
 class Program(subprocess.Popen[bytes]):
-    """A process of the program, forked where nothing is asked for but streams and surroundings."""
+    """A process of the program, forked where nothing is asked for but streams and surroundings.
 
-    def __init__(self, arguments: Sequence[str], **options: Any) -> None:
+    ``takes_terminal`` lets Ctrl-C on the terminal of its standard input reach it, as a shell does.
+    """
+
+    def __init__(
+        self, arguments: Sequence[str], *, takes_terminal: bool = False, **options: Any
+    ) -> None:
         self._environment = dict(options.get("env") or os.environ)
         self._message = b""
         is_plain = list(arguments[:3]) == PROGRAM and options.keys() <= _OPTIONS
@@ -97,8 +102,12 @@ class Program(subprocess.Popen[bytes]):
                 "arguments": list(arguments[3:]),
                 "environment": self._environment,
                 "folder": str(options.get("cwd") or Path.cwd()),
+                "begins_session": options.get("start_new_session", False),
+                "takes_terminal": takes_terminal,
             }
             self._message = json.dumps(request).encode()
+        elif takes_terminal:
+            options["preexec_fn"] = take_terminal
         super().__init__(arguments, **options)
 
     def _execute_child(self, *rest: Any) -> None:

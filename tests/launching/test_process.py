@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,24 @@ def forked(pid: int) -> bool:
 
 def test_what_a_fork_cannot_do_is_started_as_ever(tmp_path: Path) -> None:
     words = command("ingest", "-", "--data", tmp_path)
-    with Program(words, stdin=subprocess.PIPE, start_new_session=True) as process:
-        assert os.getsid(process.pid) == process.pid
+    with Program(words, stdin=subprocess.PIPE, umask=0o077) as process:
         assert not forked(process.pid)
         process.kill()
+
+
+def test_it_has_a_session_and_a_terminal_of_its_own_where_that_is_asked_for(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    words = command("ingest", "-", "--data", tmp_path)
+    with Program(words, stdin=theirs, start_new_session=True, takes_terminal=True) as process:
+        assert forked(process.pid)
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while os.tcgetpgrp(ours) != process.pid:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert os.getsid(process.pid) == process.pid
+        process.kill()
+    os.close(theirs)
+    os.close(ours)
 
 
 def test_what_programs_import_when_they_need_it_is_there_before_they_are_forked(

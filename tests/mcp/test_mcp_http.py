@@ -11,6 +11,7 @@ from tests.mcp import fixture_server
 from tests.mcp.launch import META, VERSION, Server
 from tests.serving import UNENCRYPTED
 
+from pdpp.disconnect import Receive
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, http, rpc
 from pdpp.mcp.kernel.protocol import Headers
 
@@ -306,7 +307,7 @@ class Waiting:
             raise
         return {"content": []}
 
-    def begin(self, receive: http.Receive, sent: Events) -> asyncio.Task[None]:
+    def begin(self, receive: Receive, sent: Events) -> asyncio.Task[None]:
         async def send(event: MutableMapping[str, Any]) -> None:
             sent.append(event)
 
@@ -315,7 +316,7 @@ class Waiting:
         return asyncio.create_task(self.endpoint(scope, receive, send))
 
 
-def calling(*then: MutableMapping[str, Any]) -> tuple[http.Receive, asyncio.Event]:
+def calling(*then: MutableMapping[str, Any]) -> tuple[Receive, asyncio.Event]:
     """Return a client that calls the tool, and sends more once it is told to."""
     body = json.dumps(message("tools/call", name="wait")).encode()
     events, more = iter([*chunks(body), *then]), asyncio.Event()
@@ -361,26 +362,6 @@ def test_a_tool_that_waits_is_answered_while_its_client_stays() -> None:
         assert [other for other in asyncio.all_tasks() if other is not asyncio.current_task()] == []
 
     asyncio.run(scene())
-
-
-def test_a_caller_in_the_same_process_that_never_leaves_is_not_asked_again_and_again() -> None:
-    asked = 0
-
-    async def receive() -> MutableMapping[str, Any]:
-        nonlocal asked
-        asked += 1
-        assert asked < 100, "nobody else gets a turn"
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def work() -> str:
-        await asyncio.sleep(0.01)
-        return "done"
-
-    async def scene() -> str:
-        return await http.unless_gone(work(), receive)
-
-    assert asyncio.run(scene()) == "done"
-    assert asked <= 2
 
 
 def test_a_server_that_stops_ends_what_waits() -> None:

@@ -154,7 +154,7 @@ def test_a_retyped_field_is_compared_as_its_new_kind(world: World) -> None:
     assert sorted_by(world, "size") == ["b", "c", "a"]
     world.settle(declare(version="3"))
     assert sorted_by(world, "size") == ["a", "b", "c"]
-    assert world.store.newest(world.reach(), "size") == 3
+    assert world.store.newest_of([(world.reach(), "size")]) == [3]
 
 
 def test_a_newly_searchable_field_is_searched_in_old_records(world: World) -> None:
@@ -199,7 +199,7 @@ def test_progress_is_told_while_records_are_indexed_again(world: World) -> None:
     told: list[int] = []
     world.store.register(declare(version="2"), progress=told.append)
     assert told == [1_000, 1_500]
-    assert world.store.newest(world.reach(), "size") == 1_499
+    assert world.store.newest_of([(world.reach(), "size")]) == [1_499]
     world.store.register(declare(version="3"), progress=told.append)
     assert told == [1_000, 1_500]
 

@@ -25,7 +25,7 @@ def test_counts_and_the_newest_value_are_those_of_what_a_reach_shows(
         values: list[CellValue] = [cell(reach, field, data) for data in visible.values()]
         present = [value for value in values if value is not None]
         newest = max(present, default=None) if reach.compares(field) else None
-        kept = world.store.newest(reach, field)
+        [kept] = world.store.newest_of([(reach, field)])
         assert (meaning(kept) if field == "weight" else kept) == newest
         below = [value for value in present if isinstance(value, int) and value < 3]
         if reach.compares(field) and field in ("at", "size"):

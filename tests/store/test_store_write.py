@@ -86,7 +86,8 @@ def test_values_of_another_kind_are_a_change(world: World, before: Data, after: 
 def test_large_whole_numbers_are_kept_exactly_and_compared(world: World, size: int) -> None:
     world.put({"a": {"size": size}, "b": {"size": 1}})
     assert data_of(world, "a") == {"size": size}
-    assert world.store.newest(world.reach(keys=["a"]), "size") == pytest.approx(size, rel=1e-15)
+    [kept] = world.store.newest_of([(world.reach(keys=["a"]), "size")])
+    assert kept == pytest.approx(size, rel=1e-15)
     world.put({"a": None})
     page = world.store.page(PageQuery((world.reach(),), 9, sort="size"))
     assert [world.key(record) for record in page.records] == ["b"]

@@ -1,11 +1,12 @@
 """Account previews: what a change of accounts does, shown and agreed to before it is done."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
 from pdpp.authz.account_changes import GrantChange
+from pdpp.cli.client_name import named
 from pdpp.cli.output import note, table
 from pdpp.evidence.amount import counted, size_in_words
 from pdpp.evidence.fence import visible
@@ -36,10 +37,13 @@ def contents_lines(contents: AccountContents) -> Iterator[str]:
         yield f"  {counted(contents.files, 'file')} that no other account uses, {size}"
 
 
-def change_lines(changes: Iterable[GrantChange], catalogue: Catalogue) -> Iterator[str]:
+def change_lines(
+    changes: Iterable[GrantChange], catalogue: Catalogue, clients: Mapping[str, str]
+) -> Iterator[str]:
     """Yield what a person reads of the grants that change."""
     for change in changes:
-        who = visible(f"{change.grant.id} of {change.grant.client_id}", lines=False)
+        client = named(change.grant.client_id, clients)
+        who = visible(f"{change.grant.id} of {client}", lines=False)
         if change.ends:
             yield f"Grant {who} opens nothing else and is revoked."
             continue

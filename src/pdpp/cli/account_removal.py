@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pdpp.cli.account_preview import agree, change_lines, contents_lines, name_of
+from pdpp.cli.client_name import client_names
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
@@ -28,10 +29,10 @@ def run_removal(
 ) -> None:
     """Show what will be deleted, ask for the name to be typed, remove the accounts, and report."""
     ids = [account.connection_id for account in accounts]
-    catalogue = store.catalogue()
+    catalogue, clients = store.catalogue(), client_names(store)
     preview = preview_removal(store, ids, instant.now())
     losses = [line for contents in preview.accounts for line in contents_lines(contents)]
-    lines = ["This is deleted:", *losses, *change_lines(preview.changes, catalogue)]
+    lines = ["This is deleted:", *losses, *change_lines(preview.changes, catalogue, clients)]
     document = preview.as_json()
     if not options.dry_run:
         agree(lines, yes=options.yes, typed=typed)
@@ -40,7 +41,7 @@ def run_removal(
         delete_removed(store)
         document |= {"status": "removed", "grants": list(map(change_json, preview.changes))}
         removed = [f"Removed: {name_of(account)}" for account in accounts]
-        lines = [*removed, *change_lines(preview.changes, store.catalogue())]
+        lines = [*removed, *change_lines(preview.changes, store.catalogue(), clients)]
     show(document, lines, as_json=options.as_json)
 
 

@@ -1,6 +1,6 @@
 """Connections: the accounts that a store holds records of."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -16,10 +16,12 @@ from pdpp.cli.account_preview import (
     yes_option,
 )
 from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
+from pdpp.cli.client_name import client_names, named
 from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common, words
 from pdpp.cli.output import show, table
+from pdpp.cli.overview import for_folder
 from pdpp.cli.progress import Progress
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
@@ -79,11 +81,8 @@ def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: 
         "display_name": name,
         "streams": streams,
     }
-    lines = [
-        f"{status.capitalize()}: {name} ({number})",
-        f"Next: pdpp ingest RECORDS.ndjson --connection {quote(number)} "
-        f"--stream {quote(streams[0])}",
-    ]
+    ingest = f"pdpp ingest RECORDS.ndjson --connection {quote(number)} --stream {quote(streams[0])}"
+    lines = [f"{status.capitalize()}: {name} ({number})", f"Next: {for_folder(ingest, data)}"]
     show(document, map(visible, lines), as_json=as_json)
 
 
@@ -98,6 +97,7 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
     """
     with open_store(data) as store:
         before, clients = rename_connection(store, account, name, instant.now())
+        names = client_names(store)
     document = {
         "status": "renamed",
         "connection_id": account,
@@ -105,7 +105,7 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
         "previous_name": before.display_name,
         "seen_by": clients,
     }
-    seen = f"The name is seen by: {', '.join(clients)}." if clients else "No client sees it."
+    seen = f"The name is seen by: {_readers(clients, names)}." if clients else "No client sees it."
     lines = [f"Renamed: {before.display_name} is now {name} ({account})", seen]
     show(document, map(visible, lines), as_json=as_json)
 
@@ -133,9 +133,9 @@ def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_jso
     """
     with open_store(data) as store:
         preview = preview_merge(store, source, target, instant.now())
-        catalogue = store.catalogue()
+        catalogue, clients = store.catalogue(), client_names(store)
         document: dict[str, Any] = {**preview.as_json()}
-        lines = _merge_lines(preview, catalogue)
+        lines = _merge_lines(preview, catalogue, clients)
         if not dry_run:
             agree(lines, yes=yes)
             with Progress("Moving records:") as progress:
@@ -150,20 +150,26 @@ def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_jso
                 f"Merged: {name_of(preview.source.connection)} is now part of "
                 f"{name_of(preview.target.connection)}. Written there: "
                 f"{counted(result.written, 'record')}.",
-                *change_lines(result.changes, catalogue),
+                *change_lines(result.changes, catalogue, clients),
             ]
     show(document, lines, as_json=as_json)
 
 
-def _merge_lines(preview: MergePreview, catalogue: Catalogue) -> list[str]:
+def _merge_lines(
+    preview: MergePreview, catalogue: Catalogue, clients: Mapping[str, str]
+) -> list[str]:
     """Return what a person reads of a merge."""
     lines = ["Everything moves from:", *contents_lines(preview.source)]
     lines += ["into:", *contents_lines(preview.target)]
-    lines += change_lines(preview.changes, catalogue)
+    lines += change_lines(preview.changes, catalogue, clients)
     if preview.clients:
-        names = visible(", ".join(preview.clients), lines=False)
-        lines.append(f"Clients that may read INTO then also see what is moved: {names}.")
+        readers = visible(_readers(preview.clients, clients), lines=False)
+        lines.append(f"Clients that may read INTO then also see what is moved: {readers}.")
     return lines
+
+
+def _readers(client_ids: Iterable[str], names: Mapping[str, str]) -> str:
+    return ", ".join(named(client_id, names) for client_id in client_ids)
 
 
 @connection.command(

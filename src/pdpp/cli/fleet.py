@@ -9,7 +9,7 @@ import click
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import show, table
-from pdpp.evidence.amount import counted, size_in_words
+from pdpp.evidence.amount import size_in_words, time_in_words
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
@@ -62,7 +62,7 @@ def _lines(workers: Sequence[WorkerReport], now: int) -> Iterator[str]:
         (
             visible(worker.name, lines=False),
             ", ".join((_state(worker, now), *worker.failing)),
-            f"{counted(max(0, now - worker.seen_at) // instant.SECOND, 'second')} ago",
+            f"{time_in_words(max(0, now - worker.seen_at) // instant.SECOND)} ago",
             f"{worker.requests:,}",
             f"{worker.failures:,}",
             str(worker.in_flight),

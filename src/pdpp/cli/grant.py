@@ -60,9 +60,10 @@ def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
             expires_at=asked.expires,
         )
         store.vault.keep_grant(grant, [token])
+        clients = client_names(store)
     document = grant_text.document(grant, now) | {"client_token": secret}
     lines = [
-        *grant_text.in_words(grant, catalogue.connections, now),
+        *grant_text.in_words(grant, catalogue.connections, clients, now),
         "",
         "Its token, which is not shown again:",
         secret,
@@ -101,8 +102,8 @@ def show_grant(grant_id: str, data: Path, as_json: bool) -> None:
     now = instant.now()
     with open_store(data) as store:
         grant = _find(store, grant_id)
-        connections = store.catalogue().connections
-    lines = grant_text.in_words(grant, connections, now)
+        connections, clients = store.catalogue().connections, client_names(store)
+    lines = grant_text.in_words(grant, connections, clients, now)
     show(grant_text.document(grant, now), lines, as_json=as_json)
 
 
@@ -136,17 +137,16 @@ def confirm(grant_ids: tuple[str, ...], everything: bool, data: Path, as_json: b
             raise NotFound(f"no grant {min(unknown)!r} waits for you; see pdpp grant confirm")
         if grant_ids or everything:
             store.vault.confirm(None if everything else grant_ids)
-        left = set(store.vault.held_grants())
+        left, clients = set(store.vault.held_grants()), client_names(store)
     documents = [
         {"grant_id": grant.id, "client_id": grant.client_id, "held": grant.id in left}
         for grant in waiting
     ]
-    lines = table(
-        [
-            (visible(grant.id), visible(grant.client_id), "waits" if grant.id in left else "good")
-            for grant in waiting
-        ]
-    )
+    rows = [
+        (grant.id, named(grant.client_id, clients), "waits" if grant.id in left else "good")
+        for grant in waiting
+    ]
+    lines = table([[visible(text, lines=False) for text in row] for row in rows])
     show({"grants": documents}, lines or ["No grant waits for you."], as_json=as_json)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from pdpp.cli.client_name import named
 from pdpp.evidence.fence import quote, visible
 from pdpp.model import instant
 from pdpp.model.grant import Allowance, Grant, Package, status
@@ -52,11 +53,13 @@ def _allowance(allowance: Allowance) -> dict[str, Any]:
     return allowance.as_json() | {"since": bounds[0], "until": bounds[1]}
 
 
-def in_words(grant: Grant, connections: Mapping[str, Connection], now: int) -> Iterator[str]:
+def in_words(
+    grant: Grant, connections: Mapping[str, Connection], clients: Mapping[str, str], now: int
+) -> Iterator[str]:
     """Yield the lines that tell a person what a grant lets its client see."""
     until = "" if grant.expires_at is None else f" until {instant.to_text(grant.expires_at)}"
     ended = "" if grant.revoked_at is None else f" since {instant.to_text(grant.revoked_at)}"
-    client = visible(grant.client_id, lines=False)
+    client = visible(named(grant.client_id, clients), lines=False)
     yield f"Grant {grant.id}, {status(grant, now)}{ended}: {client} may read{until}"
     yield f"  purpose: {quote(grant.purpose)}"
     for connection_id, allowances in groupby(

@@ -8,6 +8,7 @@ import click
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import note, show
+from pdpp.cli.overview import for_folder
 from pdpp.cli.progress import Progress
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_bucket
@@ -88,6 +89,9 @@ def _target(text: str, owner: str, data: Path) -> StorePlace:
 
 def _next(place: StorePlace) -> str:
     if place.database is None:
-        return f"Serve it with: pdpp serve --data {place.folder}, without the setting database."
+        return (
+            f"Serve it with: {for_folder('pdpp serve', place.folder)}, "
+            "without the setting database."
+        )
     whose = "" if place.database.owner == "owner" else f" and PDPP_OWNER={place.database.owner}"
     return f"Serve it with PDPP_DATABASE set to that address{whose}: pdpp serve"

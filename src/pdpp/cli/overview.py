@@ -39,6 +39,16 @@ def folder_of(data: Path | None) -> Path:
     return _settings(data)[0]
 
 
+def for_folder(command: str, data: Path) -> str:
+    """Return a command with its data folder, which is left out where it is the usual one."""
+    return command if folder_of(None) == data else with_folder(command, data)
+
+
+def with_folder(command: str, data: Path) -> str:
+    """Return a command with its data folder; ``pdpp read`` would ask a server without it."""
+    return f"{command} --data {shlex.quote(str(data))}"
+
+
 def _settings(data: Path | None) -> tuple[Path, str]:
     from pdpp.configuration.effective import configure
     from pdpp.serving.data_folder import own_folder
@@ -110,11 +120,10 @@ def overview_lines(seen: Overview) -> Iterator[str]:
 
 def next_after_import(data: Path) -> Iterator[str]:
     """Yield what an owner may do with records that have just come in."""
-    folder = shlex.quote(str(data))
     return _aligned(
         [
-            (f"pdpp read search WORDS --data {folder}", "search your records"),
-            (f"pdpp serve --data {folder}", "see them in your browser"),
+            (with_folder("pdpp read search WORDS", data), "search your records"),
+            (for_folder("pdpp serve", data), "see them in your browser"),
             ("pdpp mcp install CLIENT", "connect an agent"),
         ]
     )
@@ -141,7 +150,7 @@ def _next(seen: Overview) -> Iterator[tuple[str, str]]:
     if not seen.has_passphrase:
         yield "pdpp owner init", "choose your passphrase"
     if seen.records:
-        yield "pdpp read search WORDS --data DIR", "search your own records"
+        yield with_folder("pdpp read search WORDS", seen.data), "search your own records"
         if not seen.grants:
             yield f"pdpp connect {seen.address}", "let an agent on this machine ask for a grant"
         yield "pdpp mcp install CLIENT", "connect an agent"

@@ -58,8 +58,9 @@ def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
             expires_at=asked.expires,
         )
         store.vault.keep_package(package, grants, [token])
+        clients = client_names(store)
     document = _document(package, grants, now) | {"package_token": secret}
-    description = _in_words(package, grants, catalogue, now)
+    description = _in_words(package, grants, catalogue, clients, now)
     show(
         document,
         [*description, "", "Its token, which is not shown again:", secret],
@@ -96,10 +97,9 @@ def show_package(package_id: str, data: Path, as_json: bool) -> None:
     now = instant.now()
     with open_store(data) as store:
         package, grants = _find(store, package_id)
-        catalogue = store.catalogue()
-    show(
-        _document(package, grants, now), _in_words(package, grants, catalogue, now), as_json=as_json
-    )
+        catalogue, clients = store.catalogue(), client_names(store)
+    lines = _in_words(package, grants, catalogue, clients, now)
+    show(_document(package, grants, now), lines, as_json=as_json)
 
 
 @package.command(epilog=examples("pdpp grant package revoke pkg_0123456789abcdef"))
@@ -153,13 +153,17 @@ def _document(package: Package, grants: Sequence[Grant], now: int) -> dict[str, 
 
 
 def _in_words(
-    package: Package, grants: Sequence[Grant], catalogue: Catalogue, now: int
+    package: Package,
+    grants: Sequence[Grant],
+    catalogue: Catalogue,
+    clients: Mapping[str, str],
+    now: int,
 ) -> Iterator[str]:
     ended = "" if package.revoked_at is None else f" since {instant.to_text(package.revoked_at)}"
-    client = visible(package.client_id, lines=False)
+    client = visible(named(package.client_id, clients), lines=False)
     several = counted(len(grants), "grant")
     state = f"{status(package, now)}{ended}"
     yield f"Package {package.id}, {state}: {client} may read through {several}"
     for grant in grants:
         yield ""
-        yield from grant_text.in_words(grant, catalogue.connections, now)
+        yield from grant_text.in_words(grant, catalogue.connections, clients, now)

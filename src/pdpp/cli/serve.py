@@ -36,6 +36,7 @@ from pdpp.serving.data_folder import has_store, open_store, store_key
 from pdpp.serving.database import refuse_database
 from pdpp.serving.fleet import heartbeat
 from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, tune_process
+from pdpp.store.port import Store
 from pdpp.watch.logs import LogOptions, configure_logging
 
 
@@ -193,12 +194,8 @@ def serve(
         if ready_file is not None:
             clear(ready_file)
         with open_store(data, create=True, key=key, database=database) as store:
-            tokens = seed(store, settings) if demo else None
             place = str(data if database is None else database)
-            owner_url = _owner_url(url, private_host(store.vault), settings)
-            public_url = settings.origin if settings.public else None
-            setup_code = begin_setup(store.vault)
-            ready = Ready(url, place, tokens, setup_code, owner_url, public_url=public_url)
+            ready = _ready(store, url, place, settings, demo=demo)
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
                 app = make_app(store, settings, data=data)
@@ -213,6 +210,18 @@ def serve(
             WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
+
+
+def _ready(store: Store, url: str, place: str, settings: Settings, *, demo: bool) -> Ready:
+    """Fill the demo if it is asked for, and return what the server tells when it answers."""
+    return Ready(
+        url,
+        place,
+        seed(store, settings) if demo else None,
+        begin_setup(store.vault),
+        _owner_url(url, private_host(store.vault), settings),
+        public_url=settings.origin if settings.public else None,
+    )
 
 
 def _serve_owners(

@@ -154,18 +154,17 @@ def _service(given: bool | None) -> bool:
 
 
 def _tell(data: Path, *, started: bool, opens: bool | None) -> None:
-    from pdpp.cli.overview import address_of, folder_of
+    from pdpp.cli.overview import address_of, folder_of, for_folder
 
-    address, folder = address_of(data), shlex.quote(str(data))
+    address = address_of(data)
     click.echo(f"Ready. The data lives in {data}.")
     if started:
         click.echo(f"Your page: {address}/agents")
     else:
-        click.echo(f"Start the server: pdpp serve --data {folder}")
-    if folder_of(None) == data:
-        click.echo("Next: pdpp import FILE, and pdpp mcp install CLIENT.")
-    else:
-        click.echo(f"Next: pdpp import FILE --data {folder}, and pdpp mcp install CLIENT.")
+        click.echo(f"Start the server: {for_folder('pdpp serve', data)}")
+    click.echo(f"Next: {for_folder('pdpp import FILE', data)}, and pdpp mcp install CLIENT.")
+    if folder_of(None) != data:
+        folder = shlex.quote(str(data))
         click.echo(f"To leave out --data, set PDPP_DATA={folder} in your shell's profile.")
     if started and (opens if opens is not None else sys.stdout.isatty()):
         import webbrowser

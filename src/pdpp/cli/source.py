@@ -11,6 +11,7 @@ from pdpp.cli.command_group import CommandGroup
 from pdpp.cli.help_text import examples
 from pdpp.cli.options import common
 from pdpp.cli.output import note, show, table
+from pdpp.cli.overview import for_folder
 from pdpp.cli.progress import Progress
 from pdpp.evidence.fence import visible
 from pdpp.model.declaration import Declaration
@@ -47,9 +48,8 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
     for pointer, message in declaration.warnings:
         note(visible(f"warning: {pointer}: {message}", lines=False))
     if earlier is None:
-        lines.append(
-            f"Next: pdpp connection add {key} --name {shlex.quote(declaration.display_name)}"
-        )
+        connect = f"pdpp connection add {key} --name {shlex.quote(declaration.display_name)}"
+        lines.append(f"Next: {for_folder(connect, data)}")
     show(document, map(visible, lines), as_json=as_json)
 
 

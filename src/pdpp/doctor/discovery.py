@@ -10,6 +10,7 @@ from pdpp.credentials import is_loopback
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.state import ExaminationState
 from pdpp.doctor.wire import NoAnswer, json_of, short_line
+from pdpp.evidence.amount import time_in_words
 
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"
 SERVER_PATH = "/.well-known/oauth-authorization-server"
@@ -124,7 +125,7 @@ def clock(state: ExaminationState) -> str:
     if abs(skew) > _MOST_SKEW:
         way = "ahead of" if skew > 0 else "behind"
         raise StepBroken(
-            f"the server's clock is {abs(skew):,.0f} seconds {way} this machine's",
+            f"the server's clock is {time_in_words(abs(skew))} {way} this machine's",
             "Set both clocks by the network; tokens and codes live for minutes.",
         )
     return "within a minute"

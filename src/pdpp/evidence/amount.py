@@ -1,6 +1,7 @@
-"""Amounts: how many of a thing there are, and how large something is, in words."""
+"""Amounts: how many of a thing there are, how large it is and how long it takes, in words."""
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_TIMES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -15,3 +16,12 @@ def size_in_words(count: int) -> str:
     while round(amount, 1) >= 1_000 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1_000, unit + 1
     return counted(count, "byte") if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def time_in_words(seconds: float) -> str:
+    """Return a stretch of time as the whole number of the largest unit that it fills."""
+    whole = int(seconds)
+    for length, unit in _TIMES:
+        if whole >= length:
+            return counted(whole // length, unit)
+    return counted(whole, "second")

@@ -207,9 +207,7 @@ async def _page(
     requester = _requester(request, review)
     view = await _view(request.site, review, choice, requester)
     lasting = view.draft is None or view.draft.access_mode is AccessMode.CONTINUOUS
-    kind, _, opened = request.form.one("action").partition(":")
-    if kind != "open":
-        opened = "" if decidable else request.form.one("opened")
+    kind, opened = _pressed(request.form, decidable=decidable)
     folding = fold(view.accounts, opened)
     start = _first_choice(request, review)
     if not decidable or (folding.fields and opened) or (folding.streams and kind in _CHOOSING):
@@ -248,6 +246,14 @@ async def _page(
         term=choice.term,
         minutes=max(1, (review.expires_at - review.created_at) // (60 * instant.SECOND)),
     )
+
+
+def _pressed(form: PostedForm, *, decidable: bool) -> tuple[str, str]:
+    """Return the kind of button that was pressed, and the account whose fields are open."""
+    kind, _, opened = form.one("action").partition(":")
+    if kind == "open":
+        return kind, opened
+    return kind, "" if decidable else form.one("opened")
 
 
 def _span(form: PostedForm) -> LookBack:

@@ -12,7 +12,7 @@ import orjson
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from pdpp.mcp.kernel.http import ClientGone, unless_gone, until_gone
+from pdpp.disconnect import ClientGone, unless_gone, until_gone
 from pdpp.model.errors import (
     MethodNotAllowed,
     NotFound,

@@ -130,14 +130,18 @@ def _connector(
 
 def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> StreamIndexRow:
     check_time()
+    if fields:
+        return _full_row(call, reach, count)
+    return {
+        "name": reach.stream.name,
+        "connection_id": reach.connection_id,
+        "record_count": count,
+        "label": reach.stream.label,
+    }
+
+
+def _full_row(call: Call, reach: Reach, count: int) -> FullStream:
     stream = reach.stream
-    if not fields:
-        return {
-            "name": stream.name,
-            "connection_id": reach.connection_id,
-            "record_count": count,
-            "label": stream.label,
-        }
     has_model = call.encoder is not None and call.encoder.installed
     by_meaning = call.store.meaning.shown(reach) if has_model else frozenset()
     row: FullStream = {

@@ -224,7 +224,6 @@ class Store(Protocol):
         """Return how many records each reach shows, by the number of its feed."""
         ...
 
-    def newest(self, reach: Reach, field: str) -> CellValue: ...
     def newest_of(
         self, fields: Sequence[tuple[Reach, str]], before: int | None = None
     ) -> Sequence[CellValue]:

@@ -42,7 +42,7 @@ def demo_steps(server: DemoServer) -> Generator[DemoStep]:
 
 def _decision(server: DemoServer, approved: DemoGrant) -> DemoStep:
     catalogue, now = server.catalogue(), instant.now()
-    _, _, *lines = grant_text.in_words(approved.grant, catalogue.connections, now)
+    _, _, *lines = grant_text.in_words(approved.grant, catalogue.connections, {}, now)
     return DemoStep(
         "The owner decides",
         f"Nora Winter keeps {len(catalogue.connections)} accounts on a server of her own: "

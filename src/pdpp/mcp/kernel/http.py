@@ -1,22 +1,19 @@
 """MCP over Streamable HTTP as a plain ASGI endpoint: stateless, one JSON message a POST."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, MutableMapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
+from pdpp.disconnect import ClientGone, Receive, unless_gone
 from pdpp.mcp.kernel import protocol, rpc
 from pdpp.mcp.kernel.protocol import Headers
 from pdpp.mcp.kernel.rpc import INVALID_REQUEST, JsonObject
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Authenticate = Callable[[Scope, Headers], Awaitable[object]]
 Handle = Callable[..., Coroutine[Any, Any, JsonObject | None]]
 """What answers a message, as ``Kernel.handle`` does."""
-
-T = TypeVar("T")
 
 MAX_BYTES = 4 * 1024 * 1024
 _TAKEN = ("application/json", "application/*", "*/*")
@@ -28,10 +25,6 @@ class HttpRefusal(Exception):
     def __init__(self, status: int, body: JsonObject, headers: Headers | None = None) -> None:
         super().__init__(status)
         self.status, self.body, self.headers = status, body, headers or {}
-
-
-class ClientGone(Exception):
-    """The client left before its answer."""
 
 
 async def anyone(_scope: Scope, _headers: Headers) -> object:
@@ -96,45 +89,6 @@ class McpEndpoint:
             body += event.get("body", b"")
             size, more = len(body), event.get("more_body", False)
         raise _refusal(413, f"A message has at most {self.max_bytes} bytes")
-
-
-async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
-    """Finish the work, or cancel it when the client leaves first.
-
-    Nobody looks for the client before the work waits for something; most never does.
-    """
-    loop, worker = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
-    watches: list[asyncio.Task[None]] = []
-
-    async def watch() -> None:
-        await until_gone(receive)
-        worker.cancel()
-
-    begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
-    try:
-        return await work
-    except asyncio.CancelledError:
-        # Tell our own cancellation from one from outside: where somebody else cancels too, theirs
-        # wins.
-        if not any(task.done() for task in watches) or worker.uncancel():
-            raise
-        raise ClientGone from None
-    finally:
-        begin.cancel()
-        for task in watches:
-            task.cancel()
-
-
-async def until_gone(receive: Receive) -> None:
-    """Wait until a client has gone: the second message at the latest, once its body was read.
-
-    A caller in this process never goes, and may have a message at any time: nobody else would get
-    a turn if it were asked again and again.
-    """
-    for _ in range(2):
-        if (await receive())["type"] == "http.disconnect":
-            return
-    await asyncio.Event().wait()
 
 
 def _check_shape(method: str, headers: Headers) -> None:

@@ -1,4 +1,4 @@
-"""Jobs in the embedded database."""
+"""Jobs: background work, kept in the tables of either engine."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence

@@ -312,10 +312,6 @@ class TableStore:
         """Return how many records each reach shows, by the number of its feed."""
         return self._records().counts(reaches)
 
-    def newest(self, reach: Reach, field: str) -> CellValue:
-        """Return the largest value of an indexed field."""
-        return self._records().newest(reach, field)
-
     def newest_of(
         self, fields: Sequence[tuple[Reach, str]], before: int | None = None
     ) -> Sequence[CellValue]:

@@ -303,11 +303,6 @@ class RecordReader:
             for reach in reaches
         }
 
-    def newest(self, reach: Reach, field: str) -> CellValue:
-        """Return the largest value of an indexed field among the records a reach shows."""
-        rows = self._walk(reach, PageQuery((reach,), 1, sort=field))
-        return rows[0][0] if rows else None
-
     def newest_of(self, fields: Sequence[tuple[Reach, str]], before: int | None) -> list[CellValue]:
         """Return the largest value of a field for each reach, below a bound where one is given.
 
@@ -330,7 +325,8 @@ class RecordReader:
         if before is not None:
             kind = reach.stream.fields[field].kind
             reach = reach.narrowed([Condition(field, kind, "lt", before)])
-        return self.newest(reach, field)
+        rows = self._walk(reach, PageQuery((reach,), 1, sort=field))
+        return rows[0][0] if rows else None
 
 
 def _position(reach: Reach, row: Row) -> PagePosition:

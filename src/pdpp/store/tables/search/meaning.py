@@ -1,4 +1,4 @@
-"""Vectors of meaning in the embedded database, and how near they are to a question's."""
+"""Vectors of meaning in the tables of either engine, and how near they are to a question's."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
