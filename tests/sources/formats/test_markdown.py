@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
@@ -21,7 +22,8 @@ from tests.sources.samples.sample import json_bytes
 
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.formats.markdown.source import Markdown
-from pdpp.sources.source import Confidence, Recognition
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import Confidence, OwnerChoices, Recognition
 
 SOURCE = Markdown()
 PHOTO = b"\x89PNG the mole"
@@ -244,3 +246,23 @@ def test_an_agent_finds_a_sentence_in_a_note(tmp_path: Path) -> None:
     path = vault(tmp_path / "v")
     report = bring_and_ask(path, tmp_path, "under water", "The old mole is under water at")
     assert report["counts"]["new"] == 5
+
+
+def test_front_matter_is_not_read_to_see_that_a_note_shows_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tides.md").write_text(TIDES.partition("![[")[0])
+    (tmp_path / "mole.md").write_text('---\ntitle: Mole\n---\nSee <IMG src="mole.png">')
+    (tmp_path / "mole.png").write_bytes(PHOTO)
+    seen: list[str] = []
+
+    def load(text: str) -> dict[str, str]:
+        seen.append(text)
+        return {}
+
+    monkeypatch.setattr("pdpp.sources.formats.markdown.frontmatter._load", load)
+    tree = open_tree(tmp_path)
+    recognition = SOURCE.recognise(tree, OwnerChoices())
+    assert isinstance(recognition, Recognition)
+    assert list(SOURCE.belongings(tree, recognition)) == ["mole.png"]
+    assert seen == ["title: Mole\n"]

@@ -30,6 +30,7 @@ _TARGET = r"(?:<([^<>\n]{1,500})>|((?:[^()\s<>]|\([^()\s<>]*\)){1,500}))"
 _LINK = re.compile(rf"(!?)\[[^\[\]\n]*\]\({_TARGET}(?:\s+[\"'][^\"'\n]*[\"'])?\)")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:|#|//")
 _IMAGE = re.compile(r"""<img\s[^<>]*?src=["']([^"'<>\n]{1,500})["']""", re.IGNORECASE)
+_SHOWN = re.compile(r"!\[|<img\s", re.IGNORECASE)
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz)\Z", re.IGNORECASE)
@@ -92,7 +93,7 @@ class Markdown(Source):
         shown = (
             file.name
             for note in _notes(tree)
-            for name in _references(split_front(_text(note) or "").rest).files
+            for name in _shown_files(_text(note) or "")
             if (file := folder.find(note, name))
         )
         return [*_vaults(tree), *shown]
@@ -223,6 +224,11 @@ def _title(front: dict[str, Any], text: str, stem: str) -> str:
         return str(front["title"]).strip()
     heading = _HEADING.search(text[:4_096])
     return heading.group(1) if heading and heading.start() < 200 else stem or "(no title)"
+
+
+def _shown_files(text: str) -> list[str]:
+    """Return the files that a note shows; of most notes one look tells that there are none."""
+    return _references(split_front(text).rest).files if _SHOWN.search(text) else []
 
 
 def _references(text: str) -> _References:
