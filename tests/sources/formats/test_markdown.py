@@ -23,7 +23,7 @@ from tests.sources.samples.sample import json_bytes
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.formats.markdown.source import Markdown
 from pdpp.sources.reading.tree import open_tree
-from pdpp.sources.source import Confidence, OwnerChoices, Recognition
+from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition
 
 SOURCE = Markdown()
 PHOTO = b"\x89PNG the mole"
@@ -266,3 +266,17 @@ def test_front_matter_is_not_read_to_see_that_a_note_shows_no_file(
     assert isinstance(recognition, Recognition)
     assert list(SOURCE.belongings(tree, recognition)) == ["mole.png"]
     assert seen == ["title: Mole\n"]
+
+
+def test_exports_of_joplin_that_tell_less_are_told_with_the_one_to_choose(tmp_path: Path) -> None:
+    name = "0e1fe57d81ff26afea38c1d2e3f40000.md"
+    item = "Tide table\n\nHigh at six\n\nid: 0e1fe57d\ncreated_time: 2024-01-02\ntype_: 1"
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / name).write_text(item)
+    recognition = look(SOURCE, tmp_path / "raw")
+    assert isinstance(recognition, Recognition)
+    assert "Markdown + Front Matter" in recognition.notes[0]
+    (tmp_path / "notes.jex").write_bytes(b"a tar archive")
+    refusal = look(SOURCE, tmp_path / "notes.jex")
+    assert isinstance(refusal, ExportRefusal)
+    assert "Markdown + Front Matter" in refusal.message

@@ -16,7 +16,14 @@ from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _NOTES = (".md", ".markdown", canvas.SUFFIX)
 _LARGEST = 8 << 20
@@ -35,6 +42,13 @@ _TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz)\Z", re.IGNORECASE)
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_JOPLIN_NAME = re.compile(r"[0-9a-f]{32}\.md")
+_JOPLIN_TYPE = re.compile(rb"^type_: \d+\s*\Z", re.MULTILINE)
+_FROM_JOPLIN = (
+    "export from Joplin as “MD - Markdown + Front Matter” and import that folder, to have "
+    "titles, notebooks, times, tags and files"
+)
+_FEW = 5
 _CREATED = ("created", "date", "created_at", "created at", "date created")
 _UPDATED = ("updated", "modified", "updated_at", "last modified", "date modified")
 
@@ -63,14 +77,18 @@ class Markdown(Source):
         """Return each vault by itself, and the notes that lie in none of them."""
         return sorted({*_vaults(tree), ""})
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Look for notes; a vault of Obsidian shows itself by its settings."""
         notes = _notes(tree)
+        if archives := [] if notes else tree.named("*.jex"):
+            return ExportRefusal(f"{archives[0].name} is an archive of Joplin; {_FROM_JOPLIN}")
         if not notes or any(b"\x00" in entry.head(4_096) for entry in notes[:5]):
             return None
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
         others = sum(not is_hidden(entry) for entry in tree.entries) - len(notes)
         zone_named(choices.given.get("time_zone"))
+        joplin = all(_is_joplin_item(entry) for entry in notes[:_FEW])
+        remarks = [f"the notes are as Joplin keeps them; {_FROM_JOPLIN}"] if joplin else []
         remark = f"{counted(others, 'other file')}: only files that a note refers to are imported"
         return Recognition(
             Confidence.CERTAIN if vault else Confidence.LIKELY,
@@ -78,7 +96,7 @@ class Markdown(Source):
             account=f"Notes ({tree.path.stem})",
             owner_known=False,
             records=len(notes),
-            notes=(remark,) if others else (),
+            notes=(*remarks, remark) if others else tuple(remarks),
             detail={"time_zone": choices.given.get("time_zone")},
         )
 
@@ -101,6 +119,11 @@ class Markdown(Source):
 
 def _notes(tree: Tree) -> list[FileEntry]:
     return [entry for entry in tree.entries if entry.suffix in _NOTES and not is_hidden(entry)]
+
+
+def _is_joplin_item(entry: FileEntry) -> bool:
+    """Tell whether a file is one of Joplin's raw export: a note, a notebook, a tag or a file."""
+    return bool(_JOPLIN_NAME.fullmatch(entry.base) and _JOPLIN_TYPE.search(entry.head()))
 
 
 def _vaults(tree: Tree) -> set[str]:
