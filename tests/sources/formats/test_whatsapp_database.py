@@ -34,6 +34,17 @@ SCHEMA = """
         (2, '447700900123@s.whatsapp.net', NULL, NULL), (3, '49170@lid', NULL, NULL);
     INSERT INTO ZWAPROFILEPUSHNAME VALUES (1, '49170@lid', 'Ben ⛵');
 """
+IMESSAGE = """
+    CREATE TABLE message (ROWID INTEGER PRIMARY KEY, guid TEXT, text TEXT, date INTEGER,
+        is_from_me INTEGER, handle_id INTEGER);
+    CREATE TABLE chat (ROWID INTEGER PRIMARY KEY, guid TEXT, chat_identifier TEXT);
+    CREATE TABLE handle (ROWID INTEGER PRIMARY KEY, id TEXT);
+    CREATE TABLE chat_message_join (chat_id INTEGER, message_id INTEGER);
+    INSERT INTO message VALUES (1, 'g1', 'Hello', 789000000000000000, 0, 1);
+    INSERT INTO chat VALUES (1, 'iMessage;-;+351', '+351');
+    INSERT INTO handle VALUES (1, '+351');
+    INSERT INTO chat_message_join VALUES (1, 1);
+"""
 PICTURE = "Media/351912345678@s.whatsapp.net/a/b/mole.jpg"
 MEDIA: list[tuple[Any, ...]] = [
     (1, PICTURE, "The mole", None, None, None),
@@ -193,3 +204,19 @@ def test_a_database_says_that_chats_exported_as_text_are_there_twice(tmp_path: P
     assert seen.confidence is Confidence.CERTAIN
     assert seen.version == "1 database of an iPhone or a Mac"
     assert "there twice" in seen.notes[0]
+
+
+def test_a_backup_with_another_program_keeps_the_files_of_both(tmp_path: Path) -> None:
+    folder = shared_folder(tmp_path / "shared")
+    backup = tmp_path / "backup"
+    for place in [place for place in folder.rglob("*") if place.is_file()]:
+        to = backup / _backup_place(str(place.relative_to(folder)))
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(place.read_bytes())
+    (backup / "3d").mkdir()
+    with closing(sqlite3.connect(backup / "3d" / ("3d" + "0" * 38))) as made:
+        made.executescript(IMESSAGE)
+    home = Home(tmp_path / "home")
+    reports = home.bring(backup)["imports"]
+    assert [report["source"]["connector_key"] for report in reports] == ["imessage", "whatsapp"]
+    assert [report["files"]["kept"] for report in reports] == [0, 1]

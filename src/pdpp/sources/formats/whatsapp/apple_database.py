@@ -4,13 +4,13 @@ Chats and people are called by their addresses (``…@s.whatsapp.net``, ``…@g.
 since 2001 in UTC, and pictures and files lie in ``Message/Media``.
 """
 
-import hashlib
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from mimetypes import guess_type
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.phone_backup import backup_folders, backup_name
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, SeenKeys, safe_key
 from pdpp.sources.reading.finder import FileFinder
@@ -64,6 +64,13 @@ class _Chat:
             "updated_at": self.times[-1],
         }
         return Item("chats", self.key, data)
+
+
+def folders_of_files(tree: Tree, databases: Iterable[str]) -> list[str]:
+    """Return the folders in which the pictures and files of some databases lie."""
+    folders = {name.rpartition("/")[0] for name in databases}
+    beside = [f"{folder}/Message".lstrip("/") for folder in folders]
+    return [*beside, *backup_folders(tree, folders)]
 
 
 def read_database(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
@@ -187,7 +194,8 @@ class _Reader:
         path = str(row["ZMEDIALOCALPATH"] or "").lstrip("/")
         if not path:
             return None
-        return self._finder.find(_backup_name(path)) or self._finder.find(f"Message/{path}")
+        place = f"Message/{path}"
+        return self._finder.find(backup_name(_DOMAIN, place)) or self._finder.find(place)
 
 
 def _left_out(chat: _Chat, kind: object) -> str:
@@ -241,9 +249,3 @@ def _number(address: str) -> str:
     """Return the telephone number in an address; what has none stays as it is."""
     number, _, place = address.partition("@")
     return f"+{number}" if place == "s.whatsapp.net" and number.isdecimal() else address
-
-
-def _backup_name(path: str) -> str:
-    """Return what a backup of an iPhone calls a file: the SHA-1 of its domain and its path."""
-    name = f"{_DOMAIN}-Message/{path}".encode("utf-8", "surrogatepass")
-    return hashlib.sha1(name, usedforsecurity=False).hexdigest()

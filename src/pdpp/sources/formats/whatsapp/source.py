@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.formats.whatsapp.apple_database import TABLES, read_database
+from pdpp.sources.formats.whatsapp.apple_database import TABLES, folders_of_files, read_database
 from pdpp.sources.formats.whatsapp.attached import (
     attached_name,
     file_names,
@@ -133,18 +133,14 @@ class WhatsApp(Source):
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the zip of a chat; in a folder the files that a chat names or a phone named.
 
-        Those of a database lie in a folder beside it.
+        Those of a database lie in folders beside it.
         """
         chats = list(tree.these(recognition.detail["layouts"]))
         if tree.kind == "zip":
             return ("",)
         folders = {entry.name.rpartition("/")[0] for entry in chats}
         named = {name for entry in chats for name in _named_files(entry)}
-        beside = [
-            f"{name.rpartition('/')[0]}/Message".lstrip("/")
-            for name in recognition.detail["databases"]
-        ]
-        return beside + [
+        return folders_of_files(tree, recognition.detail["databases"]) + [
             entry.name
             for entry in tree.entries
             if entry.name in named
