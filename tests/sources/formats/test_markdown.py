@@ -280,3 +280,33 @@ def test_exports_of_joplin_that_tell_less_are_told_with_the_one_to_choose(tmp_pa
     refusal = look(SOURCE, tmp_path / "notes.jex")
     assert isinstance(refusal, ExportRefusal)
     assert "Markdown + Front Matter" in refusal.message
+
+
+def test_a_text_bundle_has_its_name_and_the_times_that_bear_writes(tmp_path: Path) -> None:
+    times = {
+        "creationDate": "2024-01-02T03:04:05Z",
+        "modificationDate": "2024-02-02T03:04:05Z",
+    }
+    files = {
+        "Trip.textbundle/text.markdown": b"To the mole ![](assets/mole.png)",
+        "Trip.textbundle/info.json": json_bytes({"version": 2, "net.shinyfrog.bear": times}),
+        "Trip.textbundle/assets/mole.png": PHOTO,
+        "Bare.textbundle/text.md": b"Nothing more",
+        "Odd.textbundle/text.md": b"Broken",
+        "Odd.textbundle/info.json": b"{",
+    }
+    for name, content in files.items():
+        place = tmp_path / "bear" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    report = Home(tmp_path / "home").bring(tmp_path / "bear")
+    assert report["files"]["kept"] == 1
+    assert report["files"]["unknown"] == []
+    notes = {
+        data["title"]: data for data in read(SOURCE, tmp_path / "bear").values() if "body" in data
+    }
+    assert notes.keys() == {"Trip", "Bare", "Odd"}
+    assert notes["Trip"]["created_at"] == "2024-01-02T03:04:05Z"
+    assert notes["Trip"]["updated_at"] == "2024-02-02T03:04:05Z"
+    assert not notes["Trip"]["floating"]
+    assert "created_at" not in notes["Bare"]

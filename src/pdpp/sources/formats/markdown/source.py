@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.markdown import canvas
 from pdpp.sources.formats.markdown.frontmatter import split_front
+from pdpp.sources.formats.markdown.textbundle import TextBundle, bundle_of
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
@@ -213,14 +214,15 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
     visible_text = _references(front.rest)
     place = folder.name_of(entry)
     key = safe_key(digest_key(place))
-    stem = entry.base.rpartition(".")[0]
-    day = _DAY.match(stem)
-    written_dates = [front.values.get(name) for name in _CREATED]
+    bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
+    day = _DAY.match(bundle.name)
+    written_dates = [*(front.values.get(name) for name in _CREATED), bundle.created]
     created, floating = _moment(folder, [*written_dates, day.group(1) if day else None])
-    updated, _ = _moment(folder, [front.values.get(name) for name in _UPDATED])
+    changed_dates = [*(front.values.get(name) for name in _UPDATED), bundle.updated]
+    updated, _ = _moment(folder, changed_dates)
     data: dict[str, object] = {
         "id": key,
-        "title": _title(front.values, front.rest, stem),
+        "title": _title(front.values, front.rest, bundle.name),
         "body": front.rest.strip(),
         "path": place,
         "folder": place.rpartition("/")[0],
