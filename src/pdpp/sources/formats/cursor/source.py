@@ -72,7 +72,8 @@ class Cursor(Source):
         names = [entry.name for entry in states if _has_talks(tree, entry)]
         chats = [entry.name for entry in chat_stores(tree)]
         if not names and not chats:
-            return ExportRefusal(_ONLY_TRANSCRIPTS) if _has_transcripts(tree) else None
+            refusal = ExportRefusal(_ONLY_TRANSCRIPTS, lies_among_others=True)
+            return refusal if _has_transcripts(tree) else None
         state = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
         told = [state] * bool(names)
         told += [f"{counted(len(chats), 'chat')} of the command line"] * bool(chats)

@@ -91,7 +91,7 @@ class GoogleTimeline(Source):
         }
         if not documents:
             edits = any(_EDITS in entry.head() for entry, _ in json_files(tree, *_NAMES))
-            return ExportRefusal(_ONLY_EDITS) if edits else None
+            return ExportRefusal(_ONLY_EDITS, lies_among_others=True) if edits else None
         version = ", ".join(sorted({_LAYOUTS[layout] for layout in documents.values()}))
         return takeout_recognition(tree, self.label, version, {"documents": documents})
 

@@ -82,7 +82,8 @@ class Markdown(Source):
         """Look for notes; a vault of Obsidian shows itself by its settings."""
         notes = _notes(tree)
         if archives := [] if notes else tree.named("*.jex"):
-            return ExportRefusal(f"{archives[0].name} is an archive of Joplin; {_FROM_JOPLIN}")
+            words = f"{archives[0].name} is an archive of Joplin; {_FROM_JOPLIN}"
+            return ExportRefusal(words, lies_among_others=True)
         if not notes or any(b"\x00" in entry.head(4_096) for entry in notes[:5]):
             return None
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
