@@ -71,11 +71,14 @@ class Recognition:
 class ExportRefusal:
     """An export that a source knows and cannot take, with what to try instead.
 
-    ``damaged`` says that a file could not be read: the source may take the export without it.
+    ``damaged`` says that a file could not be read: the source may take the export without it. One
+    that ``lies_among_others`` is only some of the files of an archive, and documents and photos
+    beside them are not of it.
     """
 
     message: str
     damaged: bool = False
+    lies_among_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)

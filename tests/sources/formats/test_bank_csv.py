@@ -882,3 +882,31 @@ def test_statements_of_qonto_are_read(tmp_path: Path) -> None:
     [row] = read(SOURCE, path).values()
     assert (row["payee"], row["amount"], row["booked_on"]) == ("Chandler", -150.0, "2026-01-30")
     assert [each.reason for each in told(SOURCE, path)] == ["a payment that is not booked"]
+
+
+DUTCH = (
+    "123456789\tEUR\t20240115\t1000,00\t976,55\t20240115\t-23,45\tBEA NR:AB12 Albert Heijn\r\n"
+    "123456789\tEUR\t20240116\t976,55\t2226,55\t20240117\t1250,00\tSEPA Naam: J Jansen\r\n"
+)
+
+
+def test_a_table_of_abn_amro_is_read_without_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "TXT240201101010.TAB"
+    path.write_text(DUTCH)
+    first, second = check_twice(tmp_path / "TXT240201101010.TAB", tmp_path / "a").values()
+    paid, got = sorted((first, second), key=lambda data: data["booked_on"])
+    assert (paid["amount_text"], paid["booked_on"]) == ("-23.45", "2024-01-15")
+    assert (got["amount_text"], got["balance_text"]) == ("1250.00", "2226.55")
+    assert (got["currency"], got["memo"]) == ("EUR", "SEPA Naam: J Jansen")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / path.name).write_text(DUTCH)
+    assert Home(tmp_path / "b").bring(folder)["counts"]["new"] == 2
+
+
+def test_a_line_that_is_not_of_abn_amro_is_told_and_nothing_is_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "TXT240201101010.TAB"
+    path.write_text(DUTCH + "123456789\tEUR\tsoon\t1,00\t1,00\t20240117\t1,00\tx\r\n")
+    refusal = look(SOURCE, path)
+    assert isinstance(refusal, ExportRefusal)
+    assert "ABN AMRO except for line 3" in refusal.message

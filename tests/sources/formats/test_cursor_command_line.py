@@ -7,10 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.sources.kit import Home, check_twice, look, read, told, zipped
 
 from pdpp.sources.formats.cursor.source import Cursor
-from pdpp.sources.source import Recognition
+from pdpp.sources.source import ExportRefusal, Recognition
 
 SOURCE = Cursor()
 QUERY = "<user_info>linux</user_info>\n<user_query>\nWhere is the anchor?\n</user_query>"
@@ -136,3 +137,13 @@ def test_a_question_without_an_end_costs_no_time(tmp_path: Path) -> None:
 
     [session] = [data for data in read(SOURCE, path).values() if "title" in data]
     assert session["message_count"] == 1
+
+
+@pytest.mark.parametrize("place", ["", "p", "p/agent-transcripts/a/a.jsonl"])
+def test_transcripts_alone_are_refused_with_where_the_chats_are(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "p" / "agent-transcripts" / "a" / "a.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"role":"user","message":{"content":[{"type":"text","text":"Ahoy"}]}}\n')
+    refusal = look(SOURCE, tmp_path / place)
+    assert isinstance(refusal, ExportRefusal)
+    assert "globalStorage" in refusal.message

@@ -13,7 +13,7 @@ from pdpp.sources.formats.google_activity.source import GoogleActivity
 from pdpp.sources.formats.google_keep.source import GoogleKeep
 from pdpp.sources.formats.google_timeline.source import GoogleTimeline
 from pdpp.sources.formats.takeout_time import read_time
-from pdpp.sources.source import Recognition
+from pdpp.sources.source import ExportRefusal, Recognition
 
 SAMPLES = every_sample()
 
@@ -379,6 +379,17 @@ def test_a_point_of_a_path_and_a_position_do_not_replace_each_other(tmp_path: Pa
         ("path", None),
         ("wifi", 13.0),
     ]
+
+
+def test_a_takeout_with_edits_alone_says_where_the_timeline_is(tmp_path: Path) -> None:
+    folder = tmp_path / "Takeout" / "Timeline"
+    folder.mkdir(parents=True)
+    edits = {"timelineEdits": [{"deviceId": "1", "placeAggregates": {}}]}
+    (folder / "Timeline Edits.json").write_bytes(json_bytes(edits))
+    (folder / "Settings.json").write_bytes(b"{}")
+    refusal = look(GoogleTimeline(), tmp_path)
+    assert isinstance(refusal, ExportRefusal)
+    assert "Location services, Timeline, Export" in refusal.message
 
 
 def test_a_timeline_is_known_by_signals_alone_and_by_memories_that_stand_first(

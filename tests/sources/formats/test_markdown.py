@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
@@ -21,7 +22,8 @@ from tests.sources.samples.sample import json_bytes
 
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.formats.markdown.source import Markdown
-from pdpp.sources.source import Confidence, Recognition
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition
 
 SOURCE = Markdown()
 PHOTO = b"\x89PNG the mole"
@@ -244,3 +246,67 @@ def test_an_agent_finds_a_sentence_in_a_note(tmp_path: Path) -> None:
     path = vault(tmp_path / "v")
     report = bring_and_ask(path, tmp_path, "under water", "The old mole is under water at")
     assert report["counts"]["new"] == 5
+
+
+def test_front_matter_is_not_read_to_see_that_a_note_shows_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tides.md").write_text(TIDES.partition("![[")[0])
+    (tmp_path / "mole.md").write_text('---\ntitle: Mole\n---\nSee <IMG src="mole.png">')
+    (tmp_path / "mole.png").write_bytes(PHOTO)
+    seen: list[str] = []
+
+    def load(text: str) -> dict[str, str]:
+        seen.append(text)
+        return {}
+
+    monkeypatch.setattr("pdpp.sources.formats.markdown.frontmatter._load", load)
+    tree = open_tree(tmp_path)
+    recognition = SOURCE.recognise(tree, OwnerChoices())
+    assert isinstance(recognition, Recognition)
+    assert list(SOURCE.belongings(tree, recognition)) == ["mole.png"]
+    assert seen == ["title: Mole\n"]
+
+
+def test_exports_of_joplin_that_tell_less_are_told_with_the_one_to_choose(tmp_path: Path) -> None:
+    name = "0e1fe57d81ff26afea38c1d2e3f40000.md"
+    item = "Tide table\n\nHigh at six\n\nid: 0e1fe57d\ncreated_time: 2024-01-02\ntype_: 1"
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / name).write_text(item)
+    recognition = look(SOURCE, tmp_path / "raw")
+    assert isinstance(recognition, Recognition)
+    assert "Markdown + Front Matter" in recognition.notes[0]
+    (tmp_path / "notes.jex").write_bytes(b"a tar archive")
+    refusal = look(SOURCE, tmp_path / "notes.jex")
+    assert isinstance(refusal, ExportRefusal)
+    assert "Markdown + Front Matter" in refusal.message
+
+
+def test_a_text_bundle_has_its_name_and_the_times_that_bear_writes(tmp_path: Path) -> None:
+    times = {
+        "creationDate": "2024-01-02T03:04:05Z",
+        "modificationDate": "2024-02-02T03:04:05Z",
+    }
+    files = {
+        "Trip.textbundle/text.markdown": b"To the mole ![](assets/mole.png)",
+        "Trip.textbundle/info.json": json_bytes({"version": 2, "net.shinyfrog.bear": times}),
+        "Trip.textbundle/assets/mole.png": PHOTO,
+        "Bare.textbundle/text.md": b"Nothing more",
+        "Odd.textbundle/text.md": b"Broken",
+        "Odd.textbundle/info.json": b"{",
+    }
+    for name, content in files.items():
+        place = tmp_path / "bear" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    report = Home(tmp_path / "home").bring(tmp_path / "bear")
+    assert report["files"]["kept"] == 1
+    assert report["files"]["unknown"] == []
+    notes = {
+        data["title"]: data for data in read(SOURCE, tmp_path / "bear").values() if "body" in data
+    }
+    assert notes.keys() == {"Trip", "Bare", "Odd"}
+    assert notes["Trip"]["created_at"] == "2024-01-02T03:04:05Z"
+    assert notes["Trip"]["updated_at"] == "2024-02-02T03:04:05Z"
+    assert not notes["Trip"]["floating"]
+    assert "created_at" not in notes["Bare"]

@@ -29,7 +29,10 @@ from tests.sources.kit import (
     told,
 )
 
+from pdpp.sources.formats.telegram import duplicates
+from pdpp.sources.formats.telegram.duplicates import account_beginnings
 from pdpp.sources.formats.telegram.source import Telegram
+from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import Recognition
 
 SOURCE = Telegram()
@@ -528,3 +531,46 @@ def test_an_account_as_json_completes_the_chats_of_its_pages(tmp_path: Path) -> 
     report = home.bring(put(tmp_path / "json", {"result.json": json.dumps(account)}))
     assert report["streams"]["messages"] == {"new": 1, "changed": 3, "unchanged": 0, "deleted": 0}
     assert before.keys() <= home.records().keys()
+
+
+@pytest.mark.parametrize("written", ["as Telegram writes", "in one line"])
+def test_pages_of_a_chat_that_came_with_an_account_as_json_add_only_what_is_new(
+    tmp_path: Path, written: str
+) -> None:
+    home = Home(tmp_path / "home")
+    quoted = message(90, 90, 'He wrote "id": 7, "messages": [{"id": 1}] and more')
+    other = {"name": "Choir", "type": "private_group", "id": 7, "messages": [quoted] * 3}
+    club = {"name": "Sailing club", "type": "private_group", "id": 900}
+    chats = {"list": [other, {**club, "messages": [*JSON_CHAT, message(5, 20, "Back at six")]}]}
+    owner = {"user_id": 1, "first_name": "Nora", "phone_number": "+351 91 234"}
+    account = {"personal_information": owner, "contacts": {"list": []}, "chats": chats}
+    indent = 1 if written == "as Telegram writes" else None
+    files: dict[str, str | bytes] = {
+        "result.json": json.dumps(account, indent=indent),
+        "photos/boat.jpg": PHOTO,
+    }
+    home.bring(put(tmp_path / "json", files))
+    before = home.records()
+    later = said(7, "10:05:00", "See you", sender=NORA, before=answer_to(2))
+    report = home.bring(chat(tmp_path / "pages", later))
+    assert (report["counts"]["new"], report["counts"]["changed"]) == (1, 0)
+    assert before.items() <= home.records().items()
+    assert len(kept(home, "chats")) == 2
+
+
+def test_the_beginnings_of_chats_are_found_wherever_the_pieces_of_a_file_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chats = [
+        {"name": f"Chat {at}", "type": "personal_chat", "id": at, "messages": JSON_CHAT * 4}
+        for at in range(9)
+    ]
+    path = put(tmp_path, {"result.json": json.dumps({"chats": {"list": chats}}, indent=1)})
+    [file] = open_tree(path / "result.json").entries
+    whole = list(account_beginnings(file, 3))
+    assert [number for number, _ in whole] == list(range(9))
+    assert all(len(first) == 3 for _, first in whole)
+    monkeypatch.setattr(duplicates, "_FIRST_BYTES", 2_000)
+    for size in (700, 1_024, 4_097):
+        monkeypatch.setattr(duplicates, "_CHUNK", size)
+        assert list(account_beginnings(file, 3)) == whole

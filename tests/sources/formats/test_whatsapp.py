@@ -1,7 +1,8 @@
 """WhatsApp chats of both kinds of phone and of several languages."""
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tests.sources.kit import (
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.whatsapp.lines import OrderGuess, chat_line
+from pdpp.sources.formats.whatsapp.persian import gregorian_day
 from pdpp.sources.formats.whatsapp.source import WhatsApp
 from pdpp.sources.source import Confidence, Recognition
 
@@ -123,8 +125,8 @@ def test_the_order_of_dates_is_found_over_the_whole_file(
     dates: list[str], order: str, sure: bool
 ) -> None:
     guess = OrderGuess()
-    for date in dates:
-        line = chat_line(f"{date}, 10:00 - Nora: x")
+    for written in dates:
+        line = chat_line(f"{written}, 10:00 - Nora: x")
         assert line is not None
         guess.see(line.stamp)
     assert guess.order() == (order, sure)
@@ -346,6 +348,9 @@ LAYOUTS = {
     ),
     "Buddhist": ("[3/18/2565 BE, 14:56:00] ", "2022-03-18T14:56:00"),
     "Japanese era": ("[3/18/R4 14:56:00] ", "2022-03-18T14:56:00"),
+    "Persian": ("[۱۴۰۰/۱۲/۲۷،\u200f ۱۴:۵۶:۰۰] ", "2022-03-18T14:56:00"),
+    "a Persian month of 31 days": ("۱۴۰۳/۲/۳۱،\u200f ۱۴:۵۶ - ", "2024-05-20T14:56:00"),
+    "the last day of a Persian leap year": ("۱۴۰۳/۱۲/۳۰، ۱۴:۵۶ - ", "2025-03-20T14:56:00"),
     "Chinese": ("[2022/3/18 下午2:56:00] ", "2022-03-18T14:56:00"),
     "Japanese": ("[2022/3/18 午後2:56:00] ", "2022-03-18T14:56:00"),
     "Korean": ("2022. 3. 18. 오후 2:56 - ", "2022-03-18T14:56:00"),
@@ -621,3 +626,28 @@ def test_halves_of_the_day_are_known_in_more_languages(header: str, hour: int) -
     moment = line.stamp.moment("DMY" if line.stamp.numbers[0] < 32 else "YMD")
     assert moment is not None
     assert moment.hour == hour
+
+
+def test_every_persian_day_is_a_day_of_its_own() -> None:
+    """From 2008 to 2052 no day is missing or there twice."""
+    written = [
+        gregorian_day(year, month, day)
+        for year in range(1387, 1430)
+        for month in range(1, 13)
+        for day in range(1, 32)
+    ]
+    days = [day for day in written if day is not None]
+    assert days[0] == date(2008, 3, 20)
+    assert {later - day for day, later in pairwise(days)} == {timedelta(1)}
+    new_years = [gregorian_day(year, 1, 1) for year in (1400, 1403, 1404, 1408, 1409)]
+    told = ["2021-03-21", "2024-03-20", "2025-03-21", "2029-03-20", "2030-03-21"]
+    assert new_years == [date.fromisoformat(day) for day in told]
+
+
+def test_dates_of_a_calendar_that_is_not_known_are_told_and_none_is_made_up(
+    tmp_path: Path,
+) -> None:
+    text = "1445/6/21, 14:56 - Nora: hi\n1445/6/22, 14:56 - Ana: ho\n"
+    path = put(tmp_path, text, "WhatsApp Chat with Nora.txt")
+    report = Home(tmp_path / "home").bring(path)
+    assert (report["counts"]["new"], report["counts"]["unknown"]) == (0, 2)

@@ -236,6 +236,23 @@ def test_an_archive_of_a_service_that_cannot_be_read_gives_no_documents(tmp_path
     assert any("as web pages" in words for words in discovery.unknown)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("Takeout/Timeline/Timeline Edits.json", b'{"timelineEdits": [{"deviceId": "0"}]}'),
+        (".cursor/projects/p/agent-transcripts/a/a.jsonl", b'{"role": "user"}\n'),
+        ("notes.jex", b"a tar archive"),
+    ],
+)
+def test_documents_beside_files_that_cannot_be_read_come_in(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    zipped(tmp_path / "all.zip", {name: content, "Drive/rota.pdf": papers.pdf("The rota")})
+    discovery = look(tmp_path / "all.zip")
+    assert taken(discovery, "documents") == ["Drive/rota.pdf"]
+    assert any(words.startswith("in all.zip: ") for words in discovery.unknown)
+
+
 def test_what_is_called_so_and_is_none_is_left(tmp_path: Path) -> None:
     write(tmp_path, page_dot_pdf=b"<html>404", people_dot_vcf=vcard.book(vcard.plain("Ana")))
     write(tmp_path, icons__a_dot_png=DRAWING, _dot_cache__x_dot_pdf=papers.pdf("Hidden"))

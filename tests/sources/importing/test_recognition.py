@@ -1,7 +1,9 @@
 """Which source takes an export."""
 
 import json
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,20 @@ def test_what_nobody_knows_is_refused_with_what_was_seen_and_what_to_try(
     assert words.startswith("export.txt is not known: it is a file of 5 bytes. Known are ")
     assert "claude_code" in words
     assert words.endswith("CSV, JSON and NDJSON of any other kind come in with --infer")
+
+
+@pytest.mark.parametrize("place", ["", "places.sqlite"])
+def test_a_database_that_is_cut_off_is_called_so(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "places.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE moz_places (url TEXT)")
+        made.executemany("INSERT INTO moz_places VALUES (?)", [("x" * 1_000,)] * 100)
+        made.commit()
+    content = path.read_bytes()
+    path.write_bytes(content[: -(16 << 10)])
+    told = f"places.sqlite is cut off: {len(content) - (16 << 10):,} of {len(content):,} bytes"
+    with pytest.raises(ImportRefused, match=told):
+        recognise_export(open_tree(tmp_path / place), OwnerChoices())
 
 
 def test_a_source_that_knows_what_is_wrong_says_what_to_do(

@@ -107,6 +107,20 @@ def test_an_export_that_is_torn_is_incomplete(word_lists: WordLists) -> None:
     assert word_lists.bring().report.status == "incomplete"
 
 
+@pytest.mark.parametrize("grows", [False, True])
+def test_an_import_of_which_the_store_refused_records_is_incomplete(
+    word_lists: WordLists, monkeypatch: pytest.MonkeyPatch, *, grows: bool
+) -> None:
+    source = word_lists.source = Words(grows=grows)
+    declared: Any = source.declaration()
+    declared["streams"][0]["schema"]["properties"]["line"]["type"] = "boolean"
+    monkeypatch.setattr(source, "declaration", lambda: declared)
+    word_lists.put("a", "one", "two")
+    report = word_lists.bring().report
+    assert report.status == "incomplete"
+    assert (report.counts["skipped"], report.unaccounted()) == (2, 0)
+
+
 def test_what_was_left_out_before_a_kill_stands_in_the_history(word_lists: WordLists) -> None:
     word_lists.put("a", "torn")
     word_lists.put("b", *(f"w{number}" for number in range(200)))

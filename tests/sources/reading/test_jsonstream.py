@@ -128,6 +128,15 @@ def test_a_word_without_an_end_is_no_json() -> None:
         find("[" + "1" * 10_000 + "]", "item")
 
 
+@pytest.mark.parametrize("edge", range(4, 12))
+def test_a_number_at_the_edge_of_a_large_piece_is_whole(
+    edge: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonstream, "_CHUNK", 1 << 16)
+    text = " " * ((1 << 16) - edge) + '{"a":[1234,5],"b":"c"}' + " " * (1 << 16)
+    assert values(find(text, "a.item", "b")) == [1234, 5, "c"]
+
+
 def test_a_name_that_is_too_long_leads_nowhere() -> None:
     assert values(find('{"' + "a" * 300_000 + '": 1, "b": 2}', "b")) == [2]
 

@@ -46,6 +46,8 @@ class ClaimedPiece:
     tree: Tree
     kept: list[Claim]
     refusals: list[str]
+    is_refused: bool = False
+    """Whether all of it is an export that is known and cannot be read."""
 
 
 def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> ClaimedPiece:
@@ -69,7 +71,9 @@ def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> Cla
         refusals += [refusal for refusal in answers if isinstance(refusal, ExportRefusal)]
     words = [skip.example for skip in damaged.values()]
     words += [refusal.message for refusal in refusals]
-    return ClaimedPiece(tree, _settle(tree, _apart(claims, choices), words), words)
+    kept = _settle(tree, _apart(claims, choices), words)
+    of_some = {refusal.message for refusal in refusals if refusal.lies_among_others}
+    return ClaimedPiece(tree, kept, words, is_refused=not kept and not of_some.issuperset(words))
 
 
 def _unreadable(tree: Tree) -> dict[str, Skipped]:

@@ -104,7 +104,7 @@ def _free(tree: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSourc
         return tree.these_only(())
     owned: set[str] = set()
     for site in sites:
-        if site.refusals and not site.kept and site.tree.kind != "folder":
+        if site.is_refused and site.tree.kind != "folder":
             # An export that is known and cannot be read has such files too.
             owned.update(entry.name for entry in site.tree.entries)
         # An archive in the folder of an export may be an attachment of it.

@@ -46,7 +46,9 @@ def position_of(part: AnyPart, items: int, place: ResumePoint, *, done: bool) ->
 def head_of(part: AnyPart, offset: int) -> str:
     """Return a digest of a part's beginning, which no later growth changes."""
     try:
-        return hashlib.sha256(part.entry.head(min(offset, _HEAD_BYTES))).hexdigest()[:32]
+        # Not the head that is kept: the file may have been shorter when that was read.
+        with part.entry.open() as stream:
+            return hashlib.sha256(stream.read(min(offset, _HEAD_BYTES))).hexdigest()[:32]
     except DamagedFile:
         return ""
 

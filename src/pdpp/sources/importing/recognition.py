@@ -1,6 +1,7 @@
 """Recognition: find the source an export belongs to, or say why none takes it."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from traceback import extract_tb
@@ -8,6 +9,7 @@ from traceback import extract_tb
 from pdpp.model.errors import DamagedFile, ImportRefused, PdppError
 from pdpp.sources import registry
 from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.sqlitefile import cut_words, databases
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.registry import BrokenPlugin
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
@@ -111,9 +113,18 @@ def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) 
     """Say what a tree is that no source knows, and which would read a part of it if told to."""
     return (
         f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}"
+        f"{_cut_databases(tree)}"
         f"{hint_words(tree, choices, sources)}. "
         f"Known are {', '.join(registry.names())}; {_INFER}"
     )
+
+
+def _cut_databases(tree: Tree) -> str:
+    """Tell of a database that is cut off: its engine does not open it, so no source knows it."""
+    with suppress(DamagedFile):
+        for words in filter(None, map(cut_words, databases(tree))):
+            return f". The database {words}; copy it again"
+    return ""
 
 
 def hint_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) -> str:

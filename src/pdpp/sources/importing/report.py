@@ -88,6 +88,7 @@ class ImportReport:
     units: Counter[str] = field(default_factory=Counter)
     files: FileCounts = field(default_factory=FileCounts)
     cut: bool = False
+    """Whether something of the export is missing that is meant to be imported."""
 
     def unaccounted(self) -> int:
         """Return how much more or less was read than is accounted for; 0 when nothing is lost.
@@ -104,6 +105,11 @@ class ImportReport:
         self.counts["skipped"] += 1
         _case(self.skipped, reason).add(example)
 
+    def lose(self, reason: str, example: str) -> None:
+        """Count an item that was to be imported and could not be: the import is not complete."""
+        self.skip(reason, example)
+        self.cut = True
+
     def wonder(self, reason: str, example: str) -> None:
         """Count an item that the source does not know."""
         self.counts["unknown"] += 1
@@ -116,7 +122,7 @@ class ImportReport:
             counts[name] += answer[f"records_{name}"]
             self.counts[name] += answer[f"records_{name}"]
         for rejection in answer["rejections"]:
-            self.skip(
+            self.lose(
                 f"refused as {rejection['code']}: {rejection['message']}",
                 f"{stream} {keys[rejection['input_index']]}",
             )

@@ -202,7 +202,7 @@ class RecordWriter:
         try:
             return canonical(scrub(data))
         except (TypeError, RecursionError):
-            self._report.skip("a value that JSON cannot say", f"{stream} {key}")
+            self._report.lose("a value that JSON cannot say", f"{stream} {key}")
         return None
 
     def _hand_over(self) -> None:
@@ -267,7 +267,8 @@ class RecordWriter:
                 blob = self._files.keep(content, media_type, self._blob_bytes)
         except (DamagedFile, PayloadTooLarge) as problem:
             self._report.counts["read"] += 1
-            self._report.skip("a file that cannot be kept", f"{item.key}: {problem.message}")
+            count = self._report.lose if isinstance(problem, DamagedFile) else self._report.skip
+            count("a file that cannot be kept", f"{item.key}: {problem.message}")
             return
         self._bytes_left -= blob.size_bytes
         self._file_count += 1

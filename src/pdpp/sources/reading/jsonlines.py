@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.heads import HEAD_BYTES
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.lines import LONGEST, lines
-from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry
+from pdpp.sources.reading.tree import FileEntry
 
 _LONG_HEAD = 8 << 20
 

@@ -200,10 +200,10 @@ class _Text:
         """Go past a number or a word and return it."""
         while True:
             end = _end(_SCALAR, self.buffer, self.at)
+            if end - self.at > _LONGEST_SCALAR:
+                raise DamagedFile(f"not JSON at byte {self.place:,}")
             if end < len(self.buffer) or not self.more():
                 break
-            if len(self.buffer) - self.at > _LONGEST_SCALAR:
-                raise DamagedFile(f"not JSON at byte {self.place:,}")
         if end == self.at:
             raise DamagedFile(f"not JSON at byte {self.place:,}")
         text, self.at = self.buffer[self.at : end], end

@@ -105,8 +105,16 @@ def open_database(tree: Tree, entry: FileEntry, *, whole: bool = True) -> Iterat
             except _BROKEN as problem:
                 raise DamagedFile(f"{entry.name} is a damaged database: {problem}") from problem
             yield database
-    if whole and entry.size < (size := _told_size(entry)):
-        raise DamagedFile(f"{entry.name} is cut off: {entry.size:,} of {size:,} bytes are there")
+    if whole and (words := cut_words(entry)):
+        raise DamagedFile(words)
+
+
+def cut_words(entry: FileEntry) -> str:
+    """Say that a database is shorter than its head tells; nothing where it is not."""
+    size = _told_size(entry)
+    if entry.size >= size:
+        return ""
+    return f"{entry.name} is cut off: {entry.size:,} of {size:,} bytes are there"
 
 
 def _told_size(entry: FileEntry) -> int:

@@ -20,8 +20,8 @@ from typing import BinaryIO
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.heads import HEAD_BYTES, HeadCache, Opener
 
-HEAD_BYTES = 1 << 16
 DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 """What the names of SQLite databases end with; some have no ending."""
 _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
@@ -67,11 +67,13 @@ class ReadMeter:
     opened: set[str] = field(default_factory=set)
     bytes_held: int = 0
     """How much of the archives inside this tree is kept in memory."""
+    heads: HeadCache = field(default_factory=HeadCache)
 
     def reset(self) -> None:
-        """Begin to count anew."""
+        """Begin to count anew, and forget what was read: a file counts as opened once it is."""
         self.bytes_read = 0
         self.opened.clear()
+        self.heads.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class FileEntry:
     name: str
     size: int
     stamp: str
-    opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
+    opener: Opener = field(repr=False, compare=False)
     meter: ReadMeter = field(repr=False, compare=False)
 
     @property
@@ -103,13 +105,16 @@ class FileEntry:
 
     def open(self, offset: int = 0) -> BinaryIO:
         """Open the content for reading from an offset on; damage is told as ``DamagedFile``."""
+        return io.BufferedReader(self._open_raw(offset), _BUFFER)
+
+    def _open_raw(self, offset: int = 0) -> "_Measured":
         try:
             inner = self.opener()
             inner.seek(offset)
         except DAMAGE as problem:
             raise DamagedFile(f"{self.name} cannot be read: {_words(problem)}") from problem
         self.meter.opened.add(self.name)
-        return io.BufferedReader(_Measured(inner, self, offset), _BUFFER)
+        return _Measured(inner, self, offset)
 
     def is_copy_of(self, other: "FileEntry") -> bool:
         """Tell whether another file has the same content; of other lengths neither is opened."""
@@ -122,9 +127,22 @@ class FileEntry:
         return True
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
-        """Return the beginning of the content."""
-        with self.open() as stream:
-            return stream.read(size)
+        """Return the beginning of the content, which is read once while sources look at it."""
+        heads = self.meter.heads
+        head = heads.get(self.opener) if size <= HEAD_BYTES else None
+        if head is None and size <= HEAD_BYTES and heads.has_room:
+            head = self._read_head(HEAD_BYTES)
+            heads.keep(self.opener, head)
+        return self._read_head(size) if head is None else head[:size]
+
+    def _read_head(self, size: int) -> bytes:
+        """Read no more than is wanted: a buffer would be filled first."""
+        with self._open_raw() as stream:
+            pieces = []
+            while size and (piece := stream.read(size)):
+                pieces.append(piece)
+                size -= len(piece)
+            return b"".join(pieces)
 
 
 class _Measured(io.RawIOBase):

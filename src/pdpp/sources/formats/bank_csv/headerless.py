@@ -1,14 +1,16 @@
 """Tables without a header: what their columns are, as every one of their lines tells.
 
 A single line tells nothing: its number may be an amount, a check or an account. Wells Fargo writes
-a date, an amount, a star, the number of a check and a text, and no names above them; a table in
-which every line is like that is taken. Of any other table the owner has to say that it is one.
+a date, an amount, a star, the number of a check and a text, and no names above them. ABN AMRO
+writes an account, a currency, a day, the balances before and after, another day, an amount and a
+text. A table in which every line is like one of these is taken. Of any other the owner has to say
+that it is one.
 """
 
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from types import MappingProxyType
@@ -23,8 +25,11 @@ from pdpp.sources.reading.tree import FileEntry
 from pdpp.sources.source import ExportRefusal
 from pdpp.sources.table.form import is_time_like, read_time
 
-_NAMES = ("Date", "Amount", "", "Check number", "Description")
 _FORM = "%m/%d/%Y"
+_DUTCH_FORM = "%Y%m%d"
+_ACCOUNT = re.compile(r"[A-Z0-9]{6,34}", re.ASCII)
+_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
+_DUTCH_AMOUNT = re.compile(r"[-+]?\d+,\d{1,2}", re.ASCII)
 _AMOUNT = re.compile(r"[-+]?\$?(?:\d+|\d{1,3}(?:,\d{3})+)\.\d{2}", re.ASCII)
 _CHECK = re.compile(r"\d{0,12}", re.ASCII)
 _NUMBER = re.compile(r"[-+(]?\s?[$€£]?\s?\d[\d.,' ]*[$€£)]?[-+]?", re.ASCII)
@@ -42,27 +47,44 @@ class HeaderlessTable(NamedTuple):
     settings: Mapping[str, str]
 
 
+class _Layout(NamedTuple):
+    """How a bank writes lines without a header; ``fits`` tells whether one is such a line."""
+
+    bank: str
+    delimiter: str
+    names: tuple[str, ...]
+    settings: Mapping[str, str]
+    fits: Callable[[tuple[str, ...]], bool]
+
+
 def find_headerless(entry: FileEntry) -> HeaderlessTable | ExportRefusal | None:
-    """Return a statement of Wells Fargo; refuse one of which some lines are of another kind."""
-    table = CsvTable(encoding_of(entry.head()), ",", 0, _NAMES)
+    """Return a statement of a bank that writes no header; refuse one with other lines in it."""
+    for layout in _LAYOUTS:
+        if (found := _in_layout(entry, layout)) is not None:
+            return found
+    return None
+
+
+def _in_layout(entry: FileEntry, layout: _Layout) -> HeaderlessTable | ExportRefusal | None:
+    table = CsvTable(encoding_of(entry.head()), layout.delimiter, 0, layout.names)
     fitting = 0
     for row in _whole_rows(entry, table):
-        if isinstance(row, Row) and _fits(row.cells):
+        if isinstance(row, Row) and layout.fits(row.cells):
             fitting += 1
         elif fitting < _FEWEST:
             return None
         else:
             where = f"line {row.line:,}" if isinstance(row, Row) else row.example
             return ExportRefusal(
-                f"{entry.base} has no header, and looks like a statement of Wells Fargo except for "
-                f"{where}: {_SAY}"
+                f"{entry.base} has no header, and looks like a statement of {layout.bank} except "
+                f"for {where}: {_SAY}"
             )
     if fitting and fitting < _FEWEST:
         return ExportRefusal(
             f"{entry.base} has no header and only {fitting} line, which is not enough to tell what "
             f"its columns are: {_SAY}"
         )
-    return HeaderlessTable(table, {"date_form": _FORM}) if fitting else None
+    return HeaderlessTable(table, layout.settings) if fitting else None
 
 
 def _whole_rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
@@ -72,7 +94,7 @@ def _whole_rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
         yield from (row for row in rows(entry, table) if isinstance(row, Row) or not row.cut)
 
 
-def _fits(cells: tuple[str, ...]) -> bool:
+def _is_of_wells_fargo(cells: tuple[str, ...]) -> bool:
     day, amount, mark, check, text = (cell.strip() for cell in cells)
     return (
         read_time(day, _FORM, None) is not None
@@ -81,6 +103,40 @@ def _fits(cells: tuple[str, ...]) -> bool:
         and _CHECK.fullmatch(check) is not None
         and _has_letters(text)
     )
+
+
+def _is_of_abn_amro(cells: tuple[str, ...]) -> bool:
+    account, currency, day, before, after, value_day, amount, text = (
+        cell.strip() for cell in cells
+    )
+    return (
+        _ACCOUNT.fullmatch(account) is not None
+        and _CURRENCY.fullmatch(currency) is not None
+        and all(read_time(told, _DUTCH_FORM, None) for told in (day, value_day))
+        and all(map(_DUTCH_AMOUNT.fullmatch, (before, after, amount)))
+        and _has_letters(text)
+    )
+
+
+_LAYOUTS = (
+    _Layout(
+        "Wells Fargo",
+        ",",
+        ("Date", "Amount", "", "Check number", "Description"),
+        MappingProxyType({"date_form": _FORM}),
+        _is_of_wells_fargo,
+    ),
+    _Layout(
+        "ABN AMRO",
+        "\t",
+        (
+            *("Rekeningnummer", "Currency", "Date", "Beginsaldo", "Balance", "Rentedatum"),
+            *("Amount", "Description"),
+        ),
+        MappingProxyType({"date_form": _DUTCH_FORM, "decimal": ","}),
+        _is_of_abn_amro,
+    ),
+)
 
 
 def says_number(given: Mapping[str, str]) -> bool:

@@ -45,7 +45,7 @@ from pdpp.sources.source import (
 )
 from pdpp.sources.table.form import read_time
 
-_PATTERNS = ("*.csv", "*.CSV", "*.tsv")
+_PATTERNS = ("*.csv", "*.CSV", "*.tsv", "*.TAB", "*.tab")
 
 
 class BankCsv(Source):

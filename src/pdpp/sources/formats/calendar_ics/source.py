@@ -13,10 +13,11 @@ from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.heads import HEAD_BYTES
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     Confidence,
     ExportPart,

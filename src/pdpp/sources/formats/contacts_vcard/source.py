@@ -23,9 +23,10 @@ from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.csvtable import CsvTable, rows
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.heads import HEAD_BYTES
 from pdpp.sources.reading.textfile import open_narrow, plain_head
 from pdpp.sources.reading.times import moment_text
-from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     Confidence,
     ExportPart,

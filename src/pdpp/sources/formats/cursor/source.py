@@ -17,7 +17,14 @@ from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _OLD_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 _OLD_COMPOSERS = "composer.composerData"
@@ -26,6 +33,13 @@ _NO_TALK = "a row of the editor's state that is no conversation"
 _USER = 1
 _ANY_MODEL = "default"
 """What stands for a model that the program chooses itself."""
+
+_TRANSCRIPTS = "agent-transcripts"
+_ONLY_TRANSCRIPTS = (
+    "these are transcripts of Cursor, which have no times and not all of a chat; import the folder "
+    "User/globalStorage of Cursor's settings instead (on Linux in ~/.config/Cursor, on a Mac in "
+    "~/Library/Application Support/Cursor), or ~/.cursor/chats for the command line"
+)
 
 
 class Cursor(Source):
@@ -47,14 +61,19 @@ class Cursor(Source):
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+    def recognise(
+        self,
+        tree: Tree,
+        choices: OwnerChoices,  # noqa: ARG002
+    ) -> Recognition | ExportRefusal | None:
         """Look for databases with the editor's tables and a conversation in them."""
         # The editor has one for each folder that was ever opened, which may be hundreds.
         states = dict.fromkeys((*databases(tree), *tree.named("*.vscdb")))
         names = [entry.name for entry in states if _has_talks(tree, entry)]
         chats = [entry.name for entry in chat_stores(tree)]
         if not names and not chats:
-            return None
+            refusal = ExportRefusal(_ONLY_TRANSCRIPTS, lies_among_others=True)
+            return refusal if _has_transcripts(tree) else None
         state = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
         told = [state] * bool(names)
         told += [f"{counted(len(chats), 'chat')} of the command line"] * bool(chats)
@@ -70,6 +89,15 @@ class Cursor(Source):
             yield ExportPart(entry, partial(_read, tree, entry))
         for entry in tree.these(recognition.detail["chats"]):
             yield ExportPart(entry, partial(read_store, tree, entry))
+
+
+def _has_transcripts(tree: Tree) -> bool:
+    """Tell whether some files are what Cursor writes beside its chats, or one of them."""
+    around = tree.path.parts if tree.kind != "zip" else ()
+    return any(
+        entry.suffix in (".jsonl", ".txt") and _TRANSCRIPTS in (*around, *entry.name.split("/"))
+        for entry in tree.entries
+    )
 
 
 def _has_talks(tree: Tree, entry: FileEntry) -> bool:

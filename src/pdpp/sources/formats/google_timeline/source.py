@@ -20,7 +20,13 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements, read_each
 from pdpp.sources.reading.times import epoch_text, moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 _RIGHT_ANGLE = 900_000_000
@@ -48,6 +54,14 @@ _LAYOUTS = MappingProxyType(
 )
 
 
+_EDITS = b'"timelineEdits"'
+_ONLY_EDITS = (
+    "this Takeout has edits of Google's Timeline and not the Timeline, which Google keeps on the "
+    "phone; export it there: Settings, Location, Location services, Timeline, Export (Android), or "
+    "in Google Maps: Settings, Personal content, Export Timeline data (iPhone)"
+)
+
+
 class GoogleTimeline(Source):
     """Files of Google Maps' timeline, exported on the phone or from Takeout."""
 
@@ -64,7 +78,11 @@ class GoogleTimeline(Source):
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+    def recognise(
+        self,
+        tree: Tree,
+        choices: OwnerChoices,  # noqa: ARG002
+    ) -> Recognition | ExportRefusal | None:
         """Look for the members that only a timeline has."""
         documents = {
             entry.name: layout
@@ -72,7 +90,8 @@ class GoogleTimeline(Source):
             if (layout := _layout(entry, expected)) is not None
         }
         if not documents:
-            return None
+            edits = any(_EDITS in entry.head() for entry, _ in json_files(tree, *_NAMES))
+            return ExportRefusal(_ONLY_EDITS, lies_among_others=True) if edits else None
         version = ", ".join(sorted({_LAYOUTS[layout] for layout in documents.values()}))
         return takeout_recognition(tree, self.label, version, {"documents": documents})
 

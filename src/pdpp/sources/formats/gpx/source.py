@@ -1,4 +1,4 @@
-"""Tracks, routes and places as GPX, KML and Google's GeoJSON, one file or a folder of them."""
+"""Tracks, routes and places as GPX, KML, TCX and Google's GeoJSON, one file or a folder of them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from pdpp.sources.formats.gpx.google_places import ENDINGS, holds_places, read_places
 from pdpp.sources.formats.gpx.kml import read_kml
+from pdpp.sources.formats.gpx.tcx import ROOT, read_tcx
 from pdpp.sources.formats.gpx.way import Place, Way, moment_of, number_of, place_of, way_found
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
@@ -25,7 +26,7 @@ from pdpp.sources.source import (
 _MOST_CANDIDATES = 20_000
 _MOST_LISTS = 300
 _PACKED_MAP = ".kmz"
-_ENDINGS = (".gpx", ".kml", ".gpx.gz", ".kml.gz")
+_ENDINGS = (".gpx", ".kml", ".tcx", ".gpx.gz", ".kml.gz", ".tcx.gz")
 _WORDS = ("name", "desc", "cmt", "type")
 _POINTS = frozenset({"trkpt", "rtept"})
 
@@ -97,14 +98,14 @@ def _google_places(tree: Tree) -> list[FileEntry]:
 def _root(entry: FileEntry) -> str:
     """Return what the root of a document is called, if it is one of ours."""
     root = xml_root(unpacked(entry))
-    return root.name if root is not None and root.name in ("gpx", "kml") else ""
+    return root.name if root is not None and root.name in ("gpx", "kml", ROOT) else ""
 
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
     if entry.suffix in ENDINGS:
         return read_places(entry)
-    file = unpacked(entry)
-    return read_kml(file) if _root(entry) == "kml" else _read_gpx(file)
+    read = {"kml": read_kml, ROOT: read_tcx}.get(_root(entry), _read_gpx)
+    return read(unpacked(entry))
 
 
 def _read_gpx(entry: FileEntry) -> Iterator[Finding]:

@@ -14,6 +14,11 @@ _EARTH_METRES = 6_371_008.8
 _CLIMB_STEP = 2.0
 """Heights tremble: what goes up by less than so many metres is no climb."""
 
+_MEDIA_TYPES = {
+    "kml": "application/vnd.google-earth.kml+xml",
+    "tcx": "application/vnd.garmin.tcx+xml",
+}
+
 Place = tuple[float, float]
 """Latitude and longitude."""
 
@@ -82,8 +87,8 @@ def way_found(
 
 
 def _media_type(file: FileEntry) -> str:
-    is_map = file.name.lower().removesuffix(".gz").endswith(".kml")
-    return "application/vnd.google-earth.kml+xml" if is_map else "application/gpx+xml"
+    ending = file.name.lower().removesuffix(".gz").rpartition(".")[2]
+    return _MEDIA_TYPES.get(ending, "application/gpx+xml")
 
 
 def place_of(latitude_text: str, longitude_text: str) -> Place | None:

@@ -1,7 +1,5 @@
 """iMessage: the chat database of a Mac or of an iPhone's backup, with SMS and RCS in it."""
 
-import hashlib
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from types import MappingProxyType
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.imessage.propertylist import app_text, edited_text, has_unsent_parts
 from pdpp.sources.formats.imessage.typedstream import archived_text
+from pdpp.sources.formats.phone_backup import backup_folders, backup_name, backup_of
 from pdpp.sources.formats.program_database import recognise_databases
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
@@ -50,9 +49,6 @@ _COLUMNS = (
     *("thread_originator_guid", "message_summary_info", "balloon_bundle_id", "payload_data"),
 )
 
-_HASHED = re.compile(r"(?:\A|/)[0-9a-f]{2}\Z")
-"""The folders of a backup, called by the beginning of their files' names."""
-
 
 class IMessage(Source):
     """``chat.db`` of a Mac, or ``sms.db`` of an iPhone's backup, with the attachments beside it."""
@@ -78,7 +74,7 @@ class IMessage(Source):
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return the folder of each database by itself; that of a backup is the one around it."""
         roots = roots_of_exports(databases_with(tree, _TABLES))
-        return sorted({_HASHED.sub("", root) for root in roots})
+        return sorted(set(map(backup_of, roots)))
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the tables of messages and chats."""
@@ -91,10 +87,7 @@ class IMessage(Source):
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the folder of each database; that of a backup has others beside it."""
         owned = set(super().belongings(tree, recognition))
-        backups = {folder.rpartition("/")[0] for folder in owned if _HASHED.search(folder)}
-        folders = {entry.name.rpartition("/")[0] for entry in tree.entries}
-        beside = {f for f in folders if _HASHED.search(f) and f.rpartition("/")[0] in backups}
-        return owned | beside
+        return owned | backup_folders(tree, owned)
 
 
 @dataclass(slots=True)
@@ -313,7 +306,4 @@ def _moment(count: object) -> str | None:
 
 def _backup_name(path: str) -> str:
     """Return what a backup of an iPhone calls an attachment."""
-    inner = path.removeprefix("~/").removeprefix("/var/mobile/")
-    name = f"MediaDomain-{inner}".encode("utf-8", "surrogatepass")
-    # A backup names each file by the SHA-1 of its domain and its path.
-    return hashlib.sha1(name, usedforsecurity=False).hexdigest()
+    return backup_name("MediaDomain", path.removeprefix("~/").removeprefix("/var/mobile/"))

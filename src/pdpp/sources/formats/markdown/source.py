@@ -11,12 +11,20 @@ from urllib.parse import unquote
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.markdown import canvas
 from pdpp.sources.formats.markdown.frontmatter import split_front
+from pdpp.sources.formats.markdown.textbundle import TextBundle, bundle_of
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _NOTES = (".md", ".markdown", canvas.SUFFIX)
 _LARGEST = 8 << 20
@@ -30,10 +38,18 @@ _TARGET = r"(?:<([^<>\n]{1,500})>|((?:[^()\s<>]|\([^()\s<>]*\)){1,500}))"
 _LINK = re.compile(rf"(!?)\[[^\[\]\n]*\]\({_TARGET}(?:\s+[\"'][^\"'\n]*[\"'])?\)")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:|#|//")
 _IMAGE = re.compile(r"""<img\s[^<>]*?src=["']([^"'<>\n]{1,500})["']""", re.IGNORECASE)
+_SHOWN = re.compile(r"!\[|<img\s", re.IGNORECASE)
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz)\Z", re.IGNORECASE)
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_JOPLIN_NAME = re.compile(r"[0-9a-f]{32}\.md")
+_JOPLIN_TYPE = re.compile(rb"^type_: \d+\s*\Z", re.MULTILINE)
+_FROM_JOPLIN = (
+    "export from Joplin as “MD - Markdown + Front Matter” and import that folder, to have "
+    "titles, notebooks, times, tags and files"
+)
+_FEW = 5
 _CREATED = ("created", "date", "created_at", "created at", "date created")
 _UPDATED = ("updated", "modified", "updated_at", "last modified", "date modified")
 
@@ -62,14 +78,19 @@ class Markdown(Source):
         """Return each vault by itself, and the notes that lie in none of them."""
         return sorted({*_vaults(tree), ""})
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Look for notes; a vault of Obsidian shows itself by its settings."""
         notes = _notes(tree)
+        if archives := [] if notes else tree.named("*.jex"):
+            words = f"{archives[0].name} is an archive of Joplin; {_FROM_JOPLIN}"
+            return ExportRefusal(words, lies_among_others=True)
         if not notes or any(b"\x00" in entry.head(4_096) for entry in notes[:5]):
             return None
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
         others = sum(not is_hidden(entry) for entry in tree.entries) - len(notes)
         zone_named(choices.given.get("time_zone"))
+        joplin = all(_is_joplin_item(entry) for entry in notes[:_FEW])
+        remarks = [f"the notes are as Joplin keeps them; {_FROM_JOPLIN}"] if joplin else []
         remark = f"{counted(others, 'other file')}: only files that a note refers to are imported"
         return Recognition(
             Confidence.CERTAIN if vault else Confidence.LIKELY,
@@ -77,7 +98,7 @@ class Markdown(Source):
             account=f"Notes ({tree.path.stem})",
             owner_known=False,
             records=len(notes),
-            notes=(remark,) if others else (),
+            notes=(*remarks, remark) if others else tuple(remarks),
             detail={"time_zone": choices.given.get("time_zone")},
         )
 
@@ -92,7 +113,7 @@ class Markdown(Source):
         shown = (
             file.name
             for note in _notes(tree)
-            for name in _references(split_front(_text(note) or "").rest).files
+            for name in _shown_files(_text(note) or "")
             if (file := folder.find(note, name))
         )
         return [*_vaults(tree), *shown]
@@ -100,6 +121,11 @@ class Markdown(Source):
 
 def _notes(tree: Tree) -> list[FileEntry]:
     return [entry for entry in tree.entries if entry.suffix in _NOTES and not is_hidden(entry)]
+
+
+def _is_joplin_item(entry: FileEntry) -> bool:
+    """Tell whether a file is one of Joplin's raw export: a note, a notebook, a tag or a file."""
+    return bool(_JOPLIN_NAME.fullmatch(entry.base) and _JOPLIN_TYPE.search(entry.head()))
 
 
 def _vaults(tree: Tree) -> set[str]:
@@ -189,14 +215,15 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
     visible_text = _references(front.rest)
     place = folder.name_of(entry)
     key = safe_key(digest_key(place))
-    stem = entry.base.rpartition(".")[0]
-    day = _DAY.match(stem)
-    written_dates = [front.values.get(name) for name in _CREATED]
+    bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
+    day = _DAY.match(bundle.name)
+    written_dates = [*(front.values.get(name) for name in _CREATED), bundle.created]
     created, floating = _moment(folder, [*written_dates, day.group(1) if day else None])
-    updated, _ = _moment(folder, [front.values.get(name) for name in _UPDATED])
+    changed_dates = [*(front.values.get(name) for name in _UPDATED), bundle.updated]
+    updated, _ = _moment(folder, changed_dates)
     data: dict[str, object] = {
         "id": key,
-        "title": _title(front.values, front.rest, stem),
+        "title": _title(front.values, front.rest, bundle.name),
         "body": front.rest.strip(),
         "path": place,
         "folder": place.rpartition("/")[0],
@@ -223,6 +250,11 @@ def _title(front: dict[str, Any], text: str, stem: str) -> str:
         return str(front["title"]).strip()
     heading = _HEADING.search(text[:4_096])
     return heading.group(1) if heading and heading.start() < 200 else stem or "(no title)"
+
+
+def _shown_files(text: str) -> list[str]:
+    """Return the files that a note shows; of most notes one look tells that there are none."""
+    return _references(split_front(text).rest).files if _SHOWN.search(text) else []
 
 
 def _references(text: str) -> _References:

@@ -4,10 +4,13 @@ Telegram can write both at once, and people export again in the other form. A pa
 the id of its chat, but its messages have the ids and the times of those in the JSON.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import BytesIO
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pdpp.model.errors import DamagedFile
@@ -19,6 +22,12 @@ from pdpp.sources.reading.tree import FileEntry
 _ENOUGH = 3
 """So many messages of one id and time are no accident; where a chat has fewer, all of them."""
 _FACTS = ("id", "type", "action", "date", "date_unixtime")
+_CHAT = re.compile(rb'"id"\s{0,9}:\s{0,9}(-?\d{1,18})\s{0,9},\s{0,99}"messages"\s{0,9}:\s{0,9}\[')
+"""Where the messages of a chat begin: a text inside a document has no quote without a backslash."""
+_LONGEST_CHAT_HEAD = 256
+_CHUNK = 1 << 20
+_FIRST_BYTES = 1 << 18
+"""So much of a chat is looked at for its first messages."""
 _CALLS = frozenset({"phone_call", "conference_call"})
 
 
@@ -124,6 +133,38 @@ def beginnings(
             if len(first) == number and places == [""]:
                 break
     yield chat, first
+
+
+def account_beginnings(
+    entry: FileEntry, number: int
+) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+    """Yield what ``beginnings`` does of a whole account, of which only the first messages are read.
+
+    All others are passed by without a look at what they say, so this takes little of the time
+    that the import of a large account does.
+    """
+    window, fresh = b"", b"-"
+    with suppress(DamagedFile), entry.open() as stream:
+        while fresh:
+            fresh = stream.read(_CHUNK)
+            window += fresh
+            # A chat near the end is looked at when enough of what follows it is there.
+            end = len(window) - _FIRST_BYTES if fresh else len(window)
+            at = 0
+            while found := _CHAT.search(window, at, max(end, 0)):
+                at = found.end()
+                said = window[at - 1 : at + _FIRST_BYTES]
+                yield int(found[1]), list(islice(_marks(said), number))
+            window = window[max(at, end - _LONGEST_CHAT_HEAD, 0) :]
+
+
+def _marks(said: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the messages that an array begins with, as ``head_marks`` gives those of a page."""
+    with suppress(DamagedFile):
+        for element in elements(BytesIO(said), "item"):
+            value = None if isinstance(element, Skipped) else element.value
+            if isinstance(value, dict) and isinstance(value.get("id"), int) and mark_of(value):
+                yield value["id"], mark_of(value)
 
 
 def mark_of(message: Mapping[str, Any]) -> str:

@@ -4,11 +4,11 @@ A page does not tell the id of its chat. Both forms begin with the same messages
 the ids and the times, so that these name a chat; whichever form came first names its records.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pdpp.sources.formats.telegram.duplicates import beginnings, mark_of
+from pdpp.sources.formats.telegram.duplicates import account_beginnings, beginnings, mark_of
 from pdpp.sources.formats.telegram.pages import PageKeys, head_marks
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.tree import FileEntry
@@ -39,13 +39,16 @@ class KnownChats:
     def of_document(self, entry: FileEntry, places: Sequence[str]) -> Mapping[int, KnownChat]:
         """Return what the chats of a JSON document are named by, and keep that they came in so.
 
-        To find the chats of a whole account, all of it is read, which takes longer than to import
-        it. That is only done if a chat came in as web pages.
+        To find every chat of a whole account in any case, all of it is read, which takes longer
+        than to import it. That is only done if a chat came in as web pages. Else the chats are
+        found that lie there as Telegram writes them.
         """
-        if len(places) > 1 and all(KnownChat(*chat).by_id for chat in self._kept.values()):
-            return {}
+        quickly = len(places) > 1 and all(KnownChat(*chat).by_id for chat in self._kept.values())
+        found: Iterable[tuple[object, list[tuple[int, str]]]] = (
+            account_beginnings(entry, _FIRST) if quickly else beginnings(entry, places, _FIRST)
+        )
         chats: dict[int, KnownChat] = {}
-        for number, first in beginnings(entry, places, _FIRST):
+        for number, first in found:
             if isinstance(number, int):
                 beginning = _beginning(first)
                 known = self._find(beginning) or KnownChat(str(number), True, True)

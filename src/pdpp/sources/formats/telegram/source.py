@@ -55,8 +55,8 @@ _LEFT_OUT = MappingProxyType(
 _LOOKS = "how web pages look"
 _OWNER = re.compile(rb'"personal_information"|class="personal_info')
 _NO_IDS = (
-    "web pages do not hold the ids of chats: one that came in before in a whole account as JSON, "
-    "or that begins with other messages there, would be there twice; JSON tells more"
+    "web pages do not hold the ids of chats: one that begins with other messages as JSON, or has "
+    "fewer than three, would be there twice; JSON tells more"
 )
 
 

@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
+
+from pdpp.sources.formats.whatsapp import persian
 
 # Marks of writing direction, which phones put before and inside a line, and the byte order mark.
 MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
@@ -81,6 +83,8 @@ _LONGEST_NAME = 100
 _ERAS = {"R": 2_018, "H": 1_988, "S": 1_925}
 # Phones in Thailand count from 543 years earlier.
 _BUDDHIST = 543
+# A phone without the time begins with 1970.
+_OLDEST_YEAR = 1_900
 
 ORDERS = ("DMY", "MDY", "YMD")
 
@@ -113,16 +117,27 @@ class Stamp(NamedTuple):
         """Return the moment for one order of day, month and year."""
         named = dict(zip("YMD" if self.named else order, self.numbers, strict=True))
         year = named["Y"] + 2_000 if named["Y"] < 100 else named["Y"]
-        if year > 2_400:
-            year -= _BUDDHIST
+        day = _day(year, named["M"], named["D"])
         hour = self.hour
         if self.half:
             # Twelve at night is 12 a.m.
             hour = hour % 12 + (12 if self.half in "pP" else 0)
         try:
-            return datetime(year, named["M"], named["D"], hour, self.minute, self.second)  # noqa: DTZ001
+            return datetime.combine(day, time(hour, self.minute, self.second)) if day else None
         except ValueError:
             return None
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    """Return the day of a date in the calendar that its year tells; None where there is none."""
+    if persian.FIRST_YEAR <= year <= persian.LAST_YEAR:
+        return persian.gregorian_day(year, month, day)
+    if year < _OLDEST_YEAR:  # Of the Islamic calendar, whose months begin when somebody says so.
+        return None
+    try:
+        return date(year - _BUDDHIST if year > 2_400 else year, month, day)
+    except ValueError:
+        return None
 
 
 class ChatLine(NamedTuple):

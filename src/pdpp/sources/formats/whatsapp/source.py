@@ -1,13 +1,15 @@
 """WhatsApp chats as the phone exports them: one text file each, perhaps with its media in a zip."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import ImportRefused
+from pdpp.sources.formats.whatsapp.apple_database import TABLES, folders_of_files, read_database
 from pdpp.sources.formats.whatsapp.attached import (
     attached_name,
     file_names,
@@ -23,6 +25,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.sqlitefile import databases_with
 from pdpp.sources.reading.structure import candidates
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -38,6 +41,10 @@ _BY_PHONE = re.compile(
     r"0\d{7}-.+|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}.*", re.IGNORECASE | re.DOTALL
 )
 """How telephones call the files of a chat: an iPhone numbers them, Android writes the day."""
+_TWICE = (
+    "a chat that you also export as text is there twice: nothing in the text says which chat of "
+    "the database it is"
+)
 _CUT = "a last line that does not end; the file may be cut off"
 
 _EDITED = re.compile(
@@ -63,6 +70,7 @@ class WhatsApp(Source):
     connector_key = "whatsapp"
     collects = True
     label = "WhatsApp chat"
+    passed_over = MappingProxyType({"*-shm": "an index that the program builds anew"})
     settings = MappingProxyType(
         {
             "time_zone": "Zone of the phone, such as Europe/Lisbon; chats do not tell it.",
@@ -78,23 +86,22 @@ class WhatsApp(Source):
             for entry in candidates(tree, "*.txt")
             if (confidence := _looks(entry, chosen=choices.chosen))
         ]
-        if not chats:
+        databases = [entry.name for entry in databases_with(tree, TABLES)]
+        if not chats and not databases:
             return None
         order = _chosen_order(choices)
         zone_named(choices.given.get("time_zone"))
         year = _chosen_year(choices)
         layouts = {entry.name: _layout(tree, entry, order, year) for entry, _ in chats}
         unsure = [name for name, layout in layouts.items() if not layout.certain]
+        certain = databases or any(level is Confidence.CERTAIN for _, level in chats)
         return Recognition(
-            max(
-                (confidence for _, confidence in chats),
-                key=lambda level: level is Confidence.CERTAIN,
-            ),
-            f"{'a chat' if len(chats) == 1 else f'{len(chats)} chats'}, dates written "
-            + ", ".join(sorted({layout.order for layout in layouts.values()})),
+            Confidence.CERTAIN if certain else Confidence.LIKELY,
+            _version(layouts, databases),
             account="WhatsApp",
             identity="whatsapp",
-            notes=tuple(
+            notes=((_TWICE,) if databases else ())
+            + tuple(
                 f"the dates of {name} could be read in another order; say --set date_order=DMY, "
                 "MDY or YMD if they are wrong"
                 for name in unsure[:3]
@@ -107,6 +114,7 @@ class WhatsApp(Source):
             )[:3],
             detail={
                 "layouts": layouts,
+                "databases": databases,
                 "time_zone": choices.given.get("time_zone"),
             },
         )
@@ -119,20 +127,33 @@ class WhatsApp(Source):
             if entry is not None:
                 chat = _Chat(tree, entry, _chat_name(tree, entry), layout, zone)
                 yield ExportPart(entry, partial(_read, chat))
+        for entry in tree.these(recognition.detail["databases"]):
+            yield ExportPart(entry, partial(read_database, tree, entry))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
-        """Return the zip of a chat; in a folder the files that a chat names or a phone named."""
+        """Return the zip of a chat; in a folder the files that a chat names or a phone named.
+
+        Those of a database lie in folders beside it.
+        """
         chats = list(tree.these(recognition.detail["layouts"]))
         if tree.kind == "zip":
             return ("",)
         folders = {entry.name.rpartition("/")[0] for entry in chats}
         named = {name for entry in chats for name in _named_files(entry)}
-        return [
+        return folders_of_files(tree, recognition.detail["databases"]) + [
             entry.name
             for entry in tree.entries
             if entry.name in named
             or (_BY_PHONE.match(entry.base) and entry.name.rpartition("/")[0] in folders)
         ]
+
+
+def _version(layouts: Mapping[str, "_Layout"], databases: Sequence[str]) -> str:
+    orders = ", ".join(sorted({layout.order for layout in layouts.values()}))
+    chats = "a chat" if len(layouts) == 1 else f"{len(layouts)} chats"
+    told = [f"{chats}, dates written {orders}"] if layouts else []
+    told += [f"{counted(len(databases), 'database')} of an iPhone or a Mac"] if databases else []
+    return " and ".join(told)
 
 
 def _named_files(chat: FileEntry) -> Iterator[str]:
