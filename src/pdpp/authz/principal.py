@@ -1,6 +1,7 @@
 """Principals: who a bearer token stands for, and what it reaches, decided anew on every request."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +22,9 @@ from pdpp.store.vault import Token
 
 _LONGEST = 512
 _MOST_REMEMBERED = 4_096
+_LONG_APPROVAL_BYTES = 1 << 16
+_MANY_STREAMS = 500
+"""From here on it takes some ten milliseconds to work out what a caller reaches."""
 
 _T = TypeVar("_T")
 _ReachesByStream = Mapping[tuple[str, str | None], tuple[Reach, ...]]
@@ -84,12 +88,12 @@ class Principal:
 
 
 def _by_stream(principal: Principal) -> _ReachesByStream:
-    reaches: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
+    reaches: dict[tuple[str, str | None], list[Reach]] = {}
     for reach in principal.reaches:
         name = reach.stream.name
         for scope in ((name, None), (name, reach.connection_id)):
-            reaches[scope] = (*reaches.get(scope, ()), reach)
-    return reaches
+            reaches.setdefault(scope, []).append(reach)
+    return {scope: tuple(found) for scope, found in reaches.items()}
 
 
 def owner_principal(catalogue: Catalogue) -> Principal:
@@ -192,6 +196,30 @@ class Gate:
         if principal.package is None:
             return principal
         return self._through_good_children(principal, now)
+
+    def takes_long(self, authorization: str | None) -> bool:
+        """Tell whether a bearer is not known yet and reaches so much that others would wait.
+
+        Whoever serves an event loop then lets another thread ``learn`` it.
+        """
+        try:
+            secret = bearer(authorization)
+        except AuthenticationError:
+            return False
+        if secret in self._made:
+            return False
+        token = self._store.vault.token(hash_token(secret))
+        if token is None:
+            return False
+        if token.kind == TokenKind.OWNER:
+            return len(self._store.catalogue().feeds) > _MANY_STREAMS
+        size = self._store.vault.approval_bytes(token.grant_id, token.package_id)
+        return size > _LONG_APPROVAL_BYTES
+
+    def learn(self, authorization: str | None) -> None:
+        """Work out what a bearer reaches, if it is good."""
+        with suppress(AuthenticationError, GrantInvalid):
+            self._look_up(bearer(authorization)).once(_by_stream)
 
     def _through_good_children(self, principal: Principal, now: int) -> Principal:
         good = tuple(child for child in principal.children if child.problem(now) is None)

@@ -150,6 +150,16 @@ def package(db: TableReader, package_id: str) -> Package | None:
     return None if row is None else Package(*row)
 
 
+def approval_bytes(db: TableReader, grant_id: str | None, package_id: str | None) -> int:
+    """Return how long what a grant opens is as it is kept, or all grants of a package."""
+    statement = "SELECT coalesce(sum(octet_length(allowances)), 0) FROM grant"
+    if package_id is not None:
+        statement += " INDEXED BY grant_package WHERE owner = ? AND package_id = ?"
+        return int(db.execute(statement, (OWNER, package_id)).get)
+    statement += " WHERE owner = ? AND grant_id = ?"
+    return int(db.execute(statement, (OWNER, grant_id)).get)
+
+
 def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
     """Yield the grants of a package in the order they were made."""
     for row in db.execute(
