@@ -22,6 +22,9 @@ from pdpp.store.vault import Token
 
 _LONGEST = 512
 _MOST_REMEMBERED = 4_096
+_MOST_REACHES = 100_000
+"""How many reaches all remembered principals may have: each takes about a kilobyte."""
+
 _LONG_APPROVAL_BYTES = 1 << 16
 _MANY_STREAMS = 500
 """From here on it takes some ten milliseconds to work out what a caller reaches."""
@@ -65,6 +68,11 @@ class Principal:
         if self.grant is not None:
             return self.grant.id
         return self.token.hash if self.package is None else self.package.id
+
+    @property
+    def weight(self) -> int:
+        """Return how many reaches it holds, also those of its grants."""
+        return len(self.reaches) + sum(child.weight for child in self.children)
 
     @property
     def approval_id(self) -> str:
@@ -161,6 +169,7 @@ class Gate:
         self._known: dict[str, Principal] = {}
         self._made: dict[str, tuple[_Basis, Principal]] = {}
         self._unions: dict[tuple[Principal, ...], Principal] = {}
+        self._weight = 0
 
     def admit(
         self,
@@ -246,6 +255,7 @@ class Gate:
         self._known.clear()
         self._made.clear()
         self._unions.clear()
+        self._weight = 0
 
     @property
     def state(self) -> object:
@@ -283,6 +293,10 @@ class Gate:
             return kept[1]
         self._unions.clear()
         principal = basis.principal()
+        # A grant of thousands of streams may have many tokens, a new one every hour.
+        if self._weight + principal.weight > _MOST_REACHES:
+            self.forget()
+        self._weight += principal.weight
         self._made[secret] = basis, principal
         return principal
 
