@@ -206,4 +206,4 @@ def aggregate_structured(view: AggregateView) -> JsonObject:
 
 def error_structured(view: ErrorView) -> JsonObject:
     """Return the whole error, and the calls that would do."""
-    return {**_calls(view.calls), "error": view.error.document.as_json()}
+    return {"error": view.error.document.as_json(), **_calls(view.calls)}
