@@ -36,7 +36,12 @@ def _calls(calls: Iterable[NextCall | None]) -> JsonObject:
 
 def noted(document: JsonObject, less: Less) -> JsonObject:
     """Return an answer that says first, where hosts would cut its end off, how to ask for less."""
-    return {"note": if_cut(less), **document} if is_long(json_text(document)) else document
+    return with_note(document, less) if is_long(json_text(document)) else document
+
+
+def with_note(document: JsonObject, less: Less) -> JsonObject:
+    """Return a long answer that says first how to ask for less."""
+    return {"note": if_cut(less), **document}
 
 
 def search_structured(view: SearchView) -> JsonObject:
@@ -115,7 +120,7 @@ def page_structured(view: PageView) -> JsonObject:
     members: JsonObject = {"notes": list(view.notes)} if view.notes else {}
     members["data"] = [record_structured(record) for record in view.records]
     page = envelope.with_members(members)
-    return noted({**_calls([view.next, view.resume]), "data": page.as_json()}, view.less)
+    return {**_calls([view.next, view.resume]), "data": page.as_json()}
 
 
 def record_structured(record: RecordView) -> object:
