@@ -44,6 +44,9 @@ _MOST_REMEMBERED = 4_096
 _CALLS_AT_ONCE = 4
 """How many messages of one caller are handled at once. Hundreds of them in a loop serve nobody."""
 
+_MANY_STREAMS = 300
+"""From here on it takes longer to find words for what a caller may read than others should wait."""
+
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -145,6 +148,7 @@ class BearerAdmission:
         given = headers.get("authorization", "")
         origin = scope.get(ORIGIN) or public_origin(scope, self._service.settings, headers)
         try:
+            await self._service.get_ready(given)
             # An owner token would show an agent everything without the owner's consent to any of
             # it.
             principal = self._service.gate.admit(given, resources=self._resources)
@@ -193,7 +197,10 @@ def make_reader(
 async def _describe(context: Context) -> Surface:
     """Return what the tools of a caller are like; hosts list them before each turn."""
     caller: HostedCaller = context.principal
-    return caller.principal.once(_surface)
+    principal = caller.principal
+    if len(principal.reaches) > _MANY_STREAMS:
+        return await asyncio.to_thread(principal.once, _surface)
+    return principal.once(_surface)
 
 
 def _surface(principal: Principal) -> Surface:
@@ -218,10 +225,11 @@ def _stream_names(principal: Principal) -> list[StreamName]:
 
     A package is admitted as a caller that reaches what its grants open that are good now.
     """
-    return [
+    names = (
         StreamName(reach.feed.connection.connector_key, reach.stream.name, reach.stream.label or "")
         for reach in principal.reaches
-    ]
+    )
+    return list(dict.fromkeys(names))
 
 
 def _child(principal: Principal, now: int) -> ChildGrant | None:

@@ -198,6 +198,36 @@ def test_the_gate_remembers_a_bounded_number(
     assert gate.admit(headers[0]) is not first
 
 
+def test_the_gate_remembers_a_bounded_number_of_reaches(
+    world: World, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(principal, "_MOST_REACHES", 3)
+    headers = [give(world) for _ in range(10)]
+    for header in headers:
+        gate.admit(header)
+        assert sum(known.weight for _, known in gate._made.values()) <= 3
+        assert gate.admit(header) is gate.admit(header)
+    packed, grants = pack(world)
+    assert gate.admit(packed).package is not None
+    assert gate.admit(packed, grants[0].id) is gate.admit(packed, grants[0].id)
+
+
+def test_a_caller_who_was_learnt_is_still_refused_when_its_grant_is_revoked(
+    world: World, gate: Gate
+) -> None:
+    header = give(world)
+    gate.learn(header)
+    found = gate.admit(header)
+    assert found.grant is not None
+    revoke_grant(world.store, found.grant.id)
+    gate.learn(header)
+    with pytest.raises(GrantRevoked):
+        gate.admit(header)
+    for unknown in (None, "Bearer nobody", "Basic x"):
+        assert not gate.takes_long(unknown)
+        gate.learn(unknown)
+
+
 def test_a_grant_made_before_a_declaration_changed_keeps_its_fields(
     world: World, gate: Gate
 ) -> None:

@@ -142,6 +142,21 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_was(importing: House) -
     assert importing.owner().get(begun["page"]).status == 404
 
 
+def test_the_first_piece_of_another_tab_takes_nothing_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = uploads.UploadFolder(tmp_path)
+    upload = folder.begin([uploads.UploadedFile("notes.md", 9)], 0)
+    place = folder.place(upload, 0)
+    folder.write(upload, 0, 0, b"# Notes")
+    there = Path.exists
+    # The other tab looked for the file a moment before it was made.
+    monkeypatch.setattr(Path, "exists", lambda path: path != place and there(path))
+    folder.write(upload, 0, 0, b"# N")
+    assert place.read_bytes() == b"# Notes"
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_file_that_was_changed_is_sent_anew_though_its_size_is_the_same(
     importing: House,
 ) -> None:

@@ -142,3 +142,45 @@ def call_watched(
     body = orjson.dumps(call)
     answer = must_not_hold_the_loop(store, "POST", "/mcp", body, headers, before=before)
     assert answer.json()["result"].get("isError") is not True, answer.text
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store of 3,000 streams in which there is nothing."""
+    connections = {f"c{number:02}": f"Account {number}" for number in range(15)}
+    made = planted_store(tmp_path_factory.mktemp("wide"), declaration(), connections)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/streams/texts/records?connection_id=c00",
+        "/streams/texts/records",
+        "/streams",
+        "/search?q=harbour",
+        "/schema?view=compact",
+    ],
+)
+def test_a_grant_of_thousands_of_streams_is_unfolded_outside_the_loop(
+    wide: Store, path: str
+) -> None:
+    headers = {"Authorization": f"Bearer {grant(wide)}"}
+    answer = must_not_hold_the_loop(wide, "GET", f"{BASE}{path}", b"", headers)
+    assert answer.status_code == 200, answer.text
+
+
+def test_the_tools_of_thousands_of_streams_are_described_outside_the_loop(wide: Store) -> None:
+    call = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    headers = {"Authorization": f"Bearer {grant(wide)}", **kinds}
+    answer = must_not_hold_the_loop(wide, "POST", "/mcp", call, headers)
+    assert len(answer.json()["result"]["tools"]) == len(TOOLS)
+
+
+def test_an_owner_of_thousands_of_streams_is_admitted_outside_the_loop(wide: Store) -> None:
+    headers = {"Authorization": f"Bearer {owner(wide)}"}
+    answer = must_not_hold_the_loop(wide, "GET", f"{BASE}/streams", b"", headers)
+    assert answer.status_code == 200, answer.text
+    assert len(answer.json()["data"]) == 3_000

@@ -110,3 +110,47 @@ def test_a_record_is_expanded_within_the_same_bytes(caller: Caller) -> None:
     related = orjson.loads(reply.body)["expanded"]["messages"]
     assert (len(related["data"]), related["has_more"]) == (2, True)
     assert len(reply.body) <= PAGE_BYTES + ENVELOPES
+
+
+RELATIONS = 6
+
+
+def wide_declaration() -> dict[str, Any]:
+    """Return a source whose threads have several relations to their messages, and one to none."""
+    made = declaration()
+    messages, threads = made["streams"][0], made["streams"][1]
+    names = [f"messages_{number}" for number in range(RELATIONS)]
+    threads["relationships"] = [{**threads["relationships"][0], "name": name} for name in names]
+    offer = {"default_limit": 2, "max_limit": 50}
+    threads["query"]["expand"] = [{"name": name, **offer} for name in names]
+    made["streams"] = [messages, threads]
+    return made
+
+
+def test_all_relations_of_a_record_share_the_bytes_of_one_page(tmp_path: Path) -> None:
+    store, clock = open_store(tmp_path), SetClock()
+    store.register(parse_declaration(wide_declaration()))
+    store.connect("home", "letters", "Home")
+    feeds = store.catalogue().feeds
+    lines = [
+        Line(at, key, 0, {"id": key, "body": LONG, "thread_id": "t0"})
+        for at, key in enumerate(KEYS)
+    ]
+    store.write(feeds["home", "messages"], lines)
+    store.write(feeds["home", "threads"], [Line(0, "t0", 0, {"id": "t0", "subject": "T"})])
+    token = approve(store, Selection(("home",), ("messages", "threads"))).token
+    names = [f"messages_{number}" for number in range(RELATIONS)]
+    asked = [("expand", ",".join(names)), *((f"expand_limit[{name}]", "50") for name in names)]
+    with calling(make_app(store, UNLIMITED, clock), token) as caller:
+        one = caller.exchange("GET", f"{THREADS}/t0", asked)
+        page = caller.exchange("GET", THREADS, asked)
+        alone = caller.exchange("GET", f"{THREADS}/t0", [("expand", names[-1])])
+    store.close()
+    for reply in (one, page):
+        assert reply.status == 200
+        assert len(reply.body) <= PAGE_BYTES + len(LONG) + ENVELOPES
+    expanded = orjson.loads(one.body)["expanded"]
+    assert list(expanded) == names
+    assert [len(expanded[name]["data"]) for name in names] == [2, 1, 0, 0, 0, 0]
+    assert all(expanded[name]["has_more"] for name in names)
+    assert len(orjson.loads(alone.body)["expanded"][names[-1]]["data"]) == 2

@@ -99,7 +99,7 @@ def test_an_answer_that_is_sent_on_cannot_be_indexed() -> None:
     """The type checker refuses to index an object, and every module is checked strictly."""
     assert get_type_hints(Verbatim.as_json)["return"] is object
     public = {name for name in vars(Verbatim) if not name.startswith("_")}
-    assert public == {"only", "without", "with_members", "as_json"}
+    assert public == {"only", "without", "with_members", "last", "as_json"}
     assert not {"__getitem__", "__iter__", "__contains__"} & set(vars(Verbatim))
 
 

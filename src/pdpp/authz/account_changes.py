@@ -118,8 +118,13 @@ def changes_of(
     ]
 
 
-def apply_to_grants(authority: Authority, rewrite: Rewrite) -> list[GrantChange]:
-    """Change the grants as they are now, in one transaction, and revoke what opens nothing."""
+def apply_to_grants(
+    authority: Authority, rewrite: Rewrite, removed: Collection[str] = ()
+) -> list[GrantChange]:
+    """Change the grants as they are now, in one transaction, and revoke what opens nothing.
+
+    ``removed`` are accounts that the grants must not open again, whatever backup is put back.
+    """
 
     def work(transaction: VaultTransaction, now: int) -> list[GrantChange]:
         held = transaction.held_grants()
@@ -129,7 +134,7 @@ def apply_to_grants(authority: Authority, rewrite: Rewrite) -> list[GrantChange]
                 transaction.revoke_grant(change.grant.id, now)
                 _revoke_empty_package(transaction, change.grant.package_id, now)
             else:
-                transaction.change_allowances(change.grant.id, change.allowances)
+                transaction.change_allowances(change.grant.id, change.allowances, removed)
         return changes
 
     return authority.decide(work)

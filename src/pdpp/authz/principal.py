@@ -1,6 +1,7 @@
 """Principals: who a bearer token stands for, and what it reaches, decided anew on every request."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +22,12 @@ from pdpp.store.vault import Token
 
 _LONGEST = 512
 _MOST_REMEMBERED = 4_096
+_MOST_REACHES = 100_000
+"""How many reaches all remembered principals may have: each takes about a kilobyte."""
+
+_LONG_APPROVAL_BYTES = 1 << 16
+_MANY_STREAMS = 500
+"""From here on it takes some ten milliseconds to work out what a caller reaches."""
 
 _T = TypeVar("_T")
 _ReachesByStream = Mapping[tuple[str, str | None], tuple[Reach, ...]]
@@ -63,6 +70,11 @@ class Principal:
         return self.token.hash if self.package is None else self.package.id
 
     @property
+    def weight(self) -> int:
+        """Return how many reaches it holds, also those of its grants."""
+        return len(self.reaches) + sum(child.weight for child in self.children)
+
+    @property
     def approval_id(self) -> str:
         """Return what requests are counted by: all tokens of one approval share it."""
         return self.binding if self.package is None else self.package.id
@@ -84,12 +96,12 @@ class Principal:
 
 
 def _by_stream(principal: Principal) -> _ReachesByStream:
-    reaches: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
+    reaches: dict[tuple[str, str | None], list[Reach]] = {}
     for reach in principal.reaches:
         name = reach.stream.name
         for scope in ((name, None), (name, reach.connection_id)):
-            reaches[scope] = (*reaches.get(scope, ()), reach)
-    return reaches
+            reaches.setdefault(scope, []).append(reach)
+    return {scope: tuple(found) for scope, found in reaches.items()}
 
 
 def owner_principal(catalogue: Catalogue) -> Principal:
@@ -157,6 +169,7 @@ class Gate:
         self._known: dict[str, Principal] = {}
         self._made: dict[str, tuple[_Basis, Principal]] = {}
         self._unions: dict[tuple[Principal, ...], Principal] = {}
+        self._weight = 0
 
     def admit(
         self,
@@ -193,6 +206,30 @@ class Gate:
             return principal
         return self._through_good_children(principal, now)
 
+    def takes_long(self, authorization: str | None) -> bool:
+        """Tell whether a bearer is not known yet and reaches so much that others would wait.
+
+        Whoever serves an event loop then lets another thread ``learn`` it.
+        """
+        try:
+            secret = bearer(authorization)
+        except AuthenticationError:
+            return False
+        if secret in self._made:
+            return False
+        token = self._store.vault.token(hash_token(secret))
+        if token is None:
+            return False
+        if token.kind == TokenKind.OWNER:
+            return len(self._store.catalogue().feeds) > _MANY_STREAMS
+        size = self._store.vault.approval_bytes(token.grant_id, token.package_id)
+        return size > _LONG_APPROVAL_BYTES
+
+    def learn(self, authorization: str | None) -> None:
+        """Work out what a bearer reaches, if it is good."""
+        with suppress(AuthenticationError, GrantInvalid):
+            self._look_up(bearer(authorization)).once(_by_stream)
+
     def _through_good_children(self, principal: Principal, now: int) -> Principal:
         good = tuple(child for child in principal.children if child.problem(now) is None)
         # A grant of the package may have expired since the last request without any write, so the
@@ -218,6 +255,7 @@ class Gate:
         self._known.clear()
         self._made.clear()
         self._unions.clear()
+        self._weight = 0
 
     @property
     def state(self) -> object:
@@ -255,6 +293,10 @@ class Gate:
             return kept[1]
         self._unions.clear()
         principal = basis.principal()
+        # A grant of thousands of streams may have many tokens, a new one every hour.
+        if self._weight + principal.weight > _MOST_REACHES:
+            self.forget()
+        self._weight += principal.weight
         self._made[secret] = basis, principal
         return principal
 

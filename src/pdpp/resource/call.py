@@ -20,9 +20,13 @@ from pdpp.model.errors import (
 from pdpp.receipts.served import ServedParts
 from pdpp.resource.parameter import Query
 from pdpp.service.cursor import Signer
+from pdpp.service.runner import leave_loop
 from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 from pdpp.store.scope import Reach
+
+_FEW_REACHES = 300
+"""Up to here a read may begin on the loop: whatever it is, it costs some microseconds for each."""
 
 
 class Unwritten(NamedTuple):
@@ -70,8 +74,11 @@ class Call:
     def reaches(self, stream: str | None = None) -> tuple[Reach, ...]:
         """Return what the caller reaches of a stream, or of all, in the connection asked for."""
         if stream is None:
-            return self.of_connection(self.principal.reaches)
-        return self.principal.reaches_of(stream, self.connection_asked())
+            found = self.of_connection(self.principal.reaches)
+        else:
+            found = self.principal.reaches_of(stream, self.connection_asked())
+        leave_loop(len(found), _FEW_REACHES)
+        return found
 
     def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
         """Return the reaches inside the connection asked for."""

@@ -80,6 +80,7 @@ class ResourceEndpoint:
             raise _wrong_method(self._routes)
         headers = headers_of(scope)
         _check_version(headers)
+        await self._service.get_ready(headers.get("authorization"))
         if route.writes or route.takes_body is not None:
             await self._run(route, self._call(route, scope, headers), receive, send, request_id)
             return

@@ -124,8 +124,8 @@ def _expanded(
     expander = RelationExpander(call, relations)
     for record in records:
         served = len(call.served)
-        expanded = expander.expand(record)
         data = record.data if select is None else pick(record.data, select)
+        expanded = expander.expand(record, PAGE_BYTES - len(data))
         answer = record_envelope(record._replace(data=data), expanded)
         total += len(orjson.dumps(answer))
         if answers and total > PAGE_BYTES:

@@ -18,6 +18,9 @@ from pdpp.store.scope import Reach
 _NUMBER = re.compile(r"-?\d{1,19}\Z", re.ASCII)
 _TOO_LARGE = 2**63
 
+_Related = tuple[RelatedList | RecordJson | None, int]
+"""What a record is related to by one relation, and how many bytes its data has."""
+
 
 def chosen_relations(call: Call, reaches: Sequence[Reach]) -> dict[str, int]:
     """Return the relations to expand, each with how many records at most."""
@@ -86,12 +89,20 @@ class RelationExpander:
         self._relations = relations
         self._links: dict[Reach, list[_Link]] = {}
 
-    def expand(self, record: Record) -> Expanded:
-        """Return the related records of one, by relation."""
+    def expand(self, record: Record, most_bytes: int) -> Expanded:
+        """Return the related records of one, by relation.
+
+        Its lists share so many bytes, less what single records take; where nothing is left, a list
+        is empty and has more.
+        """
         links = self._links.get(record.reach)
         if links is None:
             links = self._links[record.reach] = list(self._links_of(record.reach))
-        return {link.name: link.expand(self._call, record) for link in links}
+        expanded: Expanded = dict.fromkeys(link.name for link in links)
+        for link in sorted(links, key=lambda link: link.is_list):
+            expanded[link.name], size = link.expand(self._call, record, most_bytes)
+            most_bytes -= size
+        return expanded
 
     def _links_of(self, reach: Reach) -> Iterator["_Link"]:
         offered = expandable(self._call, reach)
@@ -112,38 +123,47 @@ class _Link(NamedTuple):
     limit: int
     related: RelatedByValue
 
-    def expand(self, call: Call, record: Record) -> RelatedList | RecordJson | None:
-        """Return what a record is related to."""
+    @property
+    def is_list(self) -> bool:
+        """Tell whether a record may have several related ones."""
+        return self.relation.cardinality is Cardinality.HAS_MANY
+
+    def expand(self, call: Call, record: Record, most_bytes: int) -> _Related:
+        """Return what a record is related to, and how many bytes its data has."""
         if self.relation.cardinality is Cardinality.BELONGS_TO:
             return self._belonging(call, record)
-        return self._having(call, record)
+        return self._having(call, record, most_bytes)
 
-    def _belonging(self, call: Call, record: Record) -> RecordJson | None:
+    def _belonging(self, call: Call, record: Record) -> _Related:
         value = read_data(record.data).get(self.relation.foreign_key)
         if isinstance(value, bool) or not isinstance(value, str | int):
-            return None
-        related = call.store.record(self.other, str(value))
-        if related is None:
-            return None
-        call.served.append(partial(of_records, (related,)))
-        return record_envelope(related)
+            return None, 0
+        return _single(call, call.store.record(self.other, str(value)))
 
-    def _having(self, call: Call, record: Record) -> RelatedList | RecordJson | None:
+    def _having(self, call: Call, record: Record, most_bytes: int) -> _Related:
         numbered = self.other.stream.fields[self.relation.foreign_key].kind is Kind.INTEGER
         value = _as_number(record.id) if numbered else record.id
         if value is None:
-            return None
-        single = self.relation.cardinality is Cardinality.HAS_ONE
-        related, more = self.related.first(value, 1 if single else self.limit)
+            return None, 0
+        if not self.is_list:
+            return _single(call, next(iter(self.related.first(value, 1).records), None))
+        shown = self.limit if most_bytes > 0 else 0
+        related, more = self.related.first(value, shown, most_bytes)
         call.served.append(partial(of_records, related))
-        if single:
-            return record_envelope(related[0]) if related else None
-        return {
+        listed: RelatedList = {
             "object": "list",
             "data": record_envelopes(related),
             "has_more": more,
             "limit": self.limit,
         }
+        return listed, sum(len(one.data) for one in related)
+
+
+def _single(call: Call, related: Record | None) -> _Related:
+    if related is None:
+        return None, 0
+    call.served.append(partial(of_records, (related,)))
+    return record_envelope(related), len(related.data)
 
 
 def _as_number(key: str) -> int | None:

@@ -270,7 +270,8 @@ def remove_connection(
     """
     catalogue = store.catalogue()
     find_account(catalogue, connection_id)
-    changes = apply_to_grants(Authority(store, clock), without_accounts([connection_id]))
+    removed = [connection_id]
+    changes = apply_to_grants(Authority(store, clock), without_accounts(removed), removed)
     if data is not None:
         state = ImportState(data, store.files)
         parts = [name for name, whole in catalogue.merged.items() if whole == connection_id]

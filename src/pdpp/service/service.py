@@ -46,3 +46,8 @@ class Service:
     data: Path | None = None
     """The data folder, if the server has one."""
     new_request_id: Callable[[], str] = new_request_id
+
+    async def get_ready(self, authorization: str | None) -> None:
+        """Have what a bearer reaches worked out in a thread, where that would hold up others."""
+        if self.gate.takes_long(authorization):
+            await self.runner.aside(lambda: self.gate.learn(authorization))

@@ -84,8 +84,11 @@ class RelatedByValue(Protocol):
     All its reads together cost no more than a few times what the reach shows.
     """
 
-    def first(self, value: str | int, limit: int) -> RelatedPage:
-        """Return the first records whose field has a value, by time where that is visible."""
+    def first(self, value: str | int, limit: int, most_bytes: int = PAGE_BYTES) -> RelatedPage:
+        """Return the first records whose field has a value, by time where that is visible.
+
+        There are as many as have so many bytes, and one at least where the limit allows it.
+        """
         ...
 
 

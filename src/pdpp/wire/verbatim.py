@@ -32,6 +32,10 @@ class Verbatim:
         """Return everything but the members of these names."""
         return Verbatim({name: value for name, value in self._sent.items() if name not in names})
 
+    def last(self, name: str) -> "Verbatim":
+        """Return the same with the member of a name, if it was sent, after all others."""
+        return Verbatim({**self.without(name)._sent, **self.only(name)._sent})
+
     def with_members(self, members: Mapping[str, object]) -> "Verbatim":
         """Return the same with some members put in; one of a name that is there takes its place."""
         return Verbatim({**self._sent, **members})

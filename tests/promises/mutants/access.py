@@ -409,6 +409,18 @@ MUTANTS = (
     ),
     Mutant(
         STAYS,
+        "opens with an old backup an account that was removed since",
+        (
+            (
+                "pdpp.store.tables.vault.grants:opens_account",
+                lambda _: lambda db, account: False,
+            ),
+        ),
+        ("tests/store/sqlite/test_revocations.py",),
+        embedded=True,
+    ),
+    Mutant(
+        STAYS,
         "trusts a backup on a machine that cannot know what was revoked",
         (("pdpp.store.tables.vault.holding:hold", lambda _: lambda db, now: 0),),
         ("tests/store/sqlite/test_revocations.py",),

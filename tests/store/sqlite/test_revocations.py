@@ -270,6 +270,76 @@ def test_changes_of_accounts_hold_for_grants_that_wait(tmp_path: Path, clock: Cl
     restored.close()
 
 
+def opening(name: str, *connection_ids: str) -> Grant:
+    allowances = tuple(Allowance(id, "notes", "rev", ("id", "body")) for id in connection_ids)
+    return Grant(name, "agent", "x", AccessMode.CONTINUOUS, allowances, NOW)
+
+
+def opened(store: SqliteStore, name: str) -> list[str]:
+    grant = store.vault.grant(name)
+    assert grant is not None
+    return [] if grant.revoked_at is not None else [a.connection_id for a in grant.allowances]
+
+
+def test_a_database_from_before_a_removal_lets_no_grant_open_the_account_again(
+    tmp_path: Path, clock: Clock
+) -> None:
+    folder, backup = tmp_path / "data", tmp_path / "backup"
+    store = made(folder, clock)
+    for grant in (opening("wide", "home", "gone away"), opening("other", "home")):
+        store.vault.keep_grant(grant, [])
+    store.backup(backup)
+    removed = ["gone away"]
+    apply_to_grants(Authority(store, clock), without_accounts(removed), removed)
+    store = put_back(store, folder, backup, clock)
+    assert opened(store, "wide") == ["home"]
+    assert opened(store, "other") == ["home"]
+    store.close()
+
+
+def test_a_database_from_before_a_removal_revives_no_grant_of_that_account_alone(
+    tmp_path: Path, clock: Clock
+) -> None:
+    folder, backup = tmp_path / "data", tmp_path / "backup"
+    store = made(folder, clock)
+    store.vault.keep_grant(opening("wide", "gone"), [])
+    store.backup(backup)
+    with store.vault.transaction() as transaction:
+        merged = opening("wide", "gone", "home").allowances
+        transaction.change_allowances("wide", merged)
+    apply_to_grants(Authority(store, clock), without_accounts(["gone"]), ["gone"])
+    store = put_back(store, folder, backup, clock)
+    assert opened(store, "wide") == []
+    store.close()
+
+
+def test_an_account_under_the_id_of_a_removed_one_stays_open_where_a_merge_opened_it(
+    tmp_path: Path, clock: Clock
+) -> None:
+    folder = tmp_path / "data"
+    store = made(folder, clock)
+    store.vault.keep_grant(opening("wide", "home", "work"), [])
+    apply_to_grants(Authority(store, clock), without_accounts(["home"]), ["home"])
+    apply_to_grants(Authority(store, clock), merged_account("work", "home"))
+    store.close()
+    store = SqliteStore(folder, clock)
+    assert opened(store, "wide") == ["home"]
+    store.close()
+
+
+def test_a_database_from_before_a_merge_opens_what_was_approved(
+    tmp_path: Path, clock: Clock
+) -> None:
+    folder, backup = tmp_path / "data", tmp_path / "backup"
+    store = made(folder, clock)
+    store.vault.keep_grant(opening("wide", "home", "work"), [])
+    store.backup(backup)
+    apply_to_grants(Authority(store, clock), merged_account("work", "home"))
+    store = put_back(store, folder, backup, clock)
+    assert opened(store, "wide") == ["home", "work"]
+    store.close()
+
+
 def test_a_machine_that_can_keep_nothing_is_no_reason_to_fail(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "file").write_text("")
     store = open_at(tmp_path / "data", tmp_path / "file" / "below", clock)

@@ -1,5 +1,7 @@
 """Results: two halves, each complete, each within its bound."""
 
+from enum import StrEnum
+
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.kernel.rpc import JsonObject
 
@@ -11,6 +13,26 @@ MOST_ERROR_CHARS = 4_000
 MOST_WINDOW_TEXT = 6_000
 MOST_SEARCH_TEXT = 6_000
 MOST_SEARCH_STRUCTURED = 10_000
+
+
+def is_long(half: str) -> bool:
+    """Tell whether hosts would cut a half of a result."""
+    return len(half) > MOST_DEFAULT_CHARS
+
+
+class Less(StrEnum):
+    """How to ask for less, where a host cut the end of a long answer off."""
+
+    ROWS = "a lower limit"
+    FIELDS = "fewer fields"
+    FIELDS_OR_PIECES = "fewer fields, or read one with read_record_field"
+    CHARS = "fewer characters"
+    CONNECTION = "one connection_id, without detail full"
+
+
+def if_cut(less: Less) -> str:
+    """Return what to do about an answer whose end a host cut off."""
+    return f"hosts cut long answers; if the end of this one is missing, ask again with {less}"
 
 
 def fits(text: str, structured: JsonObject, most_text: int, most_structured: int) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import quote
 from pdpp.mcp.drawing.escaping import call_lines, escaped, label, plain, unavailable_lines, word
+from pdpp.mcp.drawing.result import Less
+from pdpp.mcp.drawing.text import arranged
 from pdpp.mcp.drawing.view import SchemaView
 from pdpp.mcp.reading.schema_answer import ConnectorRow, FieldOffer, Relation, StreamRow
 
@@ -20,13 +22,13 @@ def schema_text(view: SchemaView) -> str:
     """Return the index of what may be read, or the fields of one stream."""
     schema = view.schema
     if view.stream is None or schema.is_index:
-        lines = _index(schema.connectors, schema.stream_count)
+        first, *rows = _index(schema.connectors, schema.stream_count)
     else:
-        lines = _scoped(schema.connectors)
-    lines += unavailable_lines(view.unavailable)
+        first, *rows = _scoped(schema.connectors)
+    about = unavailable_lines(view.unavailable)
     if schema.note is not None:
-        lines.append(f"note: {schema.note}")
-    return "\n".join([*lines, *call_lines(view.calls)])
+        about.append(f"note: {schema.note}")
+    return arranged([first], rows, [*about, *call_lines(view.calls)], Less.CONNECTION)
 
 
 def _index(connectors: Sequence[ConnectorRow], stream_count: int) -> list[str]:

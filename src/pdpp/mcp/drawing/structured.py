@@ -1,11 +1,16 @@
-"""The structured half: compact JSON with the exact text, made from the same view as the text."""
+"""The structured half: compact JSON with the exact text, made from the same view as the text.
+
+What leads on and what is short comes before what is long: hosts cut the end of a long answer off.
+"""
 
 from collections.abc import Iterable, Sequence
 
 from pdpp.evidence.binary import Binary
 from pdpp.evidence.fence import has_hidden, visible
 from pdpp.evidence.mark import CLOSE, OPEN
+from pdpp.evidence.text import json_text
 from pdpp.mcp.drawing.escaping import MOST_UNAVAILABLE
+from pdpp.mcp.drawing.result import Less, if_cut, is_long
 from pdpp.mcp.drawing.view import (
     AggregateView,
     ErrorView,
@@ -29,18 +34,28 @@ def _calls(calls: Iterable[NextCall | None]) -> JsonObject:
     return {"next": listed} if listed else {}
 
 
+def noted(document: JsonObject, less: Less) -> JsonObject:
+    """Return an answer that says first, where hosts would cut its end off, how to ask for less."""
+    return with_note(document, less) if is_long(json_text(document)) else document
+
+
+def with_note(document: JsonObject, less: Less) -> JsonObject:
+    """Return a long answer that says first how to ask for less."""
+    return {"note": if_cut(less), **document}
+
+
 def search_structured(view: SearchView) -> JsonObject:
     """Return the server's envelope, the flat results, and the rungs that lead on."""
-    ladder: JsonObject = {"records": [drawn.rung for drawn in view.hits]}
-    ladder |= _unavailable(view.unavailable)
+    ladder = _unavailable(view.unavailable)
     if view.notes:
         ladder["notes"] = list(view.notes)
+    ladder["records"] = [drawn.rung for drawn in view.hits]
     return {
-        "data": view.page.envelope.as_json(),
-        "results": [drawn.result for drawn in view.hits],
-        "content_ladder": ladder,
-        **_flag(view.page.hidden_characters),
         **_calls([view.next]),
+        **_flag(view.page.hidden_characters),
+        "content_ladder": ladder,
+        "results": [drawn.result for drawn in view.hits],
+        "data": view.page.envelope.as_json(),
     }
 
 
@@ -102,11 +117,10 @@ def page_structured(view: PageView) -> JsonObject:
     envelope = view.page.envelope
     if view.resume is None:
         envelope = envelope.without("next_changes_since")  # It is right after the last page only.
-    members: JsonObject = {"data": [record_structured(record) for record in view.records]}
-    if view.notes:
-        members["notes"] = list(view.notes)
+    members: JsonObject = {"notes": list(view.notes)} if view.notes else {}
+    members["data"] = [record_structured(record) for record in view.records]
     page = envelope.with_members(members)
-    return {"data": page.as_json(), **_calls([view.next, view.resume])}
+    return {**_calls([view.next, view.resume]), "data": page.as_json()}
 
 
 def record_structured(record: RecordView) -> object:
@@ -138,14 +152,12 @@ def related_json(record: RecordView) -> JsonObject:
 
 
 def _related(related: RelatedView) -> JsonObject:
-    document: JsonObject = {
-        "data": [record_structured(record) for record in related.records],
-        "has_more": related.has_more,
-    }
+    document: JsonObject = {"has_more": related.has_more}
     if related.left_out:
         document["left_out"] = related.left_out
     if related.more is not None:
         document["fetch"] = dict(related.more.arguments)
+    document["data"] = [record_structured(record) for record in related.records]
     return document
 
 
@@ -169,33 +181,32 @@ def binary_json(binary: Binary) -> JsonObject:
 
 def window_structured(view: WindowView) -> JsonObject:
     """Return a piece of a field, or the facts about binary content, and how to go on."""
-    body: JsonObject = {
-        "id": view.id,
-        "field_path": view.field_path,
-    }
+    body: JsonObject = {"id": view.id, "field_path": view.field_path, **_calls(view.calls)}
     if view.source is not None:
         body["source"] = view.source.as_json()
+    if view.binary is not None:
+        body["binary"] = binary_json(view.binary)
     if view.window is not None:
-        body["window"] = view.window.as_json()
         body |= _flag(has_hidden(view.window.text))
         if view.digest is not None:
             body["digest"] = view.digest
-    if view.binary is not None:
-        body["binary"] = binary_json(view.binary)
-    return {**body, **_calls(view.calls)}
+        body["window"] = view.window.as_json()
+    return noted(body, Less.CHARS)
 
 
 def schema_structured(view: SchemaView) -> JsonObject:
     """Return the server's schema document."""
     document = view.schema.document.with_members(_unavailable(view.unavailable))
-    return {"data": document.as_json(), **_calls(view.calls)}
+    shaped = {**_calls(view.calls), "data": document.last("connectors").as_json()}
+    return noted(shaped, Less.CONNECTION)
 
 
 def aggregate_structured(view: AggregateView) -> JsonObject:
     """Return the server's aggregation."""
     notes = {"notes": list(view.notes)} if view.notes else {}
     document = view.aggregation.envelope().with_members(notes)
-    return {"data": document.as_json(), **_calls(view.calls)}
+    shaped = {**_calls(view.calls), "data": document.last("groups").as_json()}
+    return noted(shaped, Less.ROWS)
 
 
 def error_structured(view: ErrorView) -> JsonObject:

@@ -18,6 +18,7 @@ from pdpp.mcp.drawing.escaping import (
     unavailable_lines,
     word,
 )
+from pdpp.mcp.drawing.result import Less, if_cut, is_long
 from pdpp.mcp.drawing.view import (
     AggregateView,
     ErrorView,
@@ -45,6 +46,18 @@ def _labels(*known: str | None) -> str:
     return " · ".join([label(part) for part in known if part])
 
 
+def arranged(first: Sequence[str], rows: Sequence[str], about: Sequence[str], less: Less) -> str:
+    """Return the rows of an answer and then what it says of itself, such as the next call.
+
+    Where hosts would cut the end off, it says so and all of that before its rows, after the
+    ``first`` lines; ``less`` is how to ask for less.
+    """
+    text = "\n".join([*first, *rows, *about])
+    if not is_long(text):
+        return text
+    return "\n".join([*first, *about, f"note: {if_cut(less)}", *rows])
+
+
 # search
 
 _FEW_WORDS = 4
@@ -52,10 +65,10 @@ _FEW_WORDS = 4
 
 def search_text(view: SearchView) -> str:
     """Return the hits, evidence first, then what there is in all and how to go on."""
-    lines = [drawn.text for drawn in view.hits]
+    hits = [drawn.text for drawn in view.hits]
     if not view.hits:
-        lines.append("no hits. Try other words, or fewer +words and phrases.")
-    lines.append(_total(view))
+        hits.append("no hits. Try other words, or fewer +words and phrases.")
+    lines = [_total(view)]
     sources = [drawn.hit.source for drawn in view.hits]
     if len({source.connection_id for source in sources}) > 1:
         lines.append(_mix(sources))
@@ -65,7 +78,7 @@ def search_text(view: SearchView) -> str:
         lines.append(_FETCH_HELP)
     if view.next is not None:
         lines.append(call_line(view.next))
-    return "\n".join(lines)
+    return arranged(hits[:1], hits[1:], lines, Less.ROWS)
 
 
 def hit_text(number: int, hit: HitView) -> str:
@@ -127,13 +140,13 @@ def _mix(sources: Iterable[RecordSource]) -> str:
 
 def page_text(view: PageView) -> str:
     """Return the records of a page, then counts, bookmark and cursor."""
-    lines: list[str] = []
+    rows: list[str] = []
     for place, record in enumerate(view.records, 1):
-        lines += record_lines(record, f"{place}. ")
+        rows += record_lines(record, f"{place}. ")
     if not view.records:
-        lines.append("no records.")
+        rows.append("no records.")
     listed = counted(len(view.records), "record")
-    lines.append(f"{listed} of {plain(view.stream)}{_counted(view.page.meta)}.")
+    lines = [f"{listed} of {plain(view.stream)}{_counted(view.page.meta)}."]
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.next is not None:
         lines.append(call_line(view.next))
@@ -141,7 +154,7 @@ def page_text(view: PageView) -> str:
         lines.append("end of list.")
     if view.resume is not None:
         lines.append(call_line(view.resume))
-    return "\n".join(lines)
+    return arranged([], rows, lines, view.less)
 
 
 def _counted(meta: ListMeta) -> str:
@@ -175,10 +188,10 @@ def _related(name: str, related: RelatedView, indent: str) -> list[str]:
     if related.left_out:
         more += f", {related.left_out} left out to fit"
     lines = [f"{indent}{plain(name)} ({len(related.records)} shown{more}):"]
-    for record in related.records:
-        lines += record_lines(record, "- ", indent)
     if related.more is not None:
         lines.append(f"{indent}{call_line(related.more)}")
+    for record in related.records:
+        lines += record_lines(record, "- ", indent)
     return lines
 
 
@@ -223,7 +236,8 @@ def window_text(view: WindowView) -> str:
     lines = [line if view.digest is None else f"{line} · digest {plain(view.digest)}"]
     if window.matches is not None:
         lines.append(_matches(window.matches))
-    return "\n".join([*lines, *call_lines(view.calls), fence(window.text)])
+    about = [*lines, *call_lines(view.calls)]
+    return arranged(about, [fence(window.text)], [], Less.CHARS)
 
 
 def _matches(matches: WindowMatches) -> str:
@@ -261,9 +275,13 @@ def aggregate_text(view: AggregateView) -> str:
     groups = [_group(group) for group in result.groups]
     others = result.other_count
     other = [] if others is None else [f"other_count {number(others)}"]
-    line = " · ".join([*groups, *other, *records])
-    notes = [f"note: {note}" for note in view.notes]
-    return "\n".join([f"{head} by {_grouping(result)}: {line}", *notes, *call_lines(view.calls)])
+    head = f"{head} by {_grouping(result)}"
+    about = [*(f"note: {note}" for note in view.notes), *call_lines(view.calls)]
+    whole = "\n".join([f"{head}: {' · '.join([*groups, *other, *records])}", *about])
+    if not is_long(whole):
+        return whole
+    counts = " · ".join([counted(len(groups), "group"), *other, *records])
+    return arranged([f"{head}: {counts}"], [" · ".join(groups)], about, Less.ROWS)
 
 
 def _grouping(result: ServerAggregation) -> str:

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pdpp.evidence.fence import visible
+from pdpp.mcp.drawing.result import Less
 from pdpp.mcp.kernel.rpc import JsonObject
 
 if TYPE_CHECKING:
@@ -147,6 +148,11 @@ class PageView(NamedTuple):
     next: NextCall | None
     resume: NextCall | None
     notes: Sequence[str] = ()
+
+    @property
+    def less(self) -> Less:
+        """Return how to ask for less of the page."""
+        return Less.FIELDS if len(self.records) == 1 else Less.ROWS
 
 
 class WindowView(NamedTuple):

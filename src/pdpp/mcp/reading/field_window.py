@@ -38,7 +38,6 @@ class FieldWindow(NamedTuple):
     def as_json(self) -> dict[str, object]:
         """Return the window object of the wire contract, as far as it is known."""
         body: dict[str, object] = {
-            "text": self.text,
             "start_chars": self.start,
             "end_chars": self.end,
             "total_chars": self.total,
@@ -54,6 +53,8 @@ class FieldWindow(NamedTuple):
             body["match_count"] = self.matches.total
             spans = [{"start_chars": s, "end_chars": e} for s, e in self.matches.spans]
             body["matches"] = spans
+        # Last, because hosts cut the end of a long answer off.
+        body["text"] = self.text
         return body
 
 

@@ -15,7 +15,7 @@ from pdpp.mcp.drawing.record import (
     record_view,
     source_of,
 )
-from pdpp.mcp.drawing.result import MOST_CHARS, result
+from pdpp.mcp.drawing.result import MOST_CHARS, Less, if_cut, is_long, result
 from pdpp.mcp.drawing.structured import binary_json, related_json
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.blob import BlobContent, blob_route, read_blob
@@ -74,6 +74,20 @@ def _fitting(reader: GrantReader, record: ServerRecord, facts: FieldFacts) -> Js
     )
 
 
+def _arranged(document: JsonObject, text: str, metadata: JsonObject) -> JsonObject:
+    """Return a document; where hosts would cut its end off, its longer part is its last.
+
+    Its metadata then says first how to ask for less.
+    """
+    told = json_text(metadata)
+    if not is_long(f"{text}{told}"):
+        return document
+    long = {"metadata": {"note": if_cut(Less.FIELDS_OR_PIECES), **metadata}, "text": text}
+    last = "text" if len(told) < len(text) else "metadata"
+    short = {name: part for name, part in {**document, **long}.items() if name != last}
+    return {**short, last: long[last]}
+
+
 def _document(
     reader: GrantReader, record: ServerRecord, facts: FieldFacts, budget: RecordBudget
 ) -> JsonObject:
@@ -92,13 +106,14 @@ def _document(
     metadata |= _expansion(record, budget)
     if has_hidden(document.text):
         metadata["hidden_characters"] = True
-    return {
+    shown: JsonObject = {
         "id": id,
         "title": visible(presentation.title, lines=False),
         "text": document.text,
         "url": reader.url(record.handle, presentation.link),
         "metadata": metadata,
     }
+    return _arranged(shown, document.text, metadata)
 
 
 def _truncation(id: str, document: DocumentText) -> JsonObject:

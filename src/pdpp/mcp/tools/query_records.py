@@ -9,7 +9,7 @@ from pdpp.evidence.budget import json_length
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.label import beyond, nameless
 from pdpp.mcp.drawing.record import RecordBudget, record_view
-from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
+from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, result
 from pdpp.mcp.drawing.view import NextCall, PageView
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.field_facts import FieldFacts
@@ -41,6 +41,9 @@ _ENOUGH_BUDGETS = 3
 _FEW_ROWS = 5
 _FEW_FIELDS = 250
 """Up to here a page is drawn at once; it may be drawn several times, shorter each time."""
+
+_NOTE_CHARS = 200
+"""More than a note of how to ask for less takes."""
 
 _FRAME_CHARS = 1_500
 """About what a page has beside its rows: counts, notes and the calls that follow."""
@@ -111,7 +114,11 @@ def _fitting(fetched: FetchedPage) -> JsonObject | None:
     for budget in _BUDGETS if few else _BUDGETS[:_ENOUGH_BUDGETS]:
         view = page_view(fetched, budget)
         spoken, shaped = text.page_text(view), structured.page_structured(view)
-        if fits(spoken, shaped, fetched.most, fetched.most):
+        # Measured once: a page may be drawn several times, and is long to write.
+        size = json_length(shaped)
+        if size > MOST_DEFAULT_CHARS:
+            shaped, size = structured.with_note(shaped, view.less), size + _NOTE_CHARS
+        if len(spoken) <= fetched.most and size <= fetched.most:
             return result(spoken, shaped)
     return None
 

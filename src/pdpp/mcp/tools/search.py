@@ -5,7 +5,15 @@ from collections.abc import Iterator, Sequence
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.hit import draw, hit_view, shortened
 from pdpp.mcp.drawing.label import beyond, nameless
-from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
+from pdpp.mcp.drawing.result import (
+    MOST_CHARS,
+    MOST_DEFAULT_CHARS,
+    MOST_SEARCH_STRUCTURED,
+    MOST_SEARCH_TEXT,
+    Less,
+    result,
+)
+from pdpp.mcp.drawing.structured import noted
 from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.list_meta import ListMeta
@@ -87,7 +95,7 @@ class _SearchPage:
             if page is None:
                 return None
             view = self._view(results, page, drawn)
-            spoken, shaped = text.search_text(view), structured.search_structured(view)
+            spoken, shaped = self._halves(view)
             if self._fits(spoken, shaped):
                 return result(spoken, shaped)
             if len(drawn) <= 1:
@@ -126,8 +134,14 @@ class _SearchPage:
 
     def _left(self, frame: SearchView) -> tuple[int, int]:
         """Return how much room a page without hits leaves in either half."""
-        spoken, shaped = text.search_text(frame), structured.search_structured(frame)
+        spoken, shaped = self._halves(frame)
         return self.most_text - len(spoken), self.most_structured - self._length(shaped)
+
+    def _halves(self, view: SearchView) -> tuple[str, JsonObject]:
+        shaped = structured.search_structured(view)
+        # Not measured where it must be short: this is done again for every page that is tried.
+        may_be_long = self.most_structured > MOST_DEFAULT_CHARS
+        return text.search_text(view), noted(shaped, Less.ROWS) if may_be_long else shaped
 
     def _fits(self, spoken: str, shaped: JsonObject) -> bool:
         return len(spoken) <= self.most_text and self._length(shaped) <= self.most_structured
@@ -142,7 +156,7 @@ class _SearchPage:
                 hits=[draw(1, shortened(drawn.hit, most)) for drawn in view.hits],
                 notes=[note] if most < _BRIEF else [*view.notes, note],
             )
-            spoken, shaped = text.search_text(bare), structured.search_structured(bare)
+            spoken, shaped = self._halves(bare)
             if self._fits(spoken, shaped):
                 return result(spoken, shaped)
         raise PayloadTooLarge(

@@ -4,6 +4,7 @@ The file on the disk says how much has arrived, so an interrupted upload continu
 another tab, after a restart of the server, or tomorrow.
 """
 
+import os
 import re
 import secrets
 import shutil
@@ -191,8 +192,8 @@ class UploadFolder:
             raise _no_upload()
         self._check_room(len(chunk))
         make_folder(path.parent)
-        with path.open("r+b" if path.exists() else "wb") as file:
-            path.chmod(0o600)
+        # Made where it is not there, and never emptied: another tab may send the same file.
+        with open(path, "r+b", opener=_make_private) as file:
             file.seek(0, 2)
             if offset > file.tell():
                 raise Conflict("Bytes before these are missing.")
@@ -250,6 +251,11 @@ def _described(manifest: bytes) -> Upload:
     kept: dict[str, Any] = orjson.loads(manifest)
     files = tuple(UploadedFile(*file) for file in kept["files"])
     return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
+
+
+def _make_private(path: str, flags: int) -> int:
+    """Open a file, or make one that only its owner can read."""
+    return os.open(path, flags | os.O_CREAT, 0o600)
 
 
 def _no_upload() -> NotFound:

@@ -1,10 +1,12 @@
 """Revocations beside the database: what was taken back stays so when an older database returns.
 
 A backup knows nothing of what was revoked after it was made. Whoever puts its database back in the
-data folder would revive those grants. So each revocation is also a line in a file of the folder
-that no backup holds, and in one that the machine keeps for the store whatever folder it is in.
-They are written before the database keeps the revocation, and read whenever the store is opened. A
-place that has neither file cannot know what was revoked: there approvals are held (``holding``).
+data folder would revive those grants, and let others open accounts that the owner removed since.
+So each revocation, and each account that a grant opens no longer because it was removed, is also a
+line in a file of the folder that no backup holds, and in one that the machine keeps for the store
+whatever folder it is in. They are written before the database keeps the revocation, and read
+whenever the store is opened. A place that has neither file cannot know what was revoked: there
+approvals are held (``holding``).
 """
 
 import os
@@ -19,7 +21,7 @@ from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.vault import grants as grant_rows
 
 FILE_NAME = "revocations"
-_LINE = re.compile(r"(grant|package|token|family) (\S{1,200})\Z")
+_LINE = re.compile(r"(grant|package|token|family|closed|opened) (\S{1,200})\Z")
 _TABLES = {
     "grant": ("grant", "grant_id"),
     "package": ("package", "package_id"),
@@ -68,10 +70,7 @@ class RevocationFiles:
     def revived(self, db: TableReader) -> list[tuple[str, str]]:
         """Return what was revoked once and is good in a database: an older one was put back."""
         texts = [_text(path) for path in (self._path, self._machine) if path is not None]
-        matches = map(_LINE.match, "\n".join(texts).splitlines())
-        # A last line that a power cut left half written names nothing that exists; its revocation
-        # was not acknowledged either.
-        entries = dict.fromkeys((match[1], match[2]) for match in matches if match is not None)
+        entries = dict.fromkeys(entry for text in texts for entry in _entries(text))
         return [entry for entry in entries if _is_good(db, *entry)]
 
 
@@ -92,7 +91,23 @@ def _text(path: Path) -> str:
         return ""
 
 
+def _entries(text: str) -> dict[tuple[str, str], None]:
+    """Return what a list says was taken back, in its order."""
+    entries: dict[tuple[str, str], None] = {}
+    # A last line that a power cut left half written names nothing that exists; its revocation
+    # was not acknowledged either.
+    for match in filter(None, map(_LINE.match, text.splitlines())):
+        kind, name = match.groups()
+        if kind == "opened":
+            entries.pop(("closed", name), None)
+        else:
+            entries[kind, name] = None
+    return entries
+
+
 def _is_good(db: TableReader, kind: str, name: str) -> bool:
+    if kind == "closed":
+        return grant_rows.opens_account(db, name)
     table, column = _TABLES[kind]
     statement = (
         f"SELECT 1 FROM {table} WHERE owner = ? AND {column} = ? AND revoked_at IS NULL LIMIT 1"
@@ -109,5 +124,7 @@ def revoke_again(db: TableConnection, kind: str, name: str, now: int) -> None:
             grant_rows.revoke_package(db, name, now)
         case "token":
             grant_rows.revoke(db, "token", "hash", name, now)
+        case "closed":
+            grant_rows.close_account(db, name, now)
         case _:
             grant_rows.revoke_family(db, name, now)

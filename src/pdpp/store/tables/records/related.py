@@ -53,12 +53,12 @@ class RelatedReader:
         # An order by time would tell a hidden time.
         self._order = "r.time, r.surrogate" if reach.shows_time else "r.surrogate"
 
-    def first(self, value: str | int, limit: int) -> RelatedPage:
+    def first(self, value: str | int, limit: int, most_bytes: int = PAGE_BYTES) -> RelatedPage:
         """Return the first records whose field has a value, by time where that is visible."""
         if self._place is None:
             return RelatedPage((), more=False)
         rows = self._rows(self._place, value, limit + 1)
-        records = self._projector(self._reach, None).records(rows[:limit], PAGE_BYTES)
+        records = self._projector(self._reach, None).records(rows[:limit], most_bytes)
         return RelatedPage(tuple(records), more=len(rows) > len(records))
 
     def _rows(self, place: int, value: str | int, most: int) -> list[Row]:

@@ -1,5 +1,6 @@
 """The vault: grants and the hashes of tokens."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import lru_cache
@@ -46,6 +47,36 @@ def change_allowances(db: TableConnection, grant_id: str, allowances: Sequence[A
         "UPDATE grant SET allowances = ? WHERE owner = ? AND grant_id = ?",
         (_allowances_json(allowances), OWNER, grant_id),
     )
+
+
+def account_of_grant(grant_id: str, connection_id: str) -> str:
+    """Return one word for an account that a grant opens, which does not tell its id."""
+    digest = hashlib.sha256(f"{grant_id}/{connection_id}".encode()).hexdigest()[:32]
+    return f"{grant_id}/{digest}"
+
+
+def opens_account(db: TableReader, account: str) -> bool:
+    """Tell whether a grant that is good opens an account."""
+    known = grant(db, account.partition("/")[0])
+    if known is None or known.revoked_at is not None:
+        return False
+    return any(_is_of(allowance, known, account) for allowance in known.allowances)
+
+
+def close_account(db: TableConnection, account: str, now: int) -> None:
+    """Let a grant open an account no longer; revoke it where it opens nothing else."""
+    known = grant(db, account.partition("/")[0])
+    if known is None:
+        return
+    left = [a for a in known.allowances if not _is_of(a, known, account)]
+    if left:
+        change_allowances(db, known.id, left)
+    else:
+        revoke_grant(db, known.id, now)
+
+
+def _is_of(allowance: Allowance, known: Grant, account: str) -> bool:
+    return account_of_grant(known.id, allowance.connection_id) == account
 
 
 def _allowances_json(allowances: Sequence[Allowance]) -> str:
@@ -117,6 +148,16 @@ def package(db: TableReader, package_id: str) -> Package | None:
         None,
     )
     return None if row is None else Package(*row)
+
+
+def approval_bytes(db: TableReader, grant_id: str | None, package_id: str | None) -> int:
+    """Return how long what a grant opens is as it is kept, or all grants of a package."""
+    statement = "SELECT coalesce(sum(octet_length(allowances)), 0) FROM grant"
+    if package_id is not None:
+        statement += " INDEXED BY grant_package WHERE owner = ? AND package_id = ?"
+        return int(db.execute(statement, (OWNER, package_id)).get)
+    statement += " WHERE owner = ? AND grant_id = ?"
+    return int(db.execute(statement, (OWNER, grant_id)).get)
 
 
 def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:

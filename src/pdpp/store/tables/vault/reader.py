@@ -120,6 +120,10 @@ class TableVaultReader(ABC):
         """Return a package."""
         return grant_rows.package(self._db, package_id)
 
+    def approval_bytes(self, grant_id: str | None, package_id: str | None) -> int:
+        """Return how long what a grant opens is as it is kept, or all grants of a package."""
+        return grant_rows.approval_bytes(self._db, grant_id, package_id)
+
     def package_grants(self, package_id: str) -> Iterator[Grant]:
         """Yield the grants of a package in the order they were made."""
         return grant_rows.package_grants(self._db, package_id)

@@ -1,6 +1,6 @@
 """Vault transactions: what the authorization server writes, on the one connection that writes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
@@ -240,9 +240,21 @@ class TableVaultTransaction(TableVaultReader):
         """Keep a grant."""
         grant_rows.add_grant(self._db, grant)
 
-    def change_allowances(self, grant_id: str, allowances: Sequence[Allowance]) -> None:
-        """Replace what a grant allows."""
+    def change_allowances(
+        self, grant_id: str, allowances: Sequence[Allowance], removed: Collection[str] = ()
+    ) -> None:
+        """Replace what a grant allows; what it opened of ``removed`` accounts is taken back."""
+        before, after = self._opened(grant_id), {a.connection_id for a in allowances}
         grant_rows.change_allowances(self._db, grant_id, allowances)
+        for connection_id in sorted(before & {*removed}):
+            self.revoked.append(f"closed {grant_rows.account_of_grant(grant_id, connection_id)}")
+        # A merge may let a grant open an account under the id of one that was removed before.
+        for connection_id in sorted(after - before):
+            self.revoked.append(f"opened {grant_rows.account_of_grant(grant_id, connection_id)}")
+
+    def _opened(self, grant_id: str) -> set[str]:
+        grant = grant_rows.grant(self._db, grant_id)
+        return set() if grant is None else {a.connection_id for a in grant.allowances}
 
     def add_package(self, package: Package) -> None:
         """Keep a package."""
