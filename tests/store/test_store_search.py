@@ -388,6 +388,23 @@ def test_words_that_are_near_are_offered_where_nothing_is_found(world: World) ->
     assert page.suggested == ("wardrob",)
 
 
+@pytest.mark.parametrize(
+    ("quoted", "text"),
+    [
+        ("it's twins", "Guess what: it’s twins!"),
+        ("we'll live with it", "A buzz, we'll live with it."),
+        ("don't", "I don't know"),
+        ("ครับผม", "สวัสดีครับผม"),
+    ],
+)
+def test_a_phrase_is_found_whatever_the_index_drops_of_its_words(
+    world: World, quoted: str, text: str
+) -> None:
+    world.put({"held": {"body": text}, "other": {"body": "it was twins, I know"}})
+    page = world.store.search(SearchQuery((world.reach(),), ask(f'"{quoted}"'), 5))
+    assert [world.key(hit.record) for hit in page.hits] == ["held"]
+
+
 def test_the_newest_come_first_where_that_is_asked_for(world: World) -> None:
     world.put(
         {

@@ -14,7 +14,7 @@ import numpy as np
 from pdpp.evidence.analyse import phrase_of
 from pdpp.evidence.language.asked_word import Word, word_in_any_language
 from pdpp.evidence.language.question import Question
-from pdpp.evidence.language.terms import without_words
+from pdpp.evidence.language.terms import surely_indexed, without_words
 from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import least
 from pdpp.store.ranking.matches import Matches
@@ -207,8 +207,8 @@ class Searcher:
                 unit.mark_own(holding)
                 allowed &= holding
         for phrase in question.phrases:
-            *head, last = phrase.words
-            for piece in head if phrase.prefix else (*head, last):
+            whole = phrase.words[:-1] if phrase.prefix else phrase.words
+            for piece in surely_indexed(whole):
                 allowed &= rows_holding(visible, [word_in_any_language(piece)])
         for names in question.actors:
             for piece in names:
