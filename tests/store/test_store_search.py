@@ -424,6 +424,51 @@ def test_the_newest_come_first_where_that_is_asked_for(world: World) -> None:
     assert [world.key(hit.record) for hit in (*first.hits, *second.hits)] == ["new", "old"]
 
 
+def test_the_oldest_come_first_where_a_question_asks_for_that(world: World) -> None:
+    letter = {"body": "a letter from the bank"}
+    world.put(
+        {
+            "b": letter | {"at": "2026-02-01"},
+            "c": letter | {"at": "2026-03-01"},
+            "a": letter | {"at": "2026-01-01"},
+            "undated": letter,
+            "better": {"subject": "bank letter", "at": "2026-04-01"},
+        }
+    )
+    reach = world.reach()
+    for q in ("oldest letter from the bank", "first bank letter"):
+        seen: list[str] = []
+        after: SearchPosition | None = None
+        for _ in range(5):
+            [hit] = world.store.search(SearchQuery((reach,), ask(q), 1, after)).hits
+            seen.append(world.key(hit.record))
+            after = hit.position
+        assert seen == ["better", "a", "b", "c", "undated"]
+    newest = world.store.search(SearchQuery((reach,), ask("letter from the bank"), 5))
+    assert [world.key(hit.record) for hit in newest.hits] == ["better", "c", "b", "a", "undated"]
+    by_time = SearchQuery((reach,), ask("oldest letter from the bank"), 2, by_time=True)
+    found = world.store.search(by_time).hits
+    assert [world.key(hit.record) for hit in found] == ["better", "c"]
+
+
+def test_first_and_last_are_not_looked_for_before_the_name_of_a_stream(world: World) -> None:
+    world.put(
+        {
+            "early": {"body": "hello", "at": "2026-01-01"},
+            "middle": {"body": "first and last of all", "at": "2026-02-01"},
+            "late": {"body": "bye", "at": "2026-03-01"},
+        }
+    )
+
+    def found(q: str) -> list[str]:
+        hits = world.store.search(SearchQuery((world.reach(),), ask(q), 5)).hits
+        return [world.key(hit.record) for hit in hits]
+
+    assert found("my first messages") == ["early", "middle", "late"]
+    assert found("last messages") == ["late", "middle", "early"]
+    assert found("+first messages") == ["middle"]
+
+
 @pytest.mark.parametrize("newest_first", [True, False])
 def test_an_import_is_ranked_by_visible_times_in_whatever_order_it_came(
     world: World, newest_first: bool

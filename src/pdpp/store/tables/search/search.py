@@ -117,7 +117,8 @@ class Searcher:
             self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
-        hits, more = HitOrder(self._hits, self._handles, visible, matches, query).page()
+        order = HitOrder(self._hits, self._handles, visible, matches, query, oldest=scores.oldest)
+        hits, more = order.page()
         count = matches.count
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
@@ -163,18 +164,19 @@ class Searcher:
         vector = b"" if query.meaning is None else query.meaning(bare or text)
         nearness = Nearness(self._db, visible, vector)
         if not query.by_meaning:
-            best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
+            largest_of = partial(largest, visible=visible, oldest=scores.oldest)
+            best = np.sort(largest_of(*matches.best(RERANKED), RERANKED))
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
                 near = nearness.of_few(self._cache.vectors, self._state_of)
                 seen = _unhidden(visible, np.flatnonzero(near > 0))
                 seen = self._meeting(visible, seen)
-                best = np.union1d(best, largest(seen, near[seen], RERANKED, visible))
+                best = np.union1d(best, largest_of(seen, near[seen], RERANKED))
             values = scores.at(best)
             known = matches.holds(best)
             values[known] = matches.at(best[known])
             own = nearness.gains(best)
             values += own
-            chosen = largest(best, values, BEST, visible)
+            chosen = largest_of(best, values, BEST)
             rows = set(chosen.tolist())
             pairs = [pair for pair in self._neighbours if pair.row in rows]
             unknown = np.setdiff1d(chosen, self._refined)
@@ -229,7 +231,8 @@ class Searcher:
     ) -> None:
         """Score the best rows with their neighbours and by their kind, until so many are sure."""
         scored, values = matches.best(BEST, most_set_aside(scores))
-        best = largest(scored, counted(scores, scored, values), BEST, visible)
+        largest_of = partial(largest, visible=visible, oldest=scores.oldest)
+        best = largest_of(scored, counted(scores, scored, values), BEST)
         near: list[Neighbour] = []
         if len(scores.units) > 1:
             near = self._neighbours = neighbours_of(self._db, visible, self._records, best)
@@ -241,7 +244,7 @@ class Searcher:
             candidates = np.sort(best)
             values = values[np.searchsorted(scored, candidates)]
         self._check()
-        chosen = largest(candidates, values, BEST, visible)
+        chosen = largest_of(candidates, values, BEST)
         places = np.searchsorted(candidates, chosen)
         places = places[np.argsort(-values[places], kind="stable")]
         # The texts of rows that cannot come up to the page any more are not read.
