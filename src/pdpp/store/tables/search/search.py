@@ -49,6 +49,7 @@ from pdpp.store.tables.search.conditions import (
 from pdpp.store.tables.search.conversations import neighbours_of
 from pdpp.store.tables.search.hit_months import hit_months
 from pdpp.store.tables.search.hit_order import HitOrder, largest
+from pdpp.store.tables.search.hit_repeats import HitRepeats
 from pdpp.store.tables.search.nearness import RERANKED, SCANNED_TOO, Nearness, shown_rows
 from pdpp.store.tables.search.question_days import day_bonus, narrowed, rows_within
 from pdpp.store.tables.search.record_data import RecordsRead
@@ -84,6 +85,8 @@ class Searcher:
         self._neighbours: list[Neighbour] = []
         self._refined: Longs = _NO_ROWS
         """The rows whose neighbours are known: meaning asks for those of mostly the same rows."""
+        self._fit_others: Callable[[], None] = _nothing
+        """Fits those of the best rows that could not come up to the page."""
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
@@ -117,6 +120,8 @@ class Searcher:
             self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
+        if matches.count and not query.by_time:
+            self._put_repeats_back(visible, query, scores, matches)
         order = HitOrder(self._hits, self._handles, visible, matches, query, oldest=scores.oldest)
         hits, more = order.page()
         count = matches.count
@@ -125,6 +130,18 @@ class Searcher:
             suggested = self._suggested(visible, question)
         times = _told_times(question, empty)
         return HitPage(hits, more, count, suggested, dict(scores.repaired), months, times)
+
+    def _put_repeats_back(
+        self, visible: Visible, query: SearchQuery, scores: Scores, matches: Matches
+    ) -> None:
+        """Let hits that repeat others count less, if there are any on the page or before it."""
+        repeats = HitRepeats(self._records, self._handles, visible, oldest=scores.oldest)
+        if query.after is None and not repeats.are_among_first(matches, query.limit + 1):
+            return
+        if query.meaning is None:
+            # What comes up to the page instead of repeats may not have been fitted.
+            self._fit_others()
+        repeats.put_back(matches)
 
     def _matches(
         self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
@@ -249,13 +266,22 @@ class Searcher:
         places = places[np.argsort(-values[places], kind="stable")]
         # The texts of rows that cannot come up to the page any more are not read.
         talking = {row for pair in near for row in (pair.row, pair.other)}
+        fit_at = partial(self._fit, visible, question, candidates, values, talking)
+        others = places
         for start in range(0, len(places), wanted):
             best_left = float(values[places[start]]) + most_gained(question)
             if start and best_left < least(values[places[:start]], wanted):
                 break
-            some = places[start : start + wanted]
-            self._fit(visible, question, candidates, values, some, talking)
+            others = places[start + wanted :]
+            fit_at(places[start : start + wanted])
         matches.put(candidates, values)
+
+        def fit_others() -> None:
+            fit_at(others)
+            matches.put(candidates, values)
+
+        if len(others):
+            self._fit_others = fit_others
 
     def _spread(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
@@ -288,8 +314,8 @@ class Searcher:
         question: Question,
         rows: Longs,
         values: Floats,
-        places: Longs,
         talking: Container[int],
+        places: Longs,
     ) -> None:
         """Give the rows at some places what the kinds of their texts add or take."""
         found = rows[places].tolist()
@@ -365,6 +391,10 @@ class Searcher:
             position = SearchPosition(score, time, (connection_id, stream, id))
             hits.append(Hit(self._whole[feed], position, partial(projector.record, record_row)))
         return hits
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _in_any_language(word: Word) -> Word:
