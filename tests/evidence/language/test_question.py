@@ -88,6 +88,9 @@ def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one()
     assert words("US visa") == ["us", "visa"]
     assert words("the IT department") == ["it", "department"]
     assert words("Will's birthday") == ["will", "birthday"]
+    assert words("what did Will write?") == ["will", "write"]
+    assert words("what will Will write?") == ["will", "write"]
+    assert words("what will he write?") == ["write"]
     assert words("Will it be paid to us?") == ["paid"]
     assert words("WHO COMES AT 7PM") == ["comes", "7", "pm"]
 

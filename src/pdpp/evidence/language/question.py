@@ -29,8 +29,9 @@ MAX_QUESTION_CHARS = 2_000
 MOST_WORDS = 64
 """Words that are ranked by; of a longer question the ones that tell most."""
 
-_NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)")
-"""Words that hold a question together, written so that they name something or somebody."""
+_NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)|(?<=[a-z,] )Will\b(?!['’])")
+"""Words that hold a question together, written so that they name something or somebody. A capital
+letter tells that only inside a sentence: "the mail from Will"."""
 _MOST = re.compile(r"\bmost\s+(?=recent\b)", re.IGNORECASE)
 """What belongs to a word that asks for an order."""
 _QUOTES = '"“”„‟＂'
