@@ -465,9 +465,15 @@ CALLED = {
 }
 
 
+ALONE = {
+    **CALLED["called"], "body": CALLED["called"]["body"].replace("home", "back"), "chat": "work",
+}  # fmt: skip
+"""As good an answer in another chat, in other words, so that it repeats nothing."""
+
+
 def test_a_name_by_which_somebody_is_spoken_to_tells_nothing_of_them(world: World) -> None:
     spoken_of = message(22, "Theo", f"Maya's brother has never slept in a tent. {LONG}")
-    apart = {"alone": {**CALLED["called"], "chat": "work"}, "of": {**spoken_of, "chat": "sport"}}
+    apart = {"alone": ALONE, "of": {**spoken_of, "chat": "sport"}}
     chat(world).put({**CALLED, **apart, "near": message(23, "Maya", "Oh yes, it was.", "sport")})
     found = scores(world, world.reach(), "where did Maya sleep in the tent")
     assert found["told"] > found["called"]
@@ -494,7 +500,7 @@ def test_who_is_spoken_to_is_set_off_from_the_sentence(
         {
             "told": message(1, "Zoë", "We drove to the lake.", "home"),
             "here": message(2, "Theo", body, "home"),
-            "there": message(3, "Theo", body, "work"),
+            "there": message(3, "Theo", body.replace("home", "back"), "work"),
         }
     )
     found = scores(world, world.reach(), "tent zoe")
@@ -502,13 +508,13 @@ def test_who_is_spoken_to_is_set_off_from_the_sentence(
 
 
 def test_the_beginning_of_a_name_is_a_name_too(world: World) -> None:
-    chat(world).put({**CALLED, "alone": {**CALLED["called"], "chat": "work"}})
+    chat(world).put({**CALLED, "alone": ALONE})
     found = scores(world, world.reach(), "may* tent")
     assert found["called"] < found["alone"]
 
 
 def test_who_is_spoken_to_counts_where_two_people_are_asked_for(world: World) -> None:
-    chat(world).put({**CALLED, "alone": {**CALLED["called"], "chat": "work"}})
+    chat(world).put({**CALLED, "alone": ALONE})
     found = scores(world, world.reach(), "what did Theo tell Maya about the tent")
     assert found["called"] >= found["alone"]
     one = scores(world, world.reach(), "what was the tent that Maya had")

@@ -388,6 +388,23 @@ def test_words_that_are_near_are_offered_where_nothing_is_found(world: World) ->
     assert page.suggested == ("wardrob",)
 
 
+@pytest.mark.parametrize(
+    ("quoted", "text"),
+    [
+        ("it's twins", "Guess what: it’s twins!"),
+        ("we'll live with it", "A buzz, we'll live with it."),
+        ("don't", "I don't know"),
+        ("ครับผม", "สวัสดีครับผม"),
+    ],
+)
+def test_a_phrase_is_found_whatever_the_index_drops_of_its_words(
+    world: World, quoted: str, text: str
+) -> None:
+    world.put({"held": {"body": text}, "other": {"body": "it was twins, I know"}})
+    page = world.store.search(SearchQuery((world.reach(),), ask(f'"{quoted}"'), 5))
+    assert [world.key(hit.record) for hit in page.hits] == ["held"]
+
+
 def test_the_newest_come_first_where_that_is_asked_for(world: World) -> None:
     world.put(
         {
@@ -405,6 +422,104 @@ def test_the_newest_come_first_where_that_is_asked_for(world: World) -> None:
         SearchQuery((reach,), ask("apple"), 1, first.hits[-1].position, by_time=True)
     )
     assert [world.key(hit.record) for hit in (*first.hits, *second.hits)] == ["new", "old"]
+
+
+NOTICE = "The backup of the computer in the workshop has finished. No file of it was left out."
+
+
+def every_hit(world: World, q: str, limit: int) -> list[str]:
+    """Return the keys of all hits of a question, read in pages."""
+    seen: list[str] = []
+    after: SearchPosition | None = None
+    while after is not None or not seen:
+        page = world.store.search(SearchQuery((world.reach(),), ask(q), limit, after))
+        seen += [world.key(hit.record) for hit in page.hits]
+        after = page.hits[-1].position if page.has_more else None
+    return seen
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+@pytest.mark.parametrize("q", ["backup", "backup computer", "where is our backup of the computer"])
+def test_copies_of_a_text_stand_behind_other_hits(world: World, q: str, limit: int) -> None:
+    copies: dict[str, Data] = {
+        f"copy{day:03}": {"body": NOTICE, "at": instant.to_text(instant.DAY * (20_000 + day // 2))}
+        for day in range(90)
+    }
+    failed = f"Tonight {'much ' * 20}went wrong: the backup of the computer has 12 errors."
+    world.put(copies | {"failed": {"body": failed, "at": "2019-01-01"}})
+    # Two copies share each time, so that the key decides between them.
+    newest = sorted(copies, key=lambda key: (-(int(key[4:]) // 2), key))
+    assert every_hit(world, q, limit) == [newest[0], "failed", *newest[1:]]
+
+
+def test_a_copy_stays_where_it_is_if_it_says_something_else(world: World) -> None:
+    other = "A backup of something else."
+    world.put(
+        {
+            "a": {"body": NOTICE, "size": 1, "at": "2026-03-03"},
+            "b": {"body": NOTICE, "size": 2, "at": "2026-03-02"},
+            "c": {"body": NOTICE, "note": "hidden from search", "size": 2, "at": "2026-03-01"},
+            "other": {"body": f"{other} {other} {other} {NOTICE}", "at": "2026-02-01"},
+        }
+    )
+    assert every_hit(world, "finished", 5) == ["a", "b", "other", "c"]
+    without_size = world.reach(fields=frozenset({"body", "at"}))
+    hits = world.store.search(SearchQuery((without_size,), ask("finished"), 5)).hits
+    assert [world.key(hit.record) for hit in hits] == ["a", "other", "b", "c"]
+    by_time = SearchQuery((world.reach(),), ask("finished"), 5, by_time=True)
+    assert [world.key(hit.record) for hit in world.store.search(by_time).hits] == [*"abc", "other"]
+
+
+def test_short_texts_that_are_equal_stay_where_they_are(world: World) -> None:
+    lesson = {"body": "lesson with the choir"}
+    world.put({key: lesson | {"at": f"2026-03-0{key}"} for key in "321"})
+    world.put({"about": {"body": "about that lesson, which I liked very much", "at": "2026-03-09"}})
+    assert every_hit(world, "lesson", 5) == ["3", "2", "1", "about"]
+
+
+def test_the_oldest_come_first_where_a_question_asks_for_that(world: World) -> None:
+    letter = {"body": "a letter from the bank"}
+    world.put(
+        {
+            "b": letter | {"at": "2026-02-01"},
+            "c": letter | {"at": "2026-03-01"},
+            "a": letter | {"at": "2026-01-01"},
+            "undated": letter,
+            "better": {"subject": "bank letter", "at": "2026-04-01"},
+        }
+    )
+    reach = world.reach()
+    for q in ("oldest letter from the bank", "first bank letter"):
+        seen: list[str] = []
+        after: SearchPosition | None = None
+        for _ in range(5):
+            [hit] = world.store.search(SearchQuery((reach,), ask(q), 1, after)).hits
+            seen.append(world.key(hit.record))
+            after = hit.position
+        assert seen == ["better", "a", "b", "c", "undated"]
+    newest = world.store.search(SearchQuery((reach,), ask("letter from the bank"), 5))
+    assert [world.key(hit.record) for hit in newest.hits] == ["better", "c", "b", "a", "undated"]
+    by_time = SearchQuery((reach,), ask("oldest letter from the bank"), 2, by_time=True)
+    found = world.store.search(by_time).hits
+    assert [world.key(hit.record) for hit in found] == ["better", "c"]
+
+
+def test_first_and_last_are_not_looked_for_before_the_name_of_a_stream(world: World) -> None:
+    world.put(
+        {
+            "early": {"body": "hello", "at": "2026-01-01"},
+            "middle": {"body": "first and last of all", "at": "2026-02-01"},
+            "late": {"body": "bye", "at": "2026-03-01"},
+        }
+    )
+
+    def found(q: str) -> list[str]:
+        hits = world.store.search(SearchQuery((world.reach(),), ask(q), 5)).hits
+        return [world.key(hit.record) for hit in hits]
+
+    assert found("my first messages") == ["early", "middle", "late"]
+    assert found("last messages") == ["late", "middle", "early"]
+    assert found("+first messages") == ["middle"]
 
 
 @pytest.mark.parametrize("newest_first", [True, False])

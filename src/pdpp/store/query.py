@@ -124,7 +124,10 @@ class ChangePage:
 
 
 class SearchPosition(NamedTuple):
-    """Where a hit stands in the one order of hits; the score is in millionths."""
+    """Where a hit stands in the one order of hits; the score is in millionths.
+
+    ``time`` is negative where the oldest come first.
+    """
 
     score: int
     time: int

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from pdpp.evidence.analyse import Phrase
+from pdpp.evidence.language.order_words import Order
 from pdpp.evidence.language.question import MAX_QUESTION_CHARS, parse_question
 from pdpp.evidence.language.when import Unit
 from pdpp.model.errors import InvalidRequest
@@ -87,6 +88,9 @@ def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one()
     assert words("US visa") == ["us", "visa"]
     assert words("the IT department") == ["it", "department"]
     assert words("Will's birthday") == ["will", "birthday"]
+    assert words("what did Will write?") == ["will", "write"]
+    assert words("what will Will write?") == ["will", "write"]
+    assert words("what will he write?") == ["write"]
     assert words("Will it be paid to us?") == ["paid"]
     assert words("WHO COMES AT 7PM") == ["comes", "7", "pm"]
 
@@ -256,26 +260,45 @@ def test_a_word_that_only_asks_is_not_looked_for_where_nothing_tells_the_languag
 
 
 @pytest.mark.parametrize(
-    ("q", "asked", "newest"),
+    ("q", "asked", "order"),
     [
-        ("my latest orders", ["orders"], True),
-        ("factures récentes", ["factures"], True),
-        ("latest", ["latest"], True),
-        ("+latest orders", ["latest", "orders"], False),
-        ("orders", ["orders"], False),
+        ("my latest orders", ["orders"], Order.NEWEST),
+        ("my most recent orders", ["orders"], Order.NEWEST),
+        ("factures récentes", ["factures"], Order.NEWEST),
+        ("latest", ["latest"], Order.NEWEST),
+        ("oldest photo of the house", ["photo", "house"], Order.OLDEST),
+        ("älteste Rechnung", ["rechnung"], Order.OLDEST),
+        ("+latest orders", ["latest", "orders"], None),
+        ("orders", ["orders"], None),
     ],
 )
-def test_a_word_that_asks_for_the_newest_is_not_looked_for(
-    q: str, asked: list[str], newest: bool
+def test_a_word_that_asks_for_an_order_is_not_looked_for(
+    q: str, asked: list[str], order: Order | None
 ) -> None:
     assert words(q) == asked
-    assert parse_question(q, TODAY).newest is newest
+    assert parse_question(q, TODAY).order is order
 
 
-def test_a_word_that_asks_for_the_newest_is_looked_for_where_all_words_are() -> None:
+@pytest.mark.parametrize(
+    ("q", "asked", "order"),
+    [
+        ("first instalment", ["first", "instalment"], Order.OLDEST),
+        ("erste Rate", ["erste", "rate"], Order.OLDEST),
+        ("last orders", ["last", "orders"], Order.NEWEST),
+        ("the first of the latest orders", ["first", "orders"], Order.NEWEST),
+    ],
+)
+def test_a_word_of_texts_that_asks_for_an_order_is_looked_for(
+    q: str, asked: list[str], order: Order
+) -> None:
+    assert words(q) == asked
+    assert parse_question(q, TODAY).order is order
+
+
+def test_a_word_that_asks_for_an_order_is_looked_for_where_all_words_are() -> None:
     question = parse_question("latest orders", TODAY, everything=True)
     assert [word.text for word in question.words] == ["latest", "orders"]
-    assert not question.newest
+    assert question.order is None
 
 
 def test_a_word_is_looked_for_in_texts_of_other_languages_too() -> None:

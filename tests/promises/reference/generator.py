@@ -32,6 +32,7 @@ WORDS = (
     "gamma", "café in Lyon", "Ünï-códe", "holiday photographs", "delta delta delta", "bank",
     "lorem " * 40 + "alpha",
 )  # fmt: skip
+_LONG = WORDS[-1]
 EXACT = (Decimal("0.100000000000000006"), Decimal("0.100000000000000007"))
 """Decimals that no float is; both stand next to 0.1."""
 NAMES = ("Ada Byron", "Grace", "Alan", "Bank")
@@ -184,6 +185,8 @@ def plan(number: int, seed: str) -> Plan:
             goes = (place, name) in shown_now and chance.random() < 0.25
             (shown_now.discard if goes else shown_now.add)((place, name))
             lines[name] = None if goes else _seen(made, name)
+        if chance.random() < 0.3:
+            _repeat(made, lines)
         emitted = START - chance.randint(0, 400) * 86_400 * instant.SECOND
         made.steps.append((step, place, lines, emitted))
     return made
@@ -200,6 +203,17 @@ def _seen(made: Plan, name: str) -> Data:
         elif made.chance.random() < 0.9:
             data[field_name] = value(made.chance, field_name, _KINDS.get(field_name, "text"))
     return data
+
+
+def _repeat(made: Plan, lines: dict[str, Data | None]) -> None:
+    """Let all records of a batch say what one of them says, at some length."""
+    some = [data for data in lines.values() if data is not None]
+    texts = [field_name for data in some[:1] for field_name in data if data[field_name] in WORDS]
+    if texts:
+        said = {**some[0], made.chance.choice(texts): _LONG}
+        own = {"id", "at"} if made.chance.random() < 0.8 else {"id", "at", "size", "amount"}
+        for data in some:
+            data.update({name: value for name, value in said.items() if name not in own})
 
 
 class Side:

@@ -18,6 +18,10 @@ _STRANGE = (
     "7",
     "2026",
     "latest",
+    "oldest",
+    "first",
+    "last",
+    "last notes",
 )
 _DAYS = tuple(day[:10] for day in (*INSIDE, *OUTSIDE) if day is not None)
 _SPANS = (

@@ -13,7 +13,7 @@ QUERIES = (
     "alpha", "beta alpha", "when is the garden party", "invoice bank", "ada", "who did Ada meet",
     "gamma delta -beta", "+alpha beta", '"garden party"', "gard*", "alpah", "invoyce", "from:grace",
     "alpha after:2026-03-04", "photos in March", "bank on 5 March 2026", "cafe", "unicode",
-    "notes of alpha", "zebra", "delta OR gamma", "train before:2026-04-01", "lorem",
+    "notes of alpha", "first notes", "zebra", "delta OR gamma", "train before:2026-04-01", "lorem",
 )  # fmt: skip
 _VALUES = (
     "a",

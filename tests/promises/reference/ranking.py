@@ -4,11 +4,13 @@ What a question means (its words, stems, weights, days) follows from the questio
 tables. What matches and how well follows from the rows that are given, and from nothing else.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +19,7 @@ from tests.promises.reference.world import TEXT, Feed, Row
 
 from pdpp.evidence.analyse import Phrase, find, phrase_of
 from pdpp.evidence.language.asked_word import Word, word_in_any_language
+from pdpp.evidence.language.order_words import PLACE_WORDS, Order
 from pdpp.evidence.language.question import Question, parse_question
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
@@ -65,15 +68,18 @@ class Candidate:
     units: list[float] = field(default_factory=list)
     value: float = 0.0
     answers: bool = False
+    oldest_first: bool = False
 
     @property
     def terms(self) -> set[str]:
         return {term for impacts in self.impacts for term in impacts} | self.actors
 
     @property
-    def place(self) -> tuple[float, int, tuple[str, str, str]]:
+    def place(self) -> tuple[float, float, tuple[str, str, str]]:
         """Return where a hit stands: the best first, then the newest, then by handle."""
         handle = (self.feed.connection_id, self.feed.stream, self.row.id)
+        if self.oldest_first:
+            return -self.value, math.inf if self.time is None else self.time, handle
         return -self.value, -(self.time or 0), handle
 
 
@@ -92,7 +98,8 @@ def ranked(
     rows = [one for feed in feeds for one in _candidates(feed) if _in_days(one, question)]
     asked, question = question, question.read_as_words(_empty_moments(rows, question))
     repaired: dict[str, list[str]] = {}
-    units = [_meant(unit, rows, repaired) for unit in _units(question.words)]
+    asked_units = _without_places(_units(question.words), rows, question)
+    units = [_meant(unit, rows, repaired) for unit in asked_units]
     names, norm, of_names = [_is_name(unit, rows) for unit in units], 0.0, 0.0
     for unit, name in zip(units, names, strict=True):
         weight_of = max(word.weight for word in unit)
@@ -100,7 +107,7 @@ def ranked(
         norm += weight_of if not name and not unit[0].moment else 0.0
     norm = norm + NAME_NORM * of_names if norm else max(of_names, 5.0)
     listing = _asks_for_streams(question, units, rows)
-    scored = [] if listing and question.newest else units
+    scored = [] if listing and question.order is not None else units
     for unit, name in zip(units, names, strict=True):
         for one in rows if scored else ():
             _score(
@@ -131,12 +138,40 @@ def ranked(
     if not by_time and mode != "search":
         meant = _without_actors(question.untimed or question.text, scored, rows)
         allowed = _by_meaning(rows, allowed, by_words, meant, mode, meeting, demanding)
-    if by_time:
-        for one in allowed:
-            one.value = 0.0
+    for one in allowed:
+        one.value = 0.0 if by_time else one.value
+        one.oldest_first = question.order is Order.OLDEST and not by_time
     allowed.sort(key=lambda one: one.place)
+    if not by_time:
+        _put_repeats_back(allowed)
+        allowed.sort(key=lambda one: one.place)
     hits = [_hit(one, asked, repaired) for one in allowed]
     return {"hits": hits, "repaired": repaired, "months": dict(months)}
+
+
+def _put_repeats_back(hits: Sequence[Candidate]) -> None:
+    """Let a hit count half that has the score of one before it and says the same."""
+    seen = set()
+    for one in hits:
+        said = (id(one.feed), round(1_000_000 * one.value), _said(one))
+        if sum(len(text.encode(errors="replace")) for text in one.texts.values()) < 80:
+            continue
+        if said in seen:
+            one.value *= 0.5
+        seen.add(said)
+
+
+def _said(one: Candidate) -> str:
+    """Return the shown texts that are searched, the names of actors and the numbers of a row."""
+    roles = {name: s.get("x_pdpp_role") for name, s in one.feed.declared["properties"].items()}
+    data = one.row.data
+    names = [data.get(name) for name in sorted(data) if roles.get(name) == "actor"]
+    numbers = [
+        (name, str(value))
+        for name, value in sorted(data.items())
+        if isinstance(value, int | float | Decimal) and name not in one.feed.declared["primary_key"]
+    ]
+    return repr((one.texts, names, numbers))
 
 
 def _most_of_date(word: Word) -> float:
@@ -177,6 +212,20 @@ def _units(words: Sequence[Word]) -> list[list[Word]]:
     for at, word in enumerate(words):
         groups.setdefault(word.group or ("alone", at), []).append(word)
     return list(groups.values())
+
+
+def _without_places(
+    units: list[list[Word]], rows: Sequence[Candidate], question: Question
+) -> list[list[Word]]:
+    """Return the words without "first" and "last" where the next one names a stream."""
+    kept = []
+    for at, unit in enumerate(units):
+        word, after = unit[0], [word for next_one in units[at + 1 : at + 2] for word in next_one]
+        plain = len(unit) == 1 and not (word.prefix or word.required or word.moment)
+        place = plain and word.text in PLACE_WORDS and not question.everything
+        if not place or not any(_called(one.feed, after) for one in rows):
+            kept.append(unit)
+    return kept
 
 
 def _meant(
@@ -426,7 +475,7 @@ def _refined(
     """Let rows have a part of what their visible neighbours in a conversation say."""
     pairs: set[tuple[int, int, int]] = set()
     at_of = {id(one): at for at, one in enumerate(rows)}
-    if len(_units(question.words)) > 1:
+    if len(units) > 1:
         for one in hits:
             pairs |= _neighbours(at_of[id(one)], rows)
     own = [list(one.units) for one in rows]

@@ -15,7 +15,8 @@ from pdpp.evidence.analyse import Phrase, phrase_of
 from pdpp.evidence.language.asked_word import PREFIX_WEIGHT, Word, asked_words, word_in_any_language
 from pdpp.evidence.language.calendar_words import MONTHS
 from pdpp.evidence.language.clock import with_plain_clocks
-from pdpp.evidence.language.stop_words import ORDER_WORDS, STOP_WORDS
+from pdpp.evidence.language.order_words import ORDER_WORDS, Order, order_asked
+from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import RARE, weight
 from pdpp.evidence.language.terms import pieces
 from pdpp.evidence.language.when import Moment, Unit, day_named, moments
@@ -28,8 +29,11 @@ MAX_QUESTION_CHARS = 2_000
 MOST_WORDS = 64
 """Words that are ranked by; of a longer question the ones that tell most."""
 
-_NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)")
-"""Words that hold a question together, written so that they name something or somebody."""
+_NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)|(?<=[a-z,] )Will\b(?!['’])")
+"""Words that hold a question together, written so that they name something or somebody. A capital
+letter tells that only inside a sentence: "the mail from Will"."""
+_MOST = re.compile(r"\bmost\s+(?=recent\b)", re.IGNORECASE)
+"""What belongs to a word that asks for an order."""
 _QUOTES = '"“”„‟＂'
 _PART = re.compile(
     rf"(?P<sign>[+-])?(?:(?P<name>[a-zA-Z]+):)?"
@@ -69,8 +73,8 @@ class Question:
     untimed: str = ""
     answer: re.Pattern[str] | None = None
     everything: bool = False
-    newest: bool = False
-    """Whether a word of it asks for what is newest, as "latest" does; it is not looked for."""
+    order: Order | None = None
+    """What comes first of records with one score, as words such as "latest" and "first" ask."""
 
     def read_as_words(self, numbers: Container[int]) -> "Question":
         """Return the question with some time expressions, by number, as ordinary words."""
@@ -212,7 +216,7 @@ class _Parser:
             # Between two plain words of it a phrase or an operator may stand: then it stays.
             untimed = untimed.replace(plain[start:end], " ", 1)
         timed = any(not moment.loose for moment in named)
-        telling, newest = _telling_words(bare, timed=timed, everything=everything)
+        telling, order = _telling_words(bare, timed=timed, everything=everything)
         plain_words = asked_words([with_plain_clocks(plain)], telling, joined=True)
         asked = [*self._words, *self._grouped(plain_words), *_dated(plain, named)]
         words = _once(asked)
@@ -232,7 +236,7 @@ class _Parser:
             untimed=" ".join(untimed.split()),
             answer=_answer(plain),
             everything=everything,
-            newest=newest,
+            order=order,
         )
 
     def _grouped(self, words: Iterable[Word]) -> list[Word]:
@@ -246,17 +250,18 @@ def _once(asked: Iterable[_Asked]) -> tuple[_Asked, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def _telling_words(text: str, *, timed: bool, everything: bool) -> tuple[list[str], bool]:
-    """Return the words of a question that are ranked, and whether others ask for the newest.
+def _telling_words(text: str, *, timed: bool, everything: bool) -> tuple[list[str], Order | None]:
+    """Return the words of a question that are ranked, and the order that it asks for.
 
     Words that only hold it together are looked for where there are no others, unless a time is
     asked for: "what was in May?".
     """
     named = set() if text.isupper() else {name.lower() for name in _NAMED.findall(text)}
-    words = pieces(with_plain_clocks(text))
+    words = pieces(with_plain_clocks(text if everything else _MOST.sub("", text)))
     telling = [word for word in words if word not in STOP_WORDS or word in named]
     asked = telling if everything else [word for word in telling if word not in ORDER_WORDS]
-    return asked or telling or ([] if timed else words), len(asked) < len(telling)
+    order = None if everything else order_asked(telling)
+    return asked or telling or ([] if timed else words), order
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:

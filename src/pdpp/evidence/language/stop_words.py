@@ -17,14 +17,6 @@ _WORDS = """
 
 STOP_WORDS = frozenset(_WORDS.split())
 
-_ORDER_WORDS = """
-    latest newest recent neueste neuesten recents recente recentes derniere dernieres dernier
-    derniers ultimo ultimos ultima ultimas reciente recientes
-"""
-
-ORDER_WORDS = frozenset(_ORDER_WORDS.split())
-"""The folded words that ask for what is newest, and that texts seldom say of themselves."""
-
 _QUESTION_WORDS = """
     ar: متى اين ماذا كم كيف لماذا;
     de: wann wem wen wer wie wieviel wo woher wohin warum welche welchem welchen welcher welches;

@@ -16,7 +16,8 @@ from pdpp.evidence.language.tables import ENGLISH, common_words
 ANALYSER = 1
 """The version of the terms; an index of another version is made again."""
 
-_CLITIC = re.compile(r"(?<=\w)['’](?:s|m|re|ve|ll|d|t)\b", re.IGNORECASE)
+_CLITICS = ("s", "m", "re", "ve", "ll", "d", "t")
+_CLITIC = re.compile(rf"(?<=\w)['’](?:{'|'.join(_CLITICS)})\b", re.IGNORECASE)
 _PAIRED = re.compile(
     "[\u1100-\u11ff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff\u3400-\u9fff\uac00-\ud7ff"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -85,6 +86,18 @@ def _spaced(words: Sequence[str]) -> list[str]:
     if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
         return list(words)
     return ["".join(words[start:end]) for start, end in _joined(words)]
+
+
+def surely_indexed(words: Sequence[str]) -> list[str]:
+    """Return those words of a phrase that stand in the index wherever the phrase stands in a text.
+
+    What follows an apostrophe is dropped there, and letters of Thai are kept in runs.
+    """
+    return [
+        word
+        for at, word in enumerate(words)
+        if not (at and word in _CLITICS) and not _RUN.match(word)
+    ]
 
 
 def spaced_tokens(text: str) -> list[TextToken]:

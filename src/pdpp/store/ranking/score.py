@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pdpp.evidence.language.asked_word import Word
+from pdpp.evidence.language.order_words import PLACE_WORDS, Order
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.tables import common_words, frequencies, weight
 from pdpp.evidence.language.terms import terms_of
@@ -68,6 +69,8 @@ class Scores:
     repaired: dict[str, tuple[str, ...]] = field(default_factory=dict)
     names: tuple[UnitScore, ...] = ()
     """The units that name the actor of a visible row."""
+    oldest: bool = False
+    """Whether of rows with one score the oldest is asked for, and not the newest."""
     days: Floats | None = None
     """What each row gets for having happened when the question says."""
 
@@ -144,7 +147,7 @@ class Ranking:
     def scores(self) -> Scores:
         """Return the scores of rows, by words and actors."""
         index = self._index
-        asked = [self._meant(unit) for unit in units_of(self._question.words)]
+        asked = [self._meant(unit) for unit in self._looked_for()]
         groups = {group.terms for unit in asked for word in unit for group in groups_of(word)}
         groups |= {terms for unit in asked for terms in _other_names(unit)}
         postings = _postings(index, groups)
@@ -171,10 +174,27 @@ class Ranking:
                 most = DATE_HELD if unit.words[0].is_apart else DATE_WORD
                 unit.most = min(unit.most, most * norm)
         bonus.lists_streams = only_kinds and _may_list(self._question)
-        if bonus.lists_streams and self._question.newest:
+        if bonus.lists_streams and self._question.order is not None:
             # "My latest orders" asks for the orders, and not for texts that speak of orders.
             units, names = [], []
-        return Scores(index.size, units, norm, bonus, self._check, self._repaired, tuple(names))
+        oldest = self._question.order is Order.OLDEST
+        return Scores(
+            index.size, units, norm, bonus, self._check, self._repaired, tuple(names), oldest
+        )
+
+    def _looked_for(self) -> list[tuple[Word, ...]]:
+        """Return the units of the question without "first" or "last" before a stream's name."""
+        units = units_of(self._question.words)
+        if self._question.everything or self._question.order is None:
+            return units
+        return [
+            unit
+            for at, unit in enumerate(units)
+            if not (is_place(unit) and any(map(self._names_stream, units[at + 1 : at + 2])))
+        ]
+
+    def _names_stream(self, unit: Sequence[Word]) -> bool:
+        return any(self._index.called(term) for word in unit for term in word.same)
 
     def _meant(self, unit: tuple[Word, ...]) -> tuple[Word, ...]:
         """Return a unit whose prefixes are spelled out."""
@@ -350,6 +370,13 @@ def _may_list(question: Question) -> bool:
     """
     demanded = question.everything or any(word.required for word in question.words)
     return not demanded and not question.moments
+
+
+def is_place(unit: Sequence[Word]) -> bool:
+    """Tell whether a unit only asks for an order where a stream is named after it."""
+    word = unit[0]
+    plain = len(unit) == 1 and word.prefix is None and not word.required and not word.moment
+    return plain and word.text in PLACE_WORDS
 
 
 def units_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:

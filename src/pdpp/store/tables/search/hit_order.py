@@ -1,4 +1,4 @@
-"""The one order of hits: by score, then the newest first, then by handle."""
+"""The one order of hits: by score, then the newest or the oldest first, then by handle."""
 
 from collections.abc import Callable, Sequence
 from heapq import nsmallest
@@ -10,6 +10,7 @@ from pdpp.store.query import Hit, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.postings import Floats, Longs
+from pdpp.store.tables.search.entry import NO_TIME
 from pdpp.store.tables.search.visible import Visible
 
 HitsOf = Callable[[Visible, Longs, Sequence[int], Sequence[int]], list[Hit]]
@@ -17,6 +18,10 @@ HitsOf = Callable[[Visible, Longs, Sequence[int], Sequence[int]], list[Hit]]
 
 HandlesOf = Callable[[Visible, Longs], Sequence[tuple[str, str, str]]]
 """Returns the handles of some rows, by which equals are told apart."""
+
+
+_AFTER_ALL = -(1 << 62)
+"""Where a record without a time stands if the oldest come first: nobody knows how old it is."""
 
 
 class HitOrder:
@@ -29,11 +34,14 @@ class HitOrder:
         visible: Visible,
         matches: Matches,
         query: SearchQuery,
+        *,
+        oldest: bool = False,
     ) -> None:
         self._hits_of = hits_of
         self._handles_of = handles_of
         self._visible = visible
         self._query = query
+        self._oldest = oldest and not query.by_time
         first_page = query.after is None and not query.by_time
         self._rows, values = matches.best(query.limit + 1) if first_page else matches.every()
         scored = np.rint(values * SCALE).astype(np.int64)
@@ -52,7 +60,7 @@ class HitOrder:
             threshold = np.partition(scores, len(scores) - least)[len(scores) - least]
             kept = scores >= threshold
             rows, scores = rows[kept], scores[kept]
-        times = self._visible.times(rows)
+        times = precedence(self._visible, rows, oldest=self._oldest)
         order = np.lexsort((-times, -scores))
         rows, scores, times = rows[order], scores[order], times[order]
         if after is not None:
@@ -98,7 +106,17 @@ class HitOrder:
         return end
 
 
-def largest(rows: Longs, values: Floats, count: int, visible: Visible) -> Longs:
+def precedence(visible: Visible, rows: Longs, *, oldest: bool) -> Longs:
+    """Return the times of rows, of which the larger comes first: negative if the oldest does."""
+    if not oldest:
+        return visible.times(rows)
+    times = visible.moments(rows)
+    return np.where(times == NO_TIME, _AFTER_ALL, -times)
+
+
+def largest(
+    rows: Longs, values: Floats, count: int, visible: Visible, *, oldest: bool = False
+) -> Longs:
     """Return the rows of the largest values, equals by time; a tie at the end is kept whole."""
     if len(rows) <= count:
         return rows
@@ -107,7 +125,7 @@ def largest(rows: Longs, values: Floats, count: int, visible: Visible) -> Longs:
     above, level = rows[scored > threshold], rows[scored == threshold]
     room = count - len(above)
     if len(level) > room:
-        times = visible.times(level)
+        times = precedence(visible, level, oldest=oldest)
         latest = np.partition(times, len(times) - room)[len(times) - room]
         level = level[times >= latest]
         level = level if len(level) <= count else level[:0]

@@ -14,7 +14,7 @@ import numpy as np
 from pdpp.evidence.analyse import phrase_of
 from pdpp.evidence.language.asked_word import Word, word_in_any_language
 from pdpp.evidence.language.question import Question
-from pdpp.evidence.language.terms import without_words
+from pdpp.evidence.language.terms import surely_indexed, without_words
 from pdpp.store.query import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.leaders import least
 from pdpp.store.ranking.matches import Matches
@@ -49,6 +49,7 @@ from pdpp.store.tables.search.conditions import (
 from pdpp.store.tables.search.conversations import neighbours_of
 from pdpp.store.tables.search.hit_months import hit_months
 from pdpp.store.tables.search.hit_order import HitOrder, largest
+from pdpp.store.tables.search.hit_repeats import HitRepeats
 from pdpp.store.tables.search.nearness import RERANKED, SCANNED_TOO, Nearness, shown_rows
 from pdpp.store.tables.search.question_days import day_bonus, narrowed, rows_within
 from pdpp.store.tables.search.record_data import RecordsRead
@@ -84,6 +85,8 @@ class Searcher:
         self._neighbours: list[Neighbour] = []
         self._refined: Longs = _NO_ROWS
         """The rows whose neighbours are known: meaning asks for those of mostly the same rows."""
+        self._fit_others: Callable[[], None] = _nothing
+        """Fits those of the best rows that could not come up to the page."""
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
@@ -117,13 +120,28 @@ class Searcher:
             self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
-        hits, more = HitOrder(self._hits, self._handles, visible, matches, query).page()
+        if matches.count and not query.by_time:
+            self._put_repeats_back(visible, query, scores, matches)
+        order = HitOrder(self._hits, self._handles, visible, matches, query, oldest=scores.oldest)
+        hits, more = order.page()
         count = matches.count
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
             suggested = self._suggested(visible, question)
         times = _told_times(question, empty)
         return HitPage(hits, more, count, suggested, dict(scores.repaired), months, times)
+
+    def _put_repeats_back(
+        self, visible: Visible, query: SearchQuery, scores: Scores, matches: Matches
+    ) -> None:
+        """Let hits that repeat others count less, if there are any on the page or before it."""
+        repeats = HitRepeats(self._records, self._handles, visible, oldest=scores.oldest)
+        if query.after is None and not repeats.are_among_first(matches, query.limit + 1):
+            return
+        if query.meaning is None:
+            # What comes up to the page instead of repeats may not have been fitted.
+            self._fit_others()
+        repeats.put_back(matches)
 
     def _matches(
         self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
@@ -163,18 +181,19 @@ class Searcher:
         vector = b"" if query.meaning is None else query.meaning(bare or text)
         nearness = Nearness(self._db, visible, vector)
         if not query.by_meaning:
-            best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
+            largest_of = partial(largest, visible=visible, oldest=scores.oldest)
+            best = np.sort(largest_of(*matches.best(RERANKED), RERANKED))
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
                 near = nearness.of_few(self._cache.vectors, self._state_of)
                 seen = _unhidden(visible, np.flatnonzero(near > 0))
                 seen = self._meeting(visible, seen)
-                best = np.union1d(best, largest(seen, near[seen], RERANKED, visible))
+                best = np.union1d(best, largest_of(seen, near[seen], RERANKED))
             values = scores.at(best)
             known = matches.holds(best)
             values[known] = matches.at(best[known])
             own = nearness.gains(best)
             values += own
-            chosen = largest(best, values, BEST, visible)
+            chosen = largest_of(best, values, BEST)
             rows = set(chosen.tolist())
             pairs = [pair for pair in self._neighbours if pair.row in rows]
             unknown = np.setdiff1d(chosen, self._refined)
@@ -207,8 +226,8 @@ class Searcher:
                 unit.mark_own(holding)
                 allowed &= holding
         for phrase in question.phrases:
-            *head, last = phrase.words
-            for piece in head if phrase.prefix else (*head, last):
+            whole = phrase.words[:-1] if phrase.prefix else phrase.words
+            for piece in surely_indexed(whole):
                 allowed &= rows_holding(visible, [word_in_any_language(piece)])
         for names in question.actors:
             for piece in names:
@@ -229,7 +248,8 @@ class Searcher:
     ) -> None:
         """Score the best rows with their neighbours and by their kind, until so many are sure."""
         scored, values = matches.best(BEST, most_set_aside(scores))
-        best = largest(scored, counted(scores, scored, values), BEST, visible)
+        largest_of = partial(largest, visible=visible, oldest=scores.oldest)
+        best = largest_of(scored, counted(scores, scored, values), BEST)
         near: list[Neighbour] = []
         if len(scores.units) > 1:
             near = self._neighbours = neighbours_of(self._db, visible, self._records, best)
@@ -241,18 +261,27 @@ class Searcher:
             candidates = np.sort(best)
             values = values[np.searchsorted(scored, candidates)]
         self._check()
-        chosen = largest(candidates, values, BEST, visible)
+        chosen = largest_of(candidates, values, BEST)
         places = np.searchsorted(candidates, chosen)
         places = places[np.argsort(-values[places], kind="stable")]
         # The texts of rows that cannot come up to the page any more are not read.
         talking = {row for pair in near for row in (pair.row, pair.other)}
+        fit_at = partial(self._fit, visible, question, candidates, values, talking)
+        others = places
         for start in range(0, len(places), wanted):
             best_left = float(values[places[start]]) + most_gained(question)
             if start and best_left < least(values[places[:start]], wanted):
                 break
-            some = places[start : start + wanted]
-            self._fit(visible, question, candidates, values, some, talking)
+            others = places[start + wanted :]
+            fit_at(places[start : start + wanted])
         matches.put(candidates, values)
+
+        def fit_others() -> None:
+            fit_at(others)
+            matches.put(candidates, values)
+
+        if len(others):
+            self._fit_others = fit_others
 
     def _spread(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
@@ -285,8 +314,8 @@ class Searcher:
         question: Question,
         rows: Longs,
         values: Floats,
-        places: Longs,
         talking: Container[int],
+        places: Longs,
     ) -> None:
         """Give the rows at some places what the kinds of their texts add or take."""
         found = rows[places].tolist()
@@ -362,6 +391,10 @@ class Searcher:
             position = SearchPosition(score, time, (connection_id, stream, id))
             hits.append(Hit(self._whole[feed], position, partial(projector.record, record_row)))
         return hits
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _in_any_language(word: Word) -> Word:
