@@ -270,6 +270,7 @@ def test_a_word_that_only_asks_is_not_looked_for_where_nothing_tells_the_languag
         ("älteste Rechnung", ["rechnung"], Order.OLDEST),
         ("+latest orders", ["latest", "orders"], None),
         ("orders", ["orders"], None),
+        ("Amazon Prime orders", ["amazon", "prime", "orders"], None),
     ],
 )
 def test_a_word_that_asks_for_an_order_is_not_looked_for(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from tests.promises.reference.embedder import nearness
@@ -632,8 +632,10 @@ def _hit(
     written = {word for text in one.texts.values() for word in pieces(text)}
     matched: list[str] = []
     missing: list[str] = []
-    for word in question.words:
+    for word, next_word in zip_longest(question.words, question.words[1:]):
         terms = {*word.own, *repaired.get(word.text, ())}
+        is_place = word.text in PLACE_WORDS and next_word is not None
+        naming = [word, next_word] if is_place else [word]
         ways = [map(part_terms, term.split()) for term in terms if " " in term]
         if (
             any(all(held.intersection(part) for part in way) for way in ways)
@@ -642,7 +644,7 @@ def _hit(
             or (word.prefix is not None and _begins(word.prefix, one, held))
         ):
             matched.append(word.text)
-        elif not word.moment and " " not in word.text and not _called(one.feed, [word]):
+        elif not word.moment and " " not in word.text and not _called(one.feed, naming):
             # A record of a named day or stream need not spell it out, and a date is told by its
             # words.
             missing.append(word.text)

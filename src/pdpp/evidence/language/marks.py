@@ -4,12 +4,13 @@
 the first matches that a passage is chosen from.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find
+from pdpp.evidence.language.order_words import PLACE_WORDS
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
 from pdpp.evidence.language.terms import language_of, pieces, spaced_tokens
@@ -85,7 +86,7 @@ class Marker:
         self._plain: dict[bool, _PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
         self._asked = question.words
-        self._naming: dict[frozenset[str], frozenset[str]] = {}
+        self._naming: dict[frozenset[str], set[str]] = {}
         self._unchecked = 0
 
     def _take_apart(self, word: int, parts: Sequence[str], holders: dict[str, list[int]]) -> None:
@@ -213,12 +214,20 @@ class Marker:
             known = self._split[indexes] = matched, missing
         return known
 
-    def naming(self, names: frozenset[str]) -> frozenset[str]:
-        """Return the asked words that name a stream, which is called by some terms."""
+    def naming(self, names: frozenset[str]) -> Set[str]:
+        """Return the asked words that name a stream, which is called by some terms.
+
+        "First" before such a word asks for an order and is one of them.
+        """
         known = self._naming.get(names)
         if known is None:
-            naming = (self._meant_by.get(name, ()) for name in names)
-            known = self._naming[names] = frozenset(chain.from_iterable(naming))
+            naming = set(chain.from_iterable(self._meant_by.get(name, ()) for name in names))
+            places = [
+                word.text
+                for word, next_word in pairwise(self._asked)
+                if word.text in PLACE_WORDS and next_word.text in naming
+            ]
+            known = self._naming[names] = naming.union(places)
         return known
 
     @cached_property

@@ -25,7 +25,7 @@ _OLDEST = """
 _LAST = "last letzte letzten letzter letztes"
 _FIRST = """
     first erste ersten erster erstes premier premiere premieres premiers primer primera primeras
-    primero primeros prima prime primi primo
+    primero primeros prima primi primo
 """
 
 
