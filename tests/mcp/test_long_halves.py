@@ -112,3 +112,9 @@ def test_a_short_page_ends_with_the_way_on(host: Host) -> None:
     found = host.good("query_records", {"stream": "notes", "limit": 3})
     assert NOTE not in found.text + json_text(found.structured)
     assert [call.tool for call in text_calls(found.text.split("\n")[-1])] == ["query_records"]
+    assert [*found.structured] == ["data", "next"]
+
+
+def test_a_short_search_shows_its_hits_before_the_way_on(host: Host) -> None:
+    found = host.good("search", {"query": "kiln"})
+    assert [*found.structured] == ["data", "results", "content_ladder", "next"]

@@ -1,6 +1,6 @@
 """The structured half: compact JSON with the exact text, made from the same view as the text.
 
-What leads on and what is short comes before what is long: hosts cut the end of a long answer off.
+Where an answer is long, what leads on and what is short comes first: hosts cut its end off.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,6 +28,9 @@ from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.reading.blob import blob_route
 from pdpp.mcp.reading.choices import ConnectionChoice
 
+_LONG_MEMBERS = ("content_ladder", "results", "data", "window")
+"""Members that hold what was asked for; of a long answer a host may show a part of them."""
+
 
 def _calls(calls: Iterable[NextCall | None]) -> JsonObject:
     listed = [call.as_json() for call in calls if call is not None]
@@ -40,8 +43,10 @@ def noted(document: JsonObject, less: Less) -> JsonObject:
 
 
 def with_note(document: JsonObject, less: Less) -> JsonObject:
-    """Return a long answer that says first how to ask for less."""
-    return {"note": if_cut(less), **document}
+    """Return a long answer that says first how to ask for less, then what is short of it."""
+    last = {name: document[name] for name in _LONG_MEMBERS if name in document}
+    first = {name: value for name, value in document.items() if name not in last}
+    return {"note": if_cut(less), **first, **last}
 
 
 def search_structured(view: SearchView) -> JsonObject:
@@ -51,11 +56,11 @@ def search_structured(view: SearchView) -> JsonObject:
         ladder["notes"] = list(view.notes)
     ladder["records"] = [drawn.rung for drawn in view.hits]
     return {
-        **_calls([view.next]),
-        **_flag(view.page.hidden_characters),
-        "content_ladder": ladder,
-        "results": [drawn.result for drawn in view.hits],
         "data": view.page.envelope.as_json(),
+        "results": [drawn.result for drawn in view.hits],
+        "content_ladder": ladder,
+        **_flag(view.page.hidden_characters),
+        **_calls([view.next]),
     }
 
 
@@ -120,7 +125,7 @@ def page_structured(view: PageView) -> JsonObject:
     members: JsonObject = {"notes": list(view.notes)} if view.notes else {}
     members["data"] = [record_structured(record) for record in view.records]
     page = envelope.with_members(members)
-    return {**_calls([view.next, view.resume]), "data": page.as_json()}
+    return {"data": page.as_json(), **_calls([view.next, view.resume])}
 
 
 def record_structured(record: RecordView) -> object:
@@ -181,7 +186,7 @@ def binary_json(binary: Binary) -> JsonObject:
 
 def window_structured(view: WindowView) -> JsonObject:
     """Return a piece of a field, or the facts about binary content, and how to go on."""
-    body: JsonObject = {"id": view.id, "field_path": view.field_path, **_calls(view.calls)}
+    body: JsonObject = {"id": view.id, "field_path": view.field_path}
     if view.source is not None:
         body["source"] = view.source.as_json()
     if view.binary is not None:
@@ -191,13 +196,13 @@ def window_structured(view: WindowView) -> JsonObject:
         if view.digest is not None:
             body["digest"] = view.digest
         body["window"] = view.window.as_json()
-    return noted(body, Less.CHARS)
+    return noted({**body, **_calls(view.calls)}, Less.CHARS)
 
 
 def schema_structured(view: SchemaView) -> JsonObject:
     """Return the server's schema document."""
     document = view.schema.document.with_members(_unavailable(view.unavailable))
-    shaped = {**_calls(view.calls), "data": document.last("connectors").as_json()}
+    shaped = {"data": document.last("connectors").as_json(), **_calls(view.calls)}
     return noted(shaped, Less.CONNECTION)
 
 
@@ -205,7 +210,7 @@ def aggregate_structured(view: AggregateView) -> JsonObject:
     """Return the server's aggregation."""
     notes = {"notes": list(view.notes)} if view.notes else {}
     document = view.aggregation.envelope().with_members(notes)
-    shaped = {**_calls(view.calls), "data": document.last("groups").as_json()}
+    shaped = {"data": document.last("groups").as_json(), **_calls(view.calls)}
     return noted(shaped, Less.ROWS)
 
 
