@@ -67,6 +67,8 @@ def test_a_file_with_spoilt_bytes_is_told_and_harms_nothing(tmp_path: Path, name
 
 @pytest.mark.parametrize("name", ["chatgpt", "claude_ai", "slack", "telegram"])
 def test_a_document_of_another_shape_is_told_and_harms_nothing(tmp_path: Path, name: str) -> None:
+    exports()  # What they need is imported before examples are made, also if this test runs alone.
+
     @settings(max_examples=dose(40))
     @given(edits)
     def read(changes: list[Edit]) -> None:

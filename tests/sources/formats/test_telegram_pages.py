@@ -28,9 +28,10 @@ from tests.sources.kit import (
     read,
     told,
 )
+from tests.yardstick import computing_at_most
 
 from pdpp.sources.formats.telegram import duplicates
-from pdpp.sources.formats.telegram.duplicates import account_beginnings
+from pdpp.sources.formats.telegram.duplicates import account_beginnings, mark_of
 from pdpp.sources.formats.telegram.source import Telegram
 from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import Recognition
@@ -574,3 +575,16 @@ def test_the_beginnings_of_chats_are_found_wherever_the_pieces_of_a_file_end(
     for size in (700, 1_024, 4_097):
         monkeypatch.setattr(duplicates, "_CHUNK", size)
         assert list(account_beginnings(file, 3)) == whole
+
+
+def test_the_beginning_of_a_chat_with_odd_messages_is_told() -> None:
+    odd = [{"date_unixtime": [[]]}, {"type": "service", "action": []}, {"type": {}, "date": {}}]
+    assert [mark_of(message) for message in odd] == ["?", "", "?"]
+
+
+def test_chats_inside_each_other_are_not_read_again_and_again(tmp_path: Path) -> None:
+    inside = '{"id": 1, "messages": [{"a": 1}, ' * 6_000
+    path = put(tmp_path, {"result.json": f'{{"chats": {{"list": [{inside}'})
+    [file] = open_tree(path / "result.json").entries
+    with computing_at_most(10):
+        assert len(list(account_beginnings(file, 3))) > 1

@@ -28,6 +28,10 @@ _LONGEST_CHAT_HEAD = 256
 _CHUNK = 1 << 20
 _FIRST_BYTES = 1 << 18
 """So much of a chat is looked at for its first messages."""
+_PIECE = 1 << 12
+_MOST_LOOKED_AT = 1 << 22
+"""So many bytes of chats are looked at, beside as many as the document has: whoever makes one with
+thousands of chats inside each other would else have it read again for each."""
 _CALLS = frozenset({"phone_call", "conference_call"})
 
 
@@ -144,24 +148,35 @@ def account_beginnings(
     that the import of a large account does.
     """
     window, fresh = b"", b"-"
+    left = _MOST_LOOKED_AT
     with suppress(DamagedFile), entry.open() as stream:
         while fresh:
             fresh = stream.read(_CHUNK)
             window += fresh
+            left += len(fresh)
             # A chat near the end is looked at when enough of what follows it is there.
             end = len(window) - _FIRST_BYTES if fresh else len(window)
             at = 0
-            while found := _CHAT.search(window, at, max(end, 0)):
+            while left > 0 and (found := _CHAT.search(window, at, max(end, 0))):
                 at = found.end()
-                said = window[at - 1 : at + _FIRST_BYTES]
+                said = _Pieces(window[at - 1 : at + _FIRST_BYTES])
                 yield int(found[1]), list(islice(_marks(said), number))
+                left -= said.tell()
             window = window[max(at, end - _LONGEST_CHAT_HEAD, 0) :]
 
 
-def _marks(said: bytes) -> Iterator[tuple[int, str]]:
+class _Pieces(BytesIO):
+    """Bytes that are read in small pieces, so that the place tells how many were looked at."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next piece."""
+        return super().read(_PIECE if size is None or size < 0 else min(size, _PIECE))
+
+
+def _marks(said: BytesIO) -> Iterator[tuple[int, str]]:
     """Yield the messages that an array begins with, as ``head_marks`` gives those of a page."""
     with suppress(DamagedFile):
-        for element in elements(BytesIO(said), "item"):
+        for element in elements(said, "item"):
             value = None if isinstance(element, Skipped) else element.value
             if isinstance(value, dict) and isinstance(value.get("id"), int) and mark_of(value):
                 yield value["id"], mark_of(value)
@@ -174,11 +189,11 @@ def mark_of(message: Mapping[str, Any]) -> str:
     """
     if message.get("type") == "unsupported":
         return ""
-    if message.get("type") == "service" and message.get("action") not in _CALLS:
+    if message.get("type") == "service" and str(message.get("action")) not in _CALLS:
         return ""
     try:
         if message.get("date_unixtime"):
             return time_mark(datetime.fromtimestamp(int(message["date_unixtime"]), UTC))
         return time_mark(datetime.fromisoformat(str(message.get("date"))))
-    except (ValueError, OverflowError, OSError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return "?"
