@@ -46,6 +46,8 @@ class HitOrder:
         self._rows, values = matches.best(query.limit + 1) if first_page else matches.every()
         scored = np.rint(values * SCALE).astype(np.int64)
         self._scores: Longs = np.zeros_like(scored) if query.by_time else scored
+        self.looked_at: tuple[Longs, list[int]] = (self._rows[:0], [])
+        """The rows of the page that was made last, and of the hit after it, with their scores."""
 
     def page(self) -> tuple[tuple[Hit, ...], bool]:
         """Return the hits of a page, and whether more follow."""
@@ -71,7 +73,8 @@ class HitOrder:
         if end > wanted:
             first = self._first(rows, scores, times)
             rows, scores, times = rows[first], scores[first], times[first]
-        hits = self._hits_of(self._visible, rows, scores.tolist(), times.tolist())
+        self.looked_at = rows, scores.tolist()
+        hits = self._hits_of(self._visible, *self.looked_at, times.tolist())
         hits.sort(key=lambda hit: _sort_key(hit.position))
         if after is not None:
             hits = [hit for hit in hits if _sort_key(hit.position) > _sort_key(after)]

@@ -6,16 +6,15 @@ if they are in one stream, have one score, and are equal in all that the reach s
 searched texts, their actors and their numbers.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
-from pdpp.store.ranking.postings import Floats, Longs
+from pdpp.store.ranking.postings import Longs
 from pdpp.store.ranking.refine import BEST
 from pdpp.store.scope import Reach
 from pdpp.store.tables.search.hit_order import HandlesOf, largest, precedence
@@ -44,37 +43,49 @@ class HitRepeats:
         self._handles_of = handles_of
         self._visible = visible
         self._oldest = oldest
-        self._largest = partial(largest, visible=visible, oldest=oldest)
 
-    def are_among_first(self, matches: Matches, count: int) -> bool:
-        """Tell whether some of the first hits may be repeats; then all have to be looked at."""
-        rows, values = matches.best(count)
-        first = self._largest(rows, values, count)
-        return len(first) < min(count, len(rows)) or len(self._among(rows, values, first)) > 0
+    def are_among(self, rows: Longs, scores: Sequence[int]) -> bool:
+        """Tell whether some hits, given with their scores, are repeats of others of them."""
+        return bool(self._among(rows, scores))
 
     def put_back(self, matches: Matches) -> None:
         """Let the repeats among the best hits count half."""
         rows, values = matches.best(BEST)
-        repeats = self._among(rows, values, self._largest(rows, values, BEST))
+        best = largest(rows, values, BEST, self._visible, oldest=self._oldest)
+        scored = np.rint(values[np.searchsorted(rows, best)] * SCALE).astype(np.int64)
+        repeats = np.array(self._among(best, scored.tolist()), dtype=np.int64)
         matches.put(repeats, REPEATED_PART * values[np.searchsorted(rows, repeats)])
 
-    def _among(self, rows: Longs, values: Floats, some: Longs) -> Longs:
-        """Return which of some rows repeat others of them."""
-        scored = np.rint(values[np.searchsorted(rows, some)] * SCALE).astype(np.int64).tolist()
-        how_many = Counter(scored)
-        every = zip(some.tolist(), scored, strict=True)
-        tied = {row: score for row, score in every if how_many[score] > 1}
-        if not tied:
-            return np.zeros(0, dtype=np.int64)
-        alike: dict[object, list[int]] = defaultdict(list)
-        numbers = self._visible.numbers(np.array(list(tied), dtype=np.int64)).tolist()
+    def _among(self, rows: Longs, scores: Sequence[int]) -> list[int]:
+        """Return which of some rows repeat others of them, in order."""
+        repeats = [
+            row
+            for alike in self._tied(rows, scores)
+            for texts in self._grouped(alike, _texts)
+            for same in self._grouped(texts, _said)
+            for row in self._others(same)
+        ]
+        return sorted(repeats)
+
+    def _tied(self, rows: Longs, scores: Sequence[int]) -> Iterator[list[int]]:
+        """Yield the rows of one stream and one score, where there are several."""
+        tied: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for row, score in zip(rows.tolist(), scores, strict=True):
+            tied[score, self._visible.part_of(row).reach.feed.id].append(row)
+        return (alike for alike in tied.values() if len(alike) > 1)
+
+    def _grouped(
+        self, rows: Sequence[int], key_of: Callable[[RecordData, Reach], object]
+    ) -> Iterator[list[int]]:
+        """Yield those of some rows that have a key in common; None is no key."""
+        numbers = self._visible.numbers(np.array(rows, dtype=np.int64)).tolist()
         records = self._read.of(numbers)
-        for (row, score), number in zip(tied.items(), numbers, strict=True):
-            reach = self._visible.part_of(row).reach
-            if number in records and (said := _said(records[number], reach)):
-                alike[reach.feed.id, score, said].append(row)
-        repeats = [row for same in alike.values() if len(same) > 1 for row in self._others(same)]
-        return np.array(sorted(repeats), dtype=np.int64)
+        same: dict[object, list[int]] = defaultdict(list)
+        for row, number in zip(rows, numbers, strict=True):
+            if number in records:
+                reach = self._visible.part_of(row).reach
+                same[key_of(records[number], reach)].append(row)
+        return (rows for key, rows in same.items() if key is not None and len(rows) > 1)
 
     def _others(self, same: Sequence[int]) -> list[int]:
         """Return all rows of one score but the one that comes first."""
@@ -88,17 +99,23 @@ class HitRepeats:
         return [row for row in same if row != first]
 
 
-def _said(record: RecordData, reach: Reach) -> object | None:
-    """Return what a reach shows of what a record says, None where that is little.
+def _texts(record: RecordData, reach: Reach) -> object:
+    """Return the texts that a reach searches.
 
     Of a long text it is the form in the row, which ends in its digest, so that it is not read.
     """
-    texts = [(name, record.row.get(name)) for name in reach.searched_fields()]
-    held = tuple((name, text) for name, text in texts if isinstance(text, str))
-    if sum(len(text.encode(errors="replace")) for _, text in held) < _LEAST_BYTES:
+    texts = (record.row.get(name) for name in reach.searched_fields())
+    return tuple(text if isinstance(text, str) else None for text in texts)
+
+
+def _said(record: RecordData, reach: Reach) -> object | None:
+    """Return what a reach shows of a record beside its texts, None where these are short."""
+    texts = (record.row.get(name) for name in reach.searched_fields())
+    size = sum(len(text.encode(errors="replace")) for text in texts if isinstance(text, str))
+    if size < _LEAST_BYTES:
         return None
     names = repr([record.row.get(name) for name in reach.actor_fields()])
-    return held, names, tuple(sorted(_numbers(record, reach)))
+    return names, tuple(sorted(_numbers(record, reach)))
 
 
 def _numbers(record: RecordData, reach: Reach) -> list[tuple[str, str]]:

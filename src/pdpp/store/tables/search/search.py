@@ -120,10 +120,7 @@ class Searcher:
             self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
-        if matches.count and not query.by_time:
-            self._put_repeats_back(visible, query, scores, matches)
-        order = HitOrder(self._hits, self._handles, visible, matches, query, oldest=scores.oldest)
-        hits, more = order.page()
+        hits, more = self._page(visible, query, scores, matches)
         count = matches.count
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
@@ -131,17 +128,27 @@ class Searcher:
         times = _told_times(question, empty)
         return HitPage(hits, more, count, suggested, dict(scores.repaired), months, times)
 
-    def _put_repeats_back(
+    def _page(
         self, visible: Visible, query: SearchQuery, scores: Scores, matches: Matches
-    ) -> None:
-        """Let hits that repeat others count less, if there are any on the page or before it."""
+    ) -> tuple[tuple[Hit, ...], bool]:
+        """Return the hits of a page, those that repeat others behind them, and whether more follow.
+
+        A first page mostly has no repeats, and then no others are looked for.
+        """
+        order = partial(HitOrder, self._hits, self._handles, visible, oldest=scores.oldest)
+        if not matches.count or query.by_time:
+            return order(matches, query).page()
         repeats = HitRepeats(self._records, self._handles, visible, oldest=scores.oldest)
-        if query.after is None and not repeats.are_among_first(matches, query.limit + 1):
-            return
+        if query.after is None:
+            first = order(matches, query)
+            page = first.page()
+            if not repeats.are_among(*first.looked_at):
+                return page
         if query.meaning is None:
             # What comes up to the page instead of repeats may not have been fitted.
             self._fit_others()
         repeats.put_back(matches)
+        return order(matches, query).page()
 
     def _matches(
         self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
