@@ -578,7 +578,11 @@ def test_the_beginnings_of_chats_are_found_wherever_the_pieces_of_a_file_end(
 
 
 def test_the_beginning_of_a_chat_with_odd_messages_is_told() -> None:
-    odd = [{"date_unixtime": [[]]}, {"type": "service", "action": []}, {"type": {}, "date": {}}]
+    odd: list[dict[str, Any]] = [
+        {"date_unixtime": [[]]},
+        {"type": "service", "action": []},
+        {"type": {}, "date": {}},
+    ]
     assert [mark_of(message) for message in odd] == ["?", "", "?"]
 
 
