@@ -65,6 +65,11 @@ class SqliteCopy:
         self._name = name
         self.columns = _columns(connection)
 
+    def check_tables(self, tables: Set[str]) -> None:
+        """Refuse a database that lost a table since it was recognised by them."""
+        if not self.columns.keys() >= tables:
+            raise DamagedFile("its tables are not there any more")
+
     def rows(self, sql: str, *values: object) -> Iterator[sqlite3.Row]:
         """Yield the rows of a query; damage is told as ``DamagedFile``."""
         try:

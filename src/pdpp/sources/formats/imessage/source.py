@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
-from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.formats.imessage.propertylist import app_text, edited_text, has_unsent_parts
 from pdpp.sources.formats.imessage.typedstream import archived_text
 from pdpp.sources.formats.phone_backup import backup_folders, backup_name, backup_of
@@ -99,13 +99,7 @@ class _Chat:
     people: str
     service: str
     group: bool
-    count: int = 0
-    times: list[str] = field(default_factory=list)
-
-    def see(self, sent: str) -> None:
-        """Take in the time of one message."""
-        self.count += 1
-        self.times = [min([sent, *self.times]), max([sent, *self.times])]
+    span: ChatSpan = field(default_factory=ChatSpan)
 
     def item(self) -> Item:
         """Return the record of the chat."""
@@ -115,17 +109,14 @@ class _Chat:
             "participants": self.people or None,
             "service": self.service or None,
             "group": self.group,
-            "message_count": self.count,
-            "started_at": self.times[0],
-            "updated_at": self.times[-1],
+            **self.span.members(),
         }
         return Item("chats", self.key, present(data))
 
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     with open_database(tree, entry) as database:
-        if not database.columns.keys() >= _TABLES:
-            raise DamagedFile("its tables are not there any more")
+        database.check_tables(_TABLES)
         yield from _Reader(tree, entry, database).read()
 
 
@@ -177,7 +168,9 @@ class _Reader:
             yield from account(self._message(row, where), where, "message")
         for talk in self._chats.values():
             yield (
-                talk.item() if talk.count else Skipped("a chat without messages", self._entry.name)
+                talk.item()
+                if talk.span.count
+                else Skipped("a chat without messages", self._entry.name)
             )
 
     def _message(self, row: sqlite3.Row, where: str) -> Iterator[Finding]:
@@ -198,7 +191,7 @@ class _Reader:
         key = safe_key(guid)
         chat = self._chats.get(row["chat_id"])
         if chat is not None:
-            chat.see(sent)
+            chat.span.see(sent)
         replied = row["thread_originator_guid"]
         data = {
             "id": key,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from mimetypes import guess_type
 
-from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.formats.phone_backup import backup_folders, backup_name
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, SeenKeys, safe_key
@@ -41,29 +41,16 @@ class _Chat:
     address: str
     name: str
     kind: object
-    times: list[str] = field(default_factory=list)
-    count: int = 0
+    span: ChatSpan = field(default_factory=ChatSpan)
 
     @property
     def key(self) -> RecordKey:
         """Return the name of the chat in records."""
         return safe_key(self.address)
 
-    def see(self, sent: str) -> None:
-        """Take in the time of one message."""
-        self.count += 1
-        self.times = [min([sent, *self.times]), max([sent, *self.times])]
-
     def item(self) -> Item:
         """Return the record of the chat."""
-        data = {
-            "id": self.key,
-            "name": self.name,
-            "message_count": self.count,
-            "started_at": self.times[0],
-            "updated_at": self.times[-1],
-        }
-        return Item("chats", self.key, data)
+        return Item("chats", self.key, {"id": self.key, "name": self.name, **self.span.members()})
 
 
 def folders_of_files(tree: Tree, databases: Iterable[str]) -> list[str]:
@@ -76,8 +63,7 @@ def folders_of_files(tree: Tree, databases: Iterable[str]) -> list[str]:
 def read_database(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     """Yield every message of a database, then the chats that have one."""
     with open_database(tree, entry) as database:
-        if not database.columns.keys() >= TABLES:
-            raise DamagedFile("its tables are not there any more")
+        database.check_tables(TABLES)
         yield from _Reader(tree, entry, database).read()
 
 
@@ -143,7 +129,9 @@ class _Reader:
             yield from account(self._message(row, where), where, "message")
         for chat in self._chats.values():
             yield (
-                chat.item() if chat.count else Skipped("a chat without messages", self._entry.name)
+                chat.item()
+                if chat.span.count
+                else Skipped("a chat without messages", self._entry.name)
             )
 
     def _message(self, row: sqlite3.Row, where: str) -> Iterator[Finding]:
@@ -156,7 +144,7 @@ class _Reader:
         elif (text := _text(row, kind)) is None:
             yield Unknown(f"a message of the kind {kind}", where)
         else:
-            chat.see(sent)
+            chat.span.see(sent)
             key = self._key(chat, row)
             data = {
                 "id": key,
