@@ -1,10 +1,10 @@
-import atexit
 import gc
 import os
 import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Programs that tests start take an interrupt even where a shell in the background ignores it.
     """
     _keep_files_in_memory()
-    _keep_state_apart()
+    _keep_state_apart(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     send_what_tells(config)
@@ -60,11 +60,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Record(config.rootpath / RECORD))
 
 
-def _keep_state_apart() -> None:
-    """Let what the program remembers of stores stay out of the home of whoever runs the tests."""
+def _keep_state_apart(config: pytest.Config) -> None:
+    """Let what the program remembers of stores stay out of the home of whoever runs the tests.
+
+    The folder goes with the run: a mutant's process ends without what is asked for at its exit.
+    """
     folder = tempfile.mkdtemp(prefix="pdpp-state-")
     os.environ["XDG_STATE_HOME"] = folder
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 @pytest.hookimpl(tryfirst=True)
