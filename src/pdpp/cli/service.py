@@ -89,7 +89,7 @@ def _run(command: tuple[str, ...]) -> None:
 @common
 def status(data: Path, as_json: bool) -> None:
     """Show whether the service is installed and whether the server answers."""
-    from pdpp.cli.overview import overview
+    from pdpp.cli.overview import answer_line, overview
 
     unit, seen = make_service(data), overview(data)
     document = {
@@ -101,8 +101,11 @@ def status(data: Path, as_json: bool) -> None:
     installed = (
         f"Installed: {unit.path}" if document["installed"] else "The service is not installed."
     )
-    answers = f"{'The' if seen.running else 'No'} server answers on {seen.address}."
-    show(document, [installed, answers, f"More: {shlex.join(unit.status)}"], as_json=as_json)
+    show(
+        document,
+        [installed, answer_line(seen), f"More: {shlex.join(unit.status)}"],
+        as_json=as_json,
+    )
     if not seen.running:
         click.get_current_context().exit(1)
 
