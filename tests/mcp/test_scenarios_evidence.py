@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from bench.demo_records import LETTER, TRANSCRIPT_KEY
 from tests.mcp.client import Client, Estate, Failure, Result
 from tests.mcp.closure import uri_of
 from tests.mcp.post import DIARY, FIRST, SECOND, SMALL
@@ -12,8 +13,6 @@ from tests.mcp.recorder import reads
 from tests.mcp.sight import SIGHTS, Agent, see, text_calls
 from tests.serving import grant
 
-from pdpp.demo.awkward import TRANSCRIPT_KEY
-from pdpp.demo.story import LETTER
 from pdpp.evidence.handle import WindowHandle, parse_handle, record_uri, window_uri
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"

@@ -2,11 +2,11 @@ from typing import Any
 
 import httpx
 import pytest
+from bench.demo_records import AWKWARD
 from tests.resource.library import HOME_BOOKS, WORK_BOOKS
 from tests.serving import World, all_rows, pages, refused
 
 from pdpp.authz.selection import Selection
-from pdpp.demo import AWKWARD
 
 BOOKS = "/v1/streams/books/records"
 HELD = [("home", dict(row)) for row in HOME_BOOKS] + [("work", dict(row)) for row in WORK_BOOKS]

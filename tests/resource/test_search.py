@@ -6,10 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
+from bench.demo_records import AWKWARD
 from tests.resource.library import HOME_BOOKS, LIBRARY, book
 from tests.serving import World, all_rows, living, planted_store, refused
 
-from pdpp.demo import AWKWARD, INVOICE_STORY
+from pdpp.demo import INVOICE_STORY
 from pdpp.evidence.text import digest, json_text
 from pdpp.model import instant
 from pdpp.model.grant import Interval
