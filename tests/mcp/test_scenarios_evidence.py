@@ -69,6 +69,7 @@ def test_whatever_is_cut_leads_on_inside_the_same_record(agent: Agent) -> None:
 def test_a_continuation_stays_inside_the_grant(demo: Estate, client: Client) -> None:
     shown = client.good("fetch", {"id": TRANSCRIPT})
     [onward] = [call for call in see(shown, "content").calls if call.tool == "read_record_field"]
+    assert (onward.arguments["id"], onward.arguments["field_path"]) == (TRANSCRIPT, "body")
     narrow = grant(demo.store, connections=("cin_notes",), fields=("id", "title"))
     refused = demo.client(client.kind, narrow).call(onward.tool, onward.arguments)
     assert refused.code == "field_not_granted"
@@ -202,6 +203,8 @@ def test_evidence_holds_the_words_around_the_match(client: Client, demo: Estate)
     for preview in previews:
         bare = preview.replace("<mark>", "").replace("</mark>", "")
         assert preview.count("<mark>") == preview.count("</mark>") >= 1
+        marked = re.findall("<mark>(.*?)</mark>", preview)
+        assert all(word.casefold().startswith("lighthouse") for word in marked)
         assert len("lighthouse") + 40 < len(bare) <= MOST_PREVIEW_CHARS
         assert f'"{in_text(preview)}"' in found.text
 
@@ -246,6 +249,7 @@ def test_records_are_shown_by_their_id_and_never_by_address(agent: Agent) -> Non
     document = agent.call("fetch", {"id": LETTER_ID})
     for seen in (hits, page, document):
         assert not RAW_URI.search(seen.visible)
+        assert seen.ids
         assert all(re.match(r"[^/]+/[^/:]+:", id) for id in seen.ids)
     read = hits.shown("read_record_field", holding=f'{LETTER_ID}"')
     assert read.arguments["id"] == LETTER_ID
