@@ -124,6 +124,7 @@ def test_without_hits_it_is_told_what_to_try(words: httpx.Client) -> None:
     assert meta["try"] == {
         "words": ["harbour"],
         "streams_searched": ["authors", "books", "reviews", "shelves"],
+        "stream_count": 4,
         "schema": "/v1/schema",
     }
     assert meta["count"] == {"kind": "exact", "value": 0}
