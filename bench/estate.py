@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 
 from bench.declaration import moment, source, stream, text
+from bench.demo_records import TRANSCRIPT_KEY
 from pdpp import demo
 from pdpp.authz.selection import Selection, make_grant, resolve
 from pdpp.cli.seeding import seed
-from pdpp.demo.awkward import TRANSCRIPT_KEY
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings

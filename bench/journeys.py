@@ -5,11 +5,10 @@ from functools import partial
 from typing import Any
 
 from bench.agent import HALVES, LEGACY, MODERN, Agent, Call, Seen
+from bench.demo_records import DIARY_KEY, LEDGER, TRANSCRIPT_KEY
 from bench.estate import TRANSCRIPT_ID, UNIQUE, long_line
 from bench.report import Row
 from pdpp import demo
-from pdpp.demo.awkward import DIARY_KEY, TRANSCRIPT_KEY
-from pdpp.demo.story import LEDGER
 from pdpp.evidence.handle import blob_uri
 
 _AROUND = 250

@@ -51,6 +51,14 @@ def test_the_pause_has_an_end(clock: SetClock) -> None:
     assert TOTAL.pause(10_000) == TOTAL.longest < ADDRESS.longest
 
 
+def test_a_long_pause_is_said_in_minutes(clock: SetClock) -> None:
+    throttle = Throttle(clock)
+    guess(throttle, clock, ADDRESS.free + 10)
+    with pytest.raises(RateLimitExceeded, match=r"try again in 15 minutes\.") as refused:
+        throttle.take(HERE)
+    assert refused.value.headers["Retry-After"] == "900"
+
+
 def test_another_address_is_not_held_up(clock: SetClock) -> None:
     throttle = Throttle(clock)
     for _ in range(ADDRESS.free):

@@ -141,7 +141,7 @@ def test_a_busy_port_is_one_clear_line(diary: Path) -> None:
         told = pdpp("serve", "--port", port, data=diary).failed()
     assert told == (
         f"cannot listen on 127.0.0.1 port {port}: address already in use; "
-        "choose another with --port"
+        "choose another with --port 8000, or with make run PORT=8000"
     )
 
 

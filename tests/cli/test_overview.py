@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import pdpp_here
+from tests.cli.shell import Served, pdpp_here
 from tests.engine import program_environment
 
 from pdpp.cli import program
@@ -45,6 +45,29 @@ def test_it_is_shown_in_a_terminal_and_help_elsewhere(
     shown = pdpp_here()
     assert (shown.code, shown.err) == (0, "")
     assert f"0 records of 1 account in {diary}" in shown.out
+
+
+@pytest.mark.embedded("about data in folders")
+def test_a_server_of_another_folder_is_not_taken_for_ones_own(
+    demo_server: Served, diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PDPP_PORT", demo_server.url.rpartition(":")[2])
+    own = "\n".join(overview_lines(overview(demo_server.data)))
+    assert f"The server answers on {demo_server.url}." in own
+    for folder in (diary, tmp_path / "empty"):
+        seen = overview(folder)
+        told = "\n".join(overview_lines(seen))
+        assert f"The server that answers on {demo_server.url} serves other data." in told
+        assert f"pdpp connect {demo_server.url}" not in told
+    status = pdpp_here("service", "status", data=diary)
+    assert status.code == 1
+    assert "serves other data" in status.out
+
+
+def test_where_another_server_has_the_port_the_next_step_names_another() -> None:
+    told = lines(taken=True, records=1, accounts=1)
+    assert "pdpp serve --port 8000" in told
+    assert "pdpp connect" not in told
 
 
 @pytest.mark.parametrize(

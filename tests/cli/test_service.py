@@ -108,6 +108,24 @@ def test_a_system_that_refuses_is_quoted(machine: Path, tmp_path: Path) -> None:
     assert "exit code 1: Failed to connect to bus" in told
 
 
+@linux
+@pytest.mark.usefixtures("machine")
+def test_a_service_that_cannot_be_started_leaves_what_there_was(tmp_path: Path) -> None:
+    script = tmp_path / "bin" / "systemctl"
+    works = script.read_text()
+    fails = '#!/bin/sh\n[ "$2" = daemon-reload ]\n'
+    script.write_text(fails)
+    pdpp_here("service", "install", data=tmp_path / "data").failed()
+    shown = pdpp_here("service", "status", data=tmp_path / "data")
+    assert "The service is not installed." in shown.out
+    script.write_text(works)
+    assert pdpp_here("service", "install", data=tmp_path / "data").code == 0
+    script.write_text(fails)
+    pdpp_here("service", "install", data=tmp_path / "other").failed()
+    [unit] = (tmp_path / ".config/systemd/user").iterdir()
+    assert f"--data {tmp_path / 'data'}" in unit.read_text()
+
+
 def test_setup_is_answered_by_a_script(machine: Path, tmp_path: Path) -> None:
     data, secret = tmp_path / "my data", tmp_path / "secret"
     secret.write_text("a long enough passphrase\n")

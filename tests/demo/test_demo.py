@@ -10,10 +10,10 @@ from unicodedata import category, normalize
 import jsonschema_rs
 import orjson
 import pytest
+from bench.demo_records import AWKWARD, AWKWARD_FILE, LEDGER, LETTER
 
 from pdpp import demo
 from pdpp.demo.files import FOLDER
-from pdpp.demo.story import LEDGER, LETTER
 from pdpp.model import instant
 from pdpp.model.declaration import Cardinality, Declaration, Kind, Role, Stream
 from pdpp.model.validation import parse_declaration
@@ -78,7 +78,7 @@ def _refs(records: Records, declarations: dict[str, Declaration]) -> Iterator[di
 
 
 def _long_text(records: Records, name: str) -> str:
-    body = records[demo.AWKWARD[name]]["body"]
+    body = records[AWKWARD[name]]["body"]
     assert isinstance(body, str)
     return body
 
@@ -347,16 +347,16 @@ def test_the_letter_and_its_files_say_what_the_story_says(
 
 
 def test_every_awkward_place_exists_and_is_explained(records: Records) -> None:
-    entries = orjson.loads((FOLDER / "awkward.json").read_bytes())
+    entries = orjson.loads(AWKWARD_FILE.read_bytes())
     assert all(entry["hard"] for entry in entries.values())
-    assert set(entries) == set(demo.AWKWARD)
-    assert all(place in records for place in demo.AWKWARD.values())
+    assert set(entries) == set(AWKWARD)
+    assert all(place in records for place in AWKWARD.values())
 
 
 def test_the_data_files_show_every_character_that_a_reader_cannot_see() -> None:
     """Otherwise an editor could drop or reorder them, and nobody would notice."""
     hidden = {"Cc", "Cf", "Zl", "Zp", "Mn"}
-    for path in FOLDER.rglob("*.json*"):
+    for path in (*FOLDER.rglob("*.json*"), AWKWARD_FILE):
         text = path.read_bytes().decode()
         assert not {c for c in text if c != "\n" and category(c) in hidden}, path
 
@@ -406,7 +406,7 @@ def test_two_documents_are_longer_than_two_hundred_thousand_characters(records: 
     ],
 )
 def test_awkward_text_is_as_awkward_as_it_claims(records: Records, name: str, pattern: str) -> None:
-    record = records[demo.AWKWARD[name]]
+    record = records[AWKWARD[name]]
     assert re.search(pattern, str(record.get("body", record.get("text"))))
 
 
@@ -417,12 +417,12 @@ def test_combining_marks_are_kept_apart(records: Records) -> None:
 
 
 def test_escaping_doubles_the_quoted_text(records: Records) -> None:
-    text = records[demo.AWKWARD["quotes_and_backslashes"]]["text"]
+    text = records[AWKWARD["quotes_and_backslashes"]]["text"]
     assert len(orjson.dumps(text)) > 1.8 * len(text)
 
 
 def test_null_and_missing_fields_are_told_apart(records: Records) -> None:
-    null, missing = (records[demo.AWKWARD[name]] for name in ("null_fields", "missing_fields"))
+    null, missing = (records[AWKWARD[name]] for name in ("null_fields", "missing_fields"))
     assert null["link"] is None
     assert null["labels"] is None
     assert not {"link", "labels", "size_bytes"} & set(missing)
@@ -433,7 +433,7 @@ def test_null_and_missing_fields_are_told_apart(records: Records) -> None:
     [("key_with_colon", ":.*:"), ("key_with_spaces", " .* "), ("key_with_unicode", "🎶")],
 )
 def test_awkward_keys_are_as_awkward_as_they_claim(name: str, pattern: str) -> None:
-    assert re.search(pattern, demo.AWKWARD[name][2])
+    assert re.search(pattern, AWKWARD[name][2])
 
 
 def test_appointments_carry_the_offsets_of_two_places(records: Records) -> None:

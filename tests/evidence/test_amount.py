@@ -1,6 +1,6 @@
 import pytest
 
-from pdpp.evidence.amount import counted, size_in_words, time_in_words
+from pdpp.evidence.amount import counted, size_in_words, time_in_words, wait_in_words
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,20 @@ def test_a_size_is_written_in_the_largest_unit_that_it_fills(count: int, words: 
 )
 def test_a_time_is_written_in_the_largest_unit_that_it_fills(seconds: float, words: str) -> None:
     assert time_in_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "1 second"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (61, "2 minutes"),
+        (512, "9 minutes"),
+        (899, "15 minutes"),
+        (900, "15 minutes"),
+        (3_601, "2 hours"),
+    ],
+)
+def test_a_wait_is_never_said_to_be_shorter_than_it_is(seconds: float, words: str) -> None:
+    assert wait_in_words(seconds) == words

@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections import Counter
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -173,3 +174,29 @@ def test_a_public_class_name_is_unique() -> None:
     shared = {name: where for name, where in classes.items() if len(where) > 1}
     assert {name: where for name, where in shared.items() if name not in SAME_CONCEPT} == {}
     assert shared.keys() >= SAME_CONCEPT
+
+
+def defined_by(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement at the top of a module gives to something of its own."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [] if statement.decorator_list else [statement.name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+    return []
+
+
+def test_the_program_holds_nothing_that_only_tests_use() -> None:
+    written = {path: path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
+    texts = [*written.values(), *(path.read_text("utf-8") for path in SOURCE.rglob("*.html"))]
+    times = Counter(word for text in texts for word in re.findall(r"\w+", text))
+    unused = [
+        (path.relative_to(SOURCE).as_posix(), name)
+        for path, text in written.items()
+        for statement in ast.parse(text).body
+        for name in defined_by(statement)
+        if times[name] == 1 and not name.startswith("__")
+    ]
+    assert unused == []

@@ -7,6 +7,7 @@ each kind of result to what it shows, and from there once more.
 from typing import Any
 
 import pytest
+from bench.demo_records import AWKWARD, TRANSCRIPT_KEY
 from tests.engine import revoke_grant
 from tests.mcp.client import Client, Estate, Result
 from tests.mcp.closure import REFUSALS, Closure, legacy, uri_of
@@ -15,7 +16,6 @@ from tests.mcp.sight import SIGHTS, see
 from tests.serving import grant, put
 
 from pdpp.authz.selection import Selection
-from pdpp.demo.awkward import AWKWARD, TRANSCRIPT_KEY
 from pdpp.evidence.handle import Handle, parse_handle, record_uri
 
 Step = tuple[str, dict[str, Any]]

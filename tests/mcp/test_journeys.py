@@ -8,14 +8,13 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+from bench.demo_records import DIARY_KEY, LEDGER, LETTER, TRANSCRIPT_KEY
 from tests.mcp.client import HOSTED, Client, Estate
 from tests.mcp.closure import uri_of
 from tests.mcp.post import FIRST, LEAFLET, SCAN, SCAN_BYTES, SECOND, letter
 from tests.mcp.sight import SIGHTS, Agent, Seen, follow_all, read_to_the_end
 from tests.serving import World, all_rows, put
 
-from pdpp.demo.awkward import DIARY_KEY, TRANSCRIPT_KEY
-from pdpp.demo.story import LEDGER, LETTER
 from pdpp.evidence.handle import WindowHandle, parse_handle, window_uri
 
 TRANSCRIPT = f"cin_notes/documents:{TRANSCRIPT_KEY}"

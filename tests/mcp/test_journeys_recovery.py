@@ -48,6 +48,23 @@ def test_an_unknown_field_of_a_record_is_recovered_from(agent: Agent) -> None:
     assert "channel_id" not in scoped.visible
 
 
+def test_a_field_that_one_of_several_accounts_lacks_is_recovered_from(agent: Agent) -> None:
+    asked = {"stream": "messages", "metric": "count", "group_by": "from"}
+    refusal = agent.call("aggregate", asked)
+    assert "unknown_field" in refusal.visible
+    assert "Give connection_id to ask one that has it: cin_home, cin_work." in refusal.visible
+    assert "Nora Winter" in agent.call("aggregate", {**asked, "connection_id": "cin_home"}).visible
+
+
+def test_a_unit_in_the_place_of_a_time_field_is_recovered_from(agent: Agent) -> None:
+    asked = {"stream": "transactions", "metric": "count", "group_by_time": "month"}
+    refusal = agent.call("aggregate", asked)
+    assert "granularity=month" in refusal.visible
+    assert "group_by_time for: booked_on." in refusal.visible
+    mended = {**asked, "group_by_time": "booked_on", "granularity": "month"}
+    assert "2026-03" in agent.call("aggregate", mended).visible
+
+
 def test_an_unknown_stream_is_recovered_from(agent: Agent) -> None:
     refusal = agent.call("aggregate", {"stream": "payments", "metric": "count"})
     assert "grant_stream_not_allowed" in refusal.visible

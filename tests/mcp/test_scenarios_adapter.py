@@ -325,7 +325,9 @@ def test_an_ambiguity_names_a_revoked_child_apart(post: Estate) -> None:
     [missing] = error["unavailable_connections"]
     assert (missing["connection_id"], missing["code"]) == (SECOND, "grant_revoked")
     assert "grant_revoked" in found.text
-    for call in see(found, "content").calls:
+    calls = see(found, "content").calls
+    assert calls
+    for call in calls:
         assert call.arguments["connection_id"] in offered
 
 

@@ -4,12 +4,11 @@ import json
 from hashlib import sha256
 
 import pytest
+from bench.demo_records import AWKWARD
 from tests.mcp.client import Client, Estate
 from tests.mcp.post import FIRST, LEAFLET, SCAN, SCAN_BYTES
 from tests.mcp.sight import SIGHTS, Agent, see, text_calls
 from tests.serving import grant
-
-from pdpp.demo.awkward import AWKWARD
 
 
 @pytest.mark.scenario("S006", 1, 3)

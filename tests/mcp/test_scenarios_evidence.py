@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from bench.demo_records import LETTER, TRANSCRIPT_KEY
 from tests.mcp.client import Client, Estate, Failure, Result
 from tests.mcp.closure import uri_of
 from tests.mcp.post import DIARY, FIRST, SECOND, SMALL
@@ -12,8 +13,6 @@ from tests.mcp.recorder import reads
 from tests.mcp.sight import SIGHTS, Agent, see, text_calls
 from tests.serving import grant
 
-from pdpp.demo.awkward import TRANSCRIPT_KEY
-from pdpp.demo.story import LETTER
 from pdpp.evidence.handle import WindowHandle, parse_handle, record_uri, window_uri
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"
@@ -70,6 +69,7 @@ def test_whatever_is_cut_leads_on_inside_the_same_record(agent: Agent) -> None:
 def test_a_continuation_stays_inside_the_grant(demo: Estate, client: Client) -> None:
     shown = client.good("fetch", {"id": TRANSCRIPT})
     [onward] = [call for call in see(shown, "content").calls if call.tool == "read_record_field"]
+    assert (onward.arguments["id"], onward.arguments["field_path"]) == (TRANSCRIPT, "body")
     narrow = grant(demo.store, connections=("cin_notes",), fields=("id", "title"))
     refused = demo.client(client.kind, narrow).call(onward.tool, onward.arguments)
     assert refused.code == "field_not_granted"
@@ -203,6 +203,8 @@ def test_evidence_holds_the_words_around_the_match(client: Client, demo: Estate)
     for preview in previews:
         bare = preview.replace("<mark>", "").replace("</mark>", "")
         assert preview.count("<mark>") == preview.count("</mark>") >= 1
+        marked = re.findall("<mark>(.*?)</mark>", preview)
+        assert all(word.casefold().startswith("lighthouse") for word in marked)
         assert len("lighthouse") + 40 < len(bare) <= MOST_PREVIEW_CHARS
         assert f'"{in_text(preview)}"' in found.text
 
@@ -247,6 +249,7 @@ def test_records_are_shown_by_their_id_and_never_by_address(agent: Agent) -> Non
     document = agent.call("fetch", {"id": LETTER_ID})
     for seen in (hits, page, document):
         assert not RAW_URI.search(seen.visible)
+        assert seen.ids
         assert all(re.match(r"[^/]+/[^/:]+:", id) for id in seen.ids)
     read = hits.shown("read_record_field", holding=f'{LETTER_ID}"')
     assert read.arguments["id"] == LETTER_ID

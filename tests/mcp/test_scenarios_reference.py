@@ -179,7 +179,9 @@ def test_evidence_is_the_bare_match_only_where_the_field_holds_no_more(host: Hos
     whole = host.good("search", {"query": "Dinner at the ferry"})
     assert whole.structured["results"][0]["evidence"] == "<mark>Dinner at the ferry</mark>"
     assert '   "<mark>Dinner at the ferry</mark>"\n' in whole.text
-    for hit in host.good("search", {"query": "heron", "limit": 13}).structured["results"]:
+    hits = host.good("search", {"query": "heron", "limit": 13}).structured["results"]
+    assert len(hits) == 13
+    for hit in hits:
         bare = hit["evidence"].replace("<mark>", "").replace("</mark>", "")
         assert len("heron") < len(bare) <= len("heron") + 80
 

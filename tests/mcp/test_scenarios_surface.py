@@ -222,6 +222,7 @@ def test_a_limit_is_over_all_sources_and_each_hit_names_its_own(client: Client) 
     assert len(results) == 4
     assert found.structured["data"]["has_more"] is True
     assert len({hit["connection_id"] for hit in results}) > 1
+    assert any("<mark>" in hit.get("evidence", "") for hit in results)
     for hit in results:
         assert hit["id"] == f"{hit['connection_id']}/{hit['stream']}:{hit['record_id']}"
         assert hit["connector_key"]

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from bench.demo_records import TRANSCRIPT_KEY
 from tests.mcp.client import (
     Client,
     Estate,
@@ -14,7 +15,6 @@ from tests.mcp.post import FIRST
 from tests.mcp.sight import Agent, see
 from tests.serving import grant
 
-from pdpp.demo.awkward import TRANSCRIPT_KEY
 from pdpp.evidence.fence import visible
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"

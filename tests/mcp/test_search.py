@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.mcp.client import Client, Estate
 
 from pdpp.evidence.text import json_text
 from pdpp.mcp.reading.reader import GrantReader
@@ -85,3 +86,16 @@ def test_the_length_of_a_page_does_not_depend_on_earlier_ones() -> None:
     assert asyncio.run(search(reading, {"query": "a"})) == found_on(Shelf(1, tells=10))
     shelf.hits = Shelf(200, tells=10).hits
     assert asyncio.run(search(reading, {"query": "a"})) == long
+
+
+def test_a_search_that_finds_nothing_says_how_many_streams_it_searched(
+    client: Client, demo: Estate
+) -> None:
+    http = demo.world.server.client(client.token)
+    told = http.get("/v1/search", params={"q": "zyzzyva"}).json()["meta"]["try"]
+    assert told["stream_count"] == len(told["streams_searched"]) > 12
+    found = client.good("search", {"query": "zyzzyva"})
+    [line] = [line for line in found.text.split("\n") if "streams searched: " in line]
+    named, _, more = line.partition("streams searched: ")[2].partition(" and ")
+    assert named.split(", ") == told["streams_searched"][:12]
+    assert more == f"{told['stream_count'] - 12} more"

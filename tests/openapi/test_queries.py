@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote_from_bytes
 
 import pytest
+from bench.demo_records import AWKWARD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.serving import DEADLINE, World, grant, living, owner, seeded_store
@@ -24,7 +25,7 @@ STREAMS = {
 }
 FIELDS = sorted({name for names in STREAMS.values() for name in names})
 RELATIONS = ["thread", "attachments", "messages", "message", "channel", "notebook", "items"]
-KEYS = [key for _, _, key in demo.AWKWARD.values()]
+KEYS = [key for _, _, key in AWKWARD.values()]
 BLOBS = [blob.blob_id for blob in demo.blobs()]
 
 awkward = st.one_of(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import requests
 import schemathesis
+from bench.demo_records import AWKWARD
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode, SerializationContext
@@ -32,7 +33,7 @@ CHECKS: list[Any] = [
     response_schema_conformance,
 ]
 STREAMS = sorted({stream["name"] for s in demo.sources() for stream in s.declaration["streams"]})
-KEYS = [key for _, _, key in demo.AWKWARD.values()]
+KEYS = [key for _, _, key in AWKWARD.values()]
 REAL = {
     "stream": st.sampled_from(STREAMS),
     "record_id": st.sampled_from(KEYS),

@@ -44,6 +44,17 @@ FAULTS = """() => {
     if (box.width && !away && (box.right > innerWidth + 1 || box.left < -1) && !held(node))
       faults.push("hangs over: " + name(node));
   }
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (!shown(text.parentElement) || text.parentElement.closest("option")) continue;
+    for (const word of text.data.matchAll(/(?<!\\S)\\p{L}{4,16}(?!\\S)/gu)) {
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (lines.size > 1) faults.push("a broken word: " + word[0]);
+    }
+  }
   const kinds = "a, button, input, select, textarea, summary";
   const floats = (node) =>
     node && (["sticky", "fixed"].includes(getComputedStyle(node).position)
@@ -61,7 +72,7 @@ FAULTS = """() => {
   for (const node of document.fonts) faults.push("a font that comes later: " + node.family);
   return faults;
 }"""
-"""What hangs over the edge of the screen, and which controls lie on top of each other."""
+"""What hangs over the edge of the screen, which words are broken, and which controls overlap."""
 
 _TRIES = 3
 """A minute that passes between two pictures changes a time on a page; no minute passes thrice."""
@@ -91,12 +102,20 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield made
 
 
+CONVERSATIONS = {
+    **MAIL,
+    "streams": [{"name": "threads", "time_range": {"since": "2026-01-01T00:00:00Z"}}],
+}
+"""A long name beside a long count."""
+
+
 def paths_of(house: House) -> tuple[str, ...]:
     """Return the pages that a house has for its owner."""
     every = "/", "/search", "/accounts", "/import", "/agents", "/activity", "/settings"
     jobs = [f"/import/{job.id}" for job in house.store.jobs.recent(1, "import")]
     accounts = [f"/accounts/{name}" for name in house.store.catalogue().connections][:1]
-    return *every, *jobs, *accounts, "/acounts", house.ask(MAIL), house.ask()
+    asked = house.ask(MAIL), house.ask(CONVERSATIONS), house.ask()
+    return *every, *jobs, *accounts, "/acounts", *asked
 
 
 RECORDS = {
@@ -169,8 +188,10 @@ def test_the_measures_notice_what_is_wrong(house: House, browser: Browser) -> No
         heading(owner.page, "Accounts")
         assert owner.page.evaluate(FAULTS) == []
         owner.page.add_style_tag(content="main li { width: 120vw; margin-top: -2em }")
+        owner.page.add_style_tag(content="h1 { width: 3em }")
         faults = " ".join(owner.page.evaluate(FAULTS))
         assert "hangs over" in faults
+        assert "a broken word: Accounts" in faults
         assert "overlap" in faults
         owner.page.evaluate(
             "document.body.prepend(Object.assign(document.createElement('div'), "

@@ -148,7 +148,7 @@ def test_guesses_are_slowed_down_with_the_time_to_wait(tmp_path: Path) -> None:
         sheet = reader.log_in()
         assert sheet.status == 429
         assert sheet.answer.headers["retry-after"] == "1"
-        assert "try again in 1 s" in sheet.text
+        assert "try again in 1 second." in sheet.text
         clock.advance(1)
         assert reader.log_in().location == "/login"
 

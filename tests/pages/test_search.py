@@ -152,6 +152,17 @@ def test_filters_are_chips_that_can_be_taken_away(owner: Reader) -> None:
     assert "kind=messages" in str(wider.answer.url)
 
 
+def test_a_kind_is_called_by_every_name_that_accounts_have_for_it(owner: Reader) -> None:
+    def kinds(query: str) -> dict[str | None, str]:
+        options = owner.get(f"/search?{query}").tree.css("select[name=kind] option")
+        return {option.attributes.get("value"): option.text() for option in options}
+
+    assert kinds("")["messages"] == kinds("q=invoice")["messages"] == "Chat messages, Letters"
+    assert kinds("account=cin_team")["messages"] == "Chat messages"
+    chips = owner.get("/search?account=cin_team&kind=messages").tree.css(".chips a")
+    assert [chip.text().split("×")[0].strip() for chip in chips][1] == "Chat messages"
+
+
 @pytest.mark.parametrize("query", ["account=nope", "kind=nope", "account=cin_bank&kind=messages"])
 def test_what_is_not_there_is_told(owner: Reader, query: str) -> None:
     page = owner.get(f"/search?{query}")

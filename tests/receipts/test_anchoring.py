@@ -118,8 +118,7 @@ def test_a_receipt_names_the_fields_that_a_question_used(
     def read(world: World) -> None:
         good(world.client(connections=("home",)).get(path, params=params))
 
-    for receipt in receipts_after(tmp_path, read):
-        assert receipt.asked == asked
+    assert [receipt.asked for receipt in receipts_after(tmp_path, read)] == [asked]
 
 
 def test_a_search_by_name_asks_about_those_who_act(tmp_path: Path) -> None:

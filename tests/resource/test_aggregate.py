@@ -176,6 +176,23 @@ def test_a_hidden_field_is_refused_like_one_that_does_not_exist(library: World) 
     refused(client.get(PATH, params=sums), 403, "field_not_granted")
 
 
+def test_a_hidden_field_named_as_a_unit_is_refused_like_one_that_does_not_exist(
+    tmp_path: Path,
+) -> None:
+    books = LIBRARY["streams"][0]
+    properties = {**books["schema"]["properties"], "month": {"type": "string"}}
+    told: list[str] = []
+    for schema in (books["schema"], {**books["schema"], "properties": properties}):
+        declared = {**LIBRARY, "streams": [{**books, "schema": schema}, *LIBRARY["streams"][1:]]}
+        folder = tmp_path / str(len(told))
+        with living(planted_store(folder, declared, {"one": "1"})) as world:
+            client = world.client(streams=("books",), fields=("id", "title", "added_at"))
+            asked = client.get(PATH, params={"group_by_time": "month"})
+            told.append(refused(asked, 400, "invalid_request")["message"])
+    assert told[0] == told[1]
+    assert told[0].endswith("granularity=month. books of one offers group_by_time for: added_at.")
+
+
 MOMENTS = {
     "spring": ["2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z", "2026-03-29T22:30:00Z"],
     "summer": ["2026-03-29T23:30:00Z"],

@@ -2,11 +2,11 @@ from typing import Any
 
 import httpx
 import pytest
+from bench.demo_records import AWKWARD
 from tests.resource.library import HOME_BOOKS, WORK_BOOKS
 from tests.serving import World, all_rows, pages, refused
 
 from pdpp.authz.selection import Selection
-from pdpp.demo import AWKWARD
 
 BOOKS = "/v1/streams/books/records"
 HELD = [("home", dict(row)) for row in HOME_BOOKS] + [("work", dict(row)) for row in WORK_BOOKS]
@@ -235,7 +235,9 @@ def test_one_record_is_narrowed_by_fields_or_view(reader: httpx.Client) -> None:
 
 
 def test_a_record_in_a_page_equals_the_record_alone(reader: httpx.Client) -> None:
-    for row in reader.get(BOOKS).json()["data"]:
+    rows = reader.get(BOOKS).json()["data"]
+    assert rows
+    for row in rows:
         params = {"connection_id": row["connection_id"]}
         assert reader.get(f"{BOOKS}/{row['id']}", params=params).json() == row
 

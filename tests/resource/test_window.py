@@ -5,12 +5,12 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from bench.demo_records import AWKWARD
 from tests.engine import damage_blob
 from tests.resource.library import COVER, HOME_BOOKS, LEAFLET, book, library_store
 from tests.serving import UNLIMITED, World, keep, living, refused
 
 from pdpp.authz.selection import Selection
-from pdpp.demo import AWKWARD
 from pdpp.evidence.text import digest
 
 BOOK = "/v1/streams/books/records/b1"

@@ -68,14 +68,20 @@ def private_host(vault: Vault) -> str:
     Browsers lead every such name to this machine, and keep its cookies apart from those of
     ``localhost`` and ``127.0.0.1``, which every port of the machine gets.
     """
+    known = known_private_host(vault)
+    if known is not None:
+        return known
+    with vault.transaction() as transaction:
+        if transaction.setting(_PRIVATE_NAME) is None:
+            name = f"pdpp-{secrets.token_hex(8)}"
+            transaction.keep_setting(_PRIVATE_NAME, name.encode())
+    return private_host(vault)
+
+
+def known_private_host(vault: VaultReader) -> str | None:
+    """Return the owner's own name for this server, None where no server has run yet."""
     kept = vault.setting(_PRIVATE_NAME)
-    if kept is None:
-        with vault.transaction() as transaction:
-            kept = transaction.setting(_PRIVATE_NAME)
-            if kept is None:
-                kept = f"pdpp-{secrets.token_hex(8)}".encode()
-                transaction.keep_setting(_PRIVATE_NAME, kept)
-    return f"{kept.decode()}.localhost"
+    return None if kept is None else f"{kept.decode()}.localhost"
 
 
 def has_passphrase(vault: VaultReader) -> bool:

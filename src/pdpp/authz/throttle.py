@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
+from pdpp.evidence.amount import wait_in_words
 from pdpp.model.errors import RateLimitExceeded
 from pdpp.model.instant import SECOND, Clock
 from pdpp.store.limits import GuessCount, GuessCounts
@@ -92,7 +93,7 @@ class Throttle:
             if wait:
                 seconds = -(-wait // SECOND)
                 raise RateLimitExceeded(
-                    f"Too many wrong tries; try again in {seconds} s.",
+                    f"Too many wrong tries; try again in {wait_in_words(seconds)}.",
                     headers={"Retry-After": str(seconds)},
                 )
             paces = (self._each_pace, self._total_pace)

@@ -5,12 +5,15 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pdpp.encryption.data_key import DataKey
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
 from pdpp.wire.http import HttpClient, HttpLimits, Unreachable
 
+_REFUSED_NAME = 400
+"""How a server answers to a name that is not its own."""
 _LOOK = HttpLimits(seconds=1.0, most_bytes=1 << 16)
 
 
@@ -27,6 +30,8 @@ class Overview(NamedTuple):
     has_passphrase: bool = False
     locked: bool = False
     """The store is encrypted, and nothing but a person gives its passphrase."""
+    taken: bool = False
+    """The server that answers at the address serves other data than this."""
 
 
 def address_of(data: Path | None) -> str:
@@ -67,7 +72,7 @@ def overview(data: Path | None = None) -> Overview:
     exists = has_store(data)
     seen = Overview(data, address, _answers(address), exists)
     if not exists:
-        return seen
+        return _beside_another(seen)
     try:
         key = store_key(data, asks=False)
     except StoreError:
@@ -82,16 +87,36 @@ def _answers(address: str) -> bool:
         return False
 
 
+def _beside_another(seen: Overview) -> Overview:
+    return seen._replace(running=False, taken=seen.running)
+
+
+def _checked(seen: Overview, private_host: str | None) -> Overview:
+    """Find out whether the server that answers knows the private name of this data."""
+    if private_host is None:
+        return _beside_another(seen)
+    host = f"{private_host}:{urlsplit(seen.address).port}"
+    try:
+        reply = HttpClient(_LOOK).request("GET", f"{seen.address}/login", {"Host": host})
+    except Unreachable:
+        return seen
+    return _beside_another(seen) if reply.status == _REFUSED_NAME else seen
+
+
 def _with_counts(seen: Overview, key: DataKey | None) -> Overview:
-    from pdpp.authz.owner import has_passphrase
+    from pdpp.authz.owner import has_passphrase, known_private_host
     from pdpp.model import instant
     from pdpp.model.grant import ACTIVE, status
     from pdpp.serving.data_folder import open_store
+    from pdpp.serving.database import database_of
     from pdpp.store.scope import owner_reaches
 
     now = instant.now()
     with open_store(seen.data, key=key) as store, store.reading():
         catalogue = store.catalogue()
+        # The owners of one database share its servers, which answer to other names.
+        if seen.running and database_of(seen.data) is None:
+            seen = _checked(seen, known_private_host(store.vault))
         return seen._replace(
             accounts=len(catalogue.connections),
             records=sum(store.counts(owner_reaches(catalogue)).values()),
@@ -110,12 +135,19 @@ def overview_lines(seen: Overview) -> Iterator[str]:
         records = counted(seen.records, "record")
         accounts, grants = counted(seen.accounts, "account"), counted(seen.grants, "grant")
         yield f"{records} of {accounts} in {seen.data}; {grants} for agents."
-    yield f"{'The' if seen.running else 'No'} server answers on {seen.address}."
+    yield answer_line(seen)
     yield ""
     yield "Next:"
     yield from _aligned(list(_next(seen)))
     yield ""
     yield "pdpp --help lists every command."
+
+
+def answer_line(seen: Overview) -> str:
+    """Return in words whether the server of this data answers."""
+    if seen.taken:
+        return f"The server that answers on {seen.address} serves other data."
+    return f"{'The' if seen.running else 'No'} server answers on {seen.address}."
 
 
 def next_after_import(data: Path) -> Iterator[str]:
@@ -145,13 +177,15 @@ def _next(seen: Overview) -> Iterator[tuple[str, str]]:
         return
     if not seen.records:
         yield "pdpp import FILE", "import an export that you downloaded"
-    if not seen.running:
+    if seen.taken:
+        yield "pdpp serve --port 8000", "start the server on another port"
+    elif not seen.running:
         yield "pdpp serve", "start the server, or: pdpp service install"
     if not seen.has_passphrase:
         yield "pdpp owner init", "choose your passphrase"
     if seen.records:
         yield with_folder("pdpp read search WORDS", seen.data), "search your own records"
-        if not seen.grants:
+        if not (seen.grants or seen.taken):
             yield f"pdpp connect {seen.address}", "let an agent on this machine ask for a grant"
         yield "pdpp mcp install CLIENT", "connect an agent"
         yield "pdpp receipts", "see what each agent read"

@@ -321,7 +321,7 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as problem:
         raise click.ClickException(
             f"cannot listen on {host} port {port}: {os.strerror(problem.errno or 0).lower()}; "
-            "choose another with --port"
+            "choose another with --port 8000, or with make run PORT=8000"
         ) from None
 
 

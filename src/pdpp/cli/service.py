@@ -59,12 +59,23 @@ def _show_plan(unit: ServiceFile, *, as_json: bool) -> None:
 
 
 def install_service(unit: ServiceFile) -> None:
-    """Write the file of a service and run the commands that start it."""
+    """Write the file of a service and run the commands that start it.
+
+    Where one of them fails there is no new file: it would pass for a service that is installed.
+    """
     make_folder(unit.path.parent)
     encoding = "utf-16" if unit.path.suffix == ".xml" else "utf-8"
+    before = unit.path.read_bytes() if unit.path.is_file() else None
     write_file(unit.path, unit.content.encode(encoding))
-    for command in unit.start:
-        _run(command)
+    try:
+        for command in unit.start:
+            _run(command)
+    except click.ClickException:
+        if before is None:
+            unit.path.unlink(missing_ok=True)
+        else:
+            write_file(unit.path, before)
+        raise
 
 
 def _run(command: tuple[str, ...]) -> None:
@@ -89,7 +100,7 @@ def _run(command: tuple[str, ...]) -> None:
 @common
 def status(data: Path, as_json: bool) -> None:
     """Show whether the service is installed and whether the server answers."""
-    from pdpp.cli.overview import overview
+    from pdpp.cli.overview import answer_line, overview
 
     unit, seen = make_service(data), overview(data)
     document = {
@@ -101,8 +112,11 @@ def status(data: Path, as_json: bool) -> None:
     installed = (
         f"Installed: {unit.path}" if document["installed"] else "The service is not installed."
     )
-    answers = f"{'The' if seen.running else 'No'} server answers on {seen.address}."
-    show(document, [installed, answers, f"More: {shlex.join(unit.status)}"], as_json=as_json)
+    show(
+        document,
+        [installed, answer_line(seen), f"More: {shlex.join(unit.status)}"],
+        as_json=as_json,
+    )
     if not seen.running:
         click.get_current_context().exit(1)
 

@@ -5,12 +5,10 @@ declaration, its connections and the order of its record files, and a file of JS
 each stream. ``blobs.jsonl`` holds the files and pictures that records point to.
 """
 
-from pdpp.demo.awkward import AWKWARD
 from pdpp.demo.files import DemoBatch, DemoBlob, DemoSource, batches, blobs, sources
 from pdpp.demo.story import INVOICE_STORY
 
 __all__ = [
-    "AWKWARD",
     "INVOICE_STORY",
     "DemoBatch",
     "DemoBlob",

@@ -2,8 +2,6 @@
 
 from types import MappingProxyType
 
-from pdpp.demo.files import FOLDER
-
 INVOICE = "invoice 4471"
 
 INVOICE_STORY = MappingProxyType(
@@ -14,6 +12,3 @@ INVOICE_STORY = MappingProxyType(
         "remark": ("cin_team", "messages", "C04:1773830520.000100"),
     }
 )
-
-LETTER = (FOLDER / "invoice-4471.txt").read_bytes().decode()
-LEDGER = (FOLDER / "invoice-4471.csv").read_bytes().decode()

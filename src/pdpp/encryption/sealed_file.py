@@ -16,6 +16,8 @@ from typing import IO, Any, BinaryIO
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from pdpp.seekable import SeekableReader
+
 MARK = b"pdpp sealed 1\n"
 BLOCK = 1 << 16
 _SALT = 16
@@ -83,7 +85,7 @@ class SealedWriter:
         self._number += 1
 
 
-class SealedReader(io.RawIOBase):
+class SealedReader(SeekableReader):
     """The content of a sealed file, read from any position; holds one block in memory."""
 
     def __init__(self, file: BinaryIO, key: bytes) -> None:
@@ -96,31 +98,12 @@ class SealedReader(io.RawIOBase):
         self._file = file
         self._blocks = _Blocks(key, head[len(MARK) :])
         self._count = count
-        self._size = size - _HEAD - count * (_NONCE + _TAG)
+        super().__init__(size - _HEAD - count * (_NONCE + _TAG))
         # Only the one block of an empty file is empty. A file cut to a few bytes of a block would
         # otherwise end before that block, and nobody would open it and see that it is not the last.
         if self._size < 0 or (count > 1 and self._size <= (count - 1) * BLOCK):
             raise DamagedSeal
-        self._position = 0
         self._held: tuple[int, bytes] = (-1, b"")
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Say that any position can be read."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a position."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
-        self._position = max(0, base + offset)
-        return self._position
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
 
     def readinto(self, buffer: Any, /) -> int:
         """Read some bytes of one block."""

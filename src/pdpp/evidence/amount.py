@@ -1,5 +1,7 @@
 """Amounts: how many of a thing there are, how large it is and how long it takes, in words."""
 
+import math
+
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _TIMES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -25,3 +27,11 @@ def time_in_words(seconds: float) -> str:
         if whole >= length:
             return counted(whole // length, unit)
     return counted(whole, "second")
+
+
+def wait_in_words(seconds: float) -> str:
+    """Return how long to wait, in the largest unit that it fills, and never less than it takes."""
+    for length, unit in _TIMES:
+        if seconds >= length:
+            return counted(math.ceil(seconds / length), unit)
+    return counted(math.ceil(seconds), "second")

@@ -21,9 +21,6 @@ KEPT = ("id", "event_time", "matched_fields", "matched", "missing", "score", "ev
 SHOWN = ("title", "emitted_at", "connector_key", "display_name")
 """The members of a hit that stand beside the lean form."""
 
-DROPPED = ("object", "record_key", "stream", "connection_id", "record_url")
-"""The members of a hit that follow from its id."""
-
 _KEPT_OF_EXCERPT = ("field_path", "start_chars", "end_chars", "total_chars")
 _REPEATED = frozenset({"url", "links"})
 

@@ -6,7 +6,7 @@ from functools import cache, partial
 from typing import Any
 
 from pdpp.model.declaration import Kind
-from pdpp.model.errors import InvalidRequest
+from pdpp.model.errors import FieldNotGranted, InvalidRequest, UnknownField
 from pdpp.receipts.served import of_numbers
 from pdpp.resource.answers import AggregationJson, AggregationNotes, GroupJson, NumbersJson
 from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
@@ -17,6 +17,7 @@ from pdpp.store.cell import CellValue, cell_json
 from pdpp.store.number_key import LARGEST
 from pdpp.store.scope import Reach
 
+_MOST_NAMED = 12
 _WRITTEN_OUT = 10**21
 """Up to here a whole number that is too large is written out; past it the shorter form is exact."""
 
@@ -68,21 +69,53 @@ def _query(call: Call, reaches: Sequence[Reach]) -> AggregateQuery:
     if metric != "count" and field is None:
         offers = [_offer(reach, metric) for reach in reaches[:1]]
         raise InvalidRequest(" ".join([f"{metric} needs a field.", *offers]), param="field")
+    _refuse_unit(call, reaches, bucket_by)
     for reach in reaches:
         if not reach.stream.countable and metric == "count":
             raise InvalidRequest(f"{reach.full_name} cannot be counted.", param="metric")
-        _require(reach, field, metric, "field")
-        _require(reach, group_by, "group_by", "group_by")
-        _require(reach, bucket_by, "group_by_time", "group_by_time")
+        _require(reach, reaches, field, metric, "field")
+        _require(reach, reaches, group_by, "group_by", "group_by")
+        _require(reach, reaches, bucket_by, "group_by_time", "group_by_time")
     return AggregateQuery(tuple(reaches), metric, field, group_by, bucket_by)
 
 
-def _require(reach: Reach, name: str | None, aggregation: str, param: str) -> None:
+def _refuse_unit(call: Call, reaches: Sequence[Reach], bucket_by: str | None) -> None:
+    """Refuse a unit of the calendar where a field belongs, as in ``group_by_time=month``."""
+    if bucket_by not in GRANULARITIES or call.query.text("granularity") is not None:
+        return
+    if not any(bucket_by in reach.names() for reach in reaches):
+        raise InvalidRequest(
+            f"group_by_time takes a field; {bucket_by} is a granularity: "
+            f"granularity={bucket_by}. {_offer(reaches[0], 'group_by_time')}",
+            param="group_by_time",
+        )
+
+
+def _require(
+    reach: Reach, reaches: Sequence[Reach], name: str | None, aggregation: str, param: str
+) -> None:
     if name is None:
         return
-    declared = reach.field(name, param)
+    try:
+        declared = reach.field(name, param)
+    except (UnknownField, FieldNotGranted) as problem:
+        message = f"{problem.message}{_elsewhere(reaches, name, aggregation)}"
+        raise type(problem)(message, param=param) from None
     if aggregation not in declared.aggregations:
         raise InvalidRequest(_offer(reach, aggregation), param=param)
+
+
+def _elsewhere(reaches: Sequence[Reach], name: str, aggregation: str) -> str:
+    """Return which of the connections offer a field that another lacks, in a sentence to add."""
+    offering = [
+        reach.connection_id
+        for reach in reaches
+        if name in reach.names() and aggregation in reach.stream.fields[name].aggregations
+    ]
+    if not offering:
+        return ""
+    some = ", ".join(offering[:_MOST_NAMED])
+    return f" Give connection_id to ask one that has it: {some}."
 
 
 def _offer(reach: Reach, aggregation: str) -> str:

@@ -49,7 +49,8 @@ class CountJson(TypedDict):
 
 class TryNextJson(TypedDict):
     words: list[str]
-    streams_searched: list[str]
+    streams_searched: Annotated[list[str], "The streams that were searched, the first of many."]
+    stream_count: Annotated[Size, "How many streams were searched."]
     schema: str
 
 

@@ -170,6 +170,7 @@ def _hints(page: HitPage, reaches: Sequence[Reach]) -> SearchHints:
         hints["try"] = {
             "words": list(page.suggested),
             "streams_searched": streams[:_MOST_STREAMS],
+            "stream_count": len(streams),
             "schema": "/v1/schema",
         }
     return hints

@@ -4,6 +4,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable
 
+from pdpp.evidence.amount import wait_in_words
 from pdpp.model.errors import RateLimitExceeded
 from pdpp.store.limits import SharedLimits
 
@@ -74,6 +75,6 @@ class RateLimiter:
     def _refusal(self, seconds: float) -> RateLimitExceeded:
         wait = math.ceil(seconds)
         return RateLimitExceeded(
-            f"Too many requests {self._whose}; retry in {wait} s.",
+            f"Too many requests {self._whose}; retry in {wait_in_words(wait)}.",
             headers={"Retry-After": str(wait)},
         )

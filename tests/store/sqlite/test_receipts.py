@@ -588,7 +588,9 @@ def test_a_log_is_never_trimmed_to_nothing(book: ReceiptFile) -> None:
 
 def test_only_the_owner_of_the_folder_reads_the_file(store: SqliteStore) -> None:
     fill(store.receipts)
-    for path in store._folder.glob("receipts*"):
+    files = list(store._folder.glob("receipts*"))
+    assert files
+    for path in files:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 

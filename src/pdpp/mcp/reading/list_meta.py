@@ -40,6 +40,8 @@ class ListMeta(NamedTuple):
     repaired: Mapping[str, Sequence[str]] = MappingProxyType({})
     near_words: Sequence[str] = ()
     streams_searched: Sequence[str] = ()
+    unnamed_streams: int = 0
+    """How many streams more were searched."""
     sent_warnings: Sequence[SentWarning] = ()
 
     @property
@@ -55,6 +57,8 @@ def read_meta(body: Json) -> ListMeta:
     count, recall = object_in(meta, "count"), object_in(meta, "recall")
     sent = objects_in(meta, "warnings")
     warnings = [text_in(warning, "message") for warning in sent]
+    streams = _words(tries, "streams_searched")
+    stream_count = whole_in(tries, "stream_count") or len(texts_in(tries, "streams_searched"))
     return ListMeta(
         total=whole_in(count, "value") if count else whole_in(meta, "count"),
         count_kind=text_in(count, "kind") if count else text_in(meta, "count_accuracy"),
@@ -63,7 +67,8 @@ def read_meta(body: Json) -> ListMeta:
         warnings=[cut(w, _WARNING_CHARS)[0] for w in warnings[:_MOST_WARNINGS] if w is not None],
         repaired={asked[:_WORD_CHARS]: _words(repaired, asked) for asked in list(repaired)[:_FEW]},
         near_words=_words(tries, "words"),
-        streams_searched=_words(tries, "streams_searched"),
+        streams_searched=streams,
+        unnamed_streams=max(0, stream_count - len(streams)),
         sent_warnings=[SentWarning(text_in(w, "code"), Verbatim(w)) for w in sent],
     )
 

@@ -173,7 +173,8 @@ def _advice(meta: ListMeta) -> Iterator[str]:
     if meta.near_words:
         yield f"near words: {', '.join(meta.near_words)}"
     if meta.streams_searched:
-        yield f"streams searched: {', '.join(meta.streams_searched)}"
+        more = f" and {meta.unnamed_streams} more" if meta.unnamed_streams else ""
+        yield f"streams searched: {', '.join(meta.streams_searched)}{more}"
 
 
 async def _search(

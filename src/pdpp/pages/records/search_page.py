@@ -229,7 +229,7 @@ def _chips(
     filters: SearchFilters, listing: Sequence[Mapping[str, Any]], dates: Dates
 ) -> Iterable[Chip]:
     names = {row["connection_id"]: row["display_name"] for row in listing}
-    labels = {row["name"]: row["label"] or row["name"] for row in listing}
+    labels = _kind_labels(listing, filters)
     if filters.account:
         name = one_line(names.get(filters.account, filters.account), _LONGEST)
         yield Chip(name, filters.query(account=""))
@@ -254,5 +254,13 @@ def _options(names: Mapping[str, str]) -> list[Option]:
 
 
 def _kinds(listing: Sequence[Mapping[str, Any]], filters: SearchFilters) -> list[Option]:
-    rows = [row for row in listing if filters.account in ("", row["connection_id"])]
-    return _options({row["name"]: row["label"] or row["name"] for row in rows})
+    return _options(_kind_labels(listing, filters))
+
+
+def _kind_labels(listing: Sequence[Mapping[str, Any]], filters: SearchFilters) -> Mapping[str, str]:
+    """Return what streams are called; one of mail and one of chats may have the same name."""
+    labels: dict[str, set[str]] = {}
+    for row in listing:
+        if filters.account in ("", row["connection_id"]):
+            labels.setdefault(row["name"], set()).add(row["label"] or row["name"])
+    return {name: ", ".join(sorted(each)) for name, each in labels.items()}

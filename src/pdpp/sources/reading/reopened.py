@@ -3,12 +3,12 @@
 A folder of downloads may hold thousands of archives, and a process may open about a thousand files.
 """
 
-import io
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import BinaryIO
+
+from pdpp.seekable import SeekableReader
 
 MOST_OPEN = 32
 
@@ -43,39 +43,19 @@ class _RecentFiles:
 _RECENT = _RecentFiles()
 
 
-class ReopenedFile(io.RawIOBase):
+class ReopenedFile(SeekableReader):
     """A file that can be read anywhere, and is opened again when it was closed meanwhile."""
 
     name = None
 
     def __init__(self, opener: Callable[[], BinaryIO], size: int) -> None:
-        super().__init__()
+        super().__init__(size)
         self._opener = opener
-        self._size = size
-        self._place = 0
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Say that any place can be gone to."""
-        return True
-
-    def tell(self) -> int:
-        """Return the place of the next read."""
-        return self._place
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place, counted from the start, from here or from the end."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
-        self._place = max(0, base + offset)
-        return self._place
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer with the bytes at the present place."""
-        count = _RECENT.read_into(id(self), self._opener, self._place, memoryview(buffer))
-        self._place += count
+        """Fill a buffer with the bytes at the present position."""
+        count = _RECENT.read_into(id(self), self._opener, self._position, memoryview(buffer))
+        self._position += count
         return count
 
     def close(self) -> None:

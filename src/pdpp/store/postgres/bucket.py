@@ -4,15 +4,14 @@ Nothing but this module knows the client. Each call is one request, or one uploa
 itself after a while: no connection is held between two pieces.
 """
 
-import io
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import IO, Any, NoReturn
 
 from pdpp.model.errors import Overloaded, StoreError
+from pdpp.seekable import SeekableReader
 from pdpp.store.bucket import BucketAddress
 
 log = logging.getLogger("pdpp.store")
@@ -133,30 +132,15 @@ def _options(address: BucketAddress) -> dict[str, Any]:
     }
 
 
-class ObjectReader(io.RawIOBase):
+class ObjectReader(SeekableReader):
     """Reads an object piece by piece, from any position."""
 
     def __init__(self, bucket: Bucket, name: str, size: int) -> None:
+        super().__init__(size)
         self._bucket = bucket
         self._name = name
-        self._size = size
-        self._position = 0
         self._start = 0
         self._piece = b""
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Say that any position can be read."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a position."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
-        self._position = max(0, base + offset)
-        return self._position
 
     def readinto(self, buffer: Any, /) -> int:
         """Read the bytes that come next into a buffer."""

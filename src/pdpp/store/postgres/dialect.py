@@ -22,7 +22,6 @@ Convert = Callable[[Any], Any]
 MIXED = frozenset({"value", "field", "g", "m"})
 """The names under which columns of mixed types are read."""
 
-_TABLE_NAMES = "|".join(sorted(tables(), key=len, reverse=True))
 _PLACE = re.compile(r"\?(@[a-z]+)?")
 _NAMED = re.compile(r"(?<![:\w]):([a-z_]+)")
 _INSERT = re.compile(

@@ -30,7 +30,6 @@ _INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) ON (\w+) \((.*?)\)([^;]*);",
 _COLUMN = re.compile(r"^  ([a-z_]+)( INTEGER| TEXT| BLOB)?( .*?)?,?$", re.MULTILINE)
 _KEY = re.compile(r"^  (PRIMARY KEY|UNIQUE) \((.*?)\)", re.MULTILINE)
 _TYPES = {" INTEGER": "BIGINT", " TEXT": 'TEXT COLLATE "C"', " BLOB": "BYTEA", "": "BYTEA"}
-_ONE_ROW = "head"
 _OWNER = "nullif(current_setting('pdpp.owner', true), '')::bigint"
 _CELLS = ("record", "cells")
 """A record's cells are an array here, so that a condition can look at one of them."""

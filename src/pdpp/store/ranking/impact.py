@@ -9,9 +9,6 @@ import numpy as np
 from pdpp.store.ranking.postings import Longs
 
 LARGEST = 255
-TOP = 1.9
-"""The largest value an impact stands for: 1 + the saturation."""
-
 _SATURATION = 0.9
 _LENGTH_PART = 0.4
 _USUAL_LENGTH = 30

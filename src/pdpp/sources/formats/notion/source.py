@@ -30,7 +30,6 @@ _LARGEST = 16 << 20
 _MOST_FILES = 500
 _MOST_ROWS = 20_000
 _TAGS = ("tags", "tag", "labels")
-_TEXT_KINDS = (".md", ".html", ".csv")
 _PAGES = MappingProxyType({".html": html_page, ".md": markdown_page})
 
 

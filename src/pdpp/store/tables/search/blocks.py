@@ -20,7 +20,6 @@ Words = NDArray[np.uint32]
 
 SLOT_SHIFT = 8
 IMPACT_MASK = 0xFF
-_POSTING_BYTES = 3
 _ONE = np.ones(1, dtype=np.int64)
 _MANY = 20_000
 """Fewer numbers are worked out in one step each sooner than in three steps."""

@@ -187,33 +187,50 @@ class Searcher:
         bare = without_words(text, scores.actor_names)
         vector = b"" if query.meaning is None else query.meaning(bare or text)
         nearness = Nearness(self._db, visible, vector)
-        if not query.by_meaning:
-            largest_of = partial(largest, visible=visible, oldest=scores.oldest)
-            best = np.sort(largest_of(*matches.best(RERANKED), RERANKED))
-            if shown_rows(visible) <= SCANNED_TOO and not demands(question):
-                near = nearness.of_few(self._cache.vectors, self._state_of)
-                seen = _unhidden(visible, np.flatnonzero(near > 0))
-                seen = self._meeting(visible, seen)
-                best = np.union1d(best, largest_of(seen, near[seen], RERANKED))
-            values = scores.at(best)
-            known = matches.holds(best)
-            values[known] = matches.at(best[known])
-            own = nearness.gains(best)
-            values += own
-            chosen = largest_of(best, values, BEST)
-            rows = set(chosen.tolist())
-            pairs = [pair for pair in self._neighbours if pair.row in rows]
-            unknown = np.setdiff1d(chosen, self._refined)
-            pairs += neighbours_of(self._db, visible, self._records, unknown)
-            values += nearness.lent_gains(pairs, best, own) - own
-            matches.put(best, values)
-            return matches
+        if query.by_meaning:
+            return self._nearest(visible, question, nearness, matches)
+        return self._reranked(visible, question, nearness, scores, matches)
+
+    def _nearest(
+        self, visible: Visible, question: Question, nearness: Nearness, matches: Matches
+    ) -> Matches:
+        """Return all rows that are near, and meet what the question demands."""
         near = nearness.every(self._check)
         seen = _unhidden(visible, np.flatnonzero(near > 0))
         if demands(question):
             seen = np.intersect1d(seen, matches.rows())
         seen = np.sort(self._meeting(visible, seen))
         return Matches(seen, near[seen])
+
+    def _reranked(
+        self,
+        visible: Visible,
+        question: Question,
+        nearness: Nearness,
+        scores: Scores,
+        matches: Matches,
+    ) -> Matches:
+        """Add to the best by words what they, and the nearest of few, gain by their nearness."""
+        largest_of = partial(largest, visible=visible, oldest=scores.oldest)
+        best = np.sort(largest_of(*matches.best(RERANKED), RERANKED))
+        if shown_rows(visible) <= SCANNED_TOO and not demands(question):
+            near = nearness.of_few(self._cache.vectors, self._state_of)
+            seen = _unhidden(visible, np.flatnonzero(near > 0))
+            seen = self._meeting(visible, seen)
+            best = np.union1d(best, largest_of(seen, near[seen], RERANKED))
+        values = scores.at(best)
+        known = matches.holds(best)
+        values[known] = matches.at(best[known])
+        own = nearness.gains(best)
+        values += own
+        chosen = largest_of(best, values, BEST)
+        rows = set(chosen.tolist())
+        pairs = [pair for pair in self._neighbours if pair.row in rows]
+        unknown = np.setdiff1d(chosen, self._refined)
+        pairs += neighbours_of(self._db, visible, self._records, unknown)
+        values += nearness.lent_gains(pairs, best, own) - own
+        matches.put(best, values)
+        return matches
 
     # Which rows may be hits
 
