@@ -280,3 +280,15 @@ def test_what_a_bank_says_of_a_booking_beside_its_purpose_is_kept(tmp_path: Path
     [booking] = bookings(put(tmp_path, mt940("DE1", *lines), "x.sta"))
     assert (booking["memo"], booking["details"]) == ("Old harbour card", "Fee for a card")
     assert booking["bank_reference"] == "B4G29P"
+
+
+def test_a_ledger_is_called_as_its_first_entry_opens_it(tmp_path: Path) -> None:
+    opening = "D1/1/26\nT100\nPOpening Balance\nL[Giro]\n^\n"
+    ledger = f"!Type:Bank\n{opening}D1/2/26\nT-5\nPRope\n^\n".encode()
+    put(tmp_path / "both", ledger, "a.qif")
+    put(tmp_path / "both", b"!Type:Bank\nD1/2/26\nT-5\nPRope\n^\n", "b.qif")
+    assert [account["number"] for account in accounts(tmp_path / "both")] == ["Giro", "b"]
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "both")
+    again = home.bring(put(tmp_path, ledger, "renamed.qif"))
+    assert again["counts"]["new"] == 0
