@@ -363,3 +363,12 @@ def test_a_message_is_not_sent_long_after_it_arrived(
 ) -> None:
     message, _ = of(tmp_path, "free", Date="Mon, 30 Jun 3609 15:33:50 +0600", Received=carried)
     assert message["sent_at"] == sent
+
+
+def test_a_file_without_a_name_has_that_of_its_place(tmp_path: Path) -> None:
+    picture = (
+        "Content-Type: image/png\nContent-Location: https://x.example/a/tide%20one.png?w=2\n\nx\n"
+    )
+    folder = "Content-Type: image/png\nContent-Location: https://x.example/pictures\n\ny\n"
+    _, files = of_parts(tmp_path, parts("related", PAGE("high"), picture, folder))
+    assert [name for name, _, _ in files] == ["tide one.png", "part 3"]
