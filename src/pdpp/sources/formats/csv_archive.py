@@ -115,6 +115,8 @@ class KnownTables(Source):
         return Recognition(Confidence.CERTAIN, nouns, account=self.label, owner_known=False)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
-        """Return one part for each table."""
-        for entry, kind, table in find_tables(tree, self.kinds()):
-            yield ExportPart(entry, partial(read_table, entry, kind, table))
+        """Return one part for each table, of which each numbers anew what is equal in it."""
+        kinds = self.kinds()
+        for entry, kind, table in find_tables(tree, kinds):
+            fresh = self.kinds()[kinds.index(kind)]
+            yield ExportPart(entry, partial(read_table, entry, fresh, table))

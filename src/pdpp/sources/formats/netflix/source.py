@@ -61,7 +61,8 @@ class Netflix(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each table."""
-        for entry, kind, table in find_tables(tree, _kinds()):
+        for entry, _, table in find_tables(tree, _kinds()):
+            [kind] = _kinds()
             yield ExportPart(entry, partial(read_table, entry, kind, table))
         given = _ORDERS.get(recognition.detail["date_order"], "")
         for entry in tree.these(recognition.detail["lists"]):
