@@ -41,11 +41,11 @@ TIDES = book("42", "Tides", "0", "", "to-read")
 LIBRARY = table(BOOKS_HEADER, KNOTS, TIDES)
 
 DIARY_HEADER = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date"
-SEEN = ["2026-05-02", "The Lighthouse Keeper", "2019", "https://boxd.it/a1", "4.5", "", "sea, dad"]
-AGAIN = ["2026-05-09", "The Lighthouse Keeper", "2019", "https://boxd.it/a2", "", "Yes", ""]
+SEEN = ["2026-05-02", "Foghorn Island", "2019", "https://boxd.it/a1", "4.5", "", "sea, dad"]
+AGAIN = ["2026-05-09", "Foghorn Island", "2019", "https://boxd.it/a2", "", "Yes", ""]
 REVIEW = [
     "2026-05-02",
-    "The Lighthouse Keeper",
+    "Foghorn Island",
     "2019",
     "https://boxd.it/a1",
     "4.5",
@@ -60,7 +60,7 @@ LETTERBOXD = {
     ),
     "ratings.csv": table(
         "Date,Name,Year,Letterboxd URI,Rating",
-        ["2026-05-02", "The Lighthouse Keeper", "2019", "https://boxd.it/film", "4.5"],
+        ["2026-05-02", "Foghorn Island", "2019", "https://boxd.it/film", "4.5"],
     ),
     "watchlist.csv": table(
         "Date,Name,Year,Letterboxd URI", ["2026-05-03", "Tides", "2020", "https://boxd.it/tides"]
@@ -77,8 +77,8 @@ LETTERBOXD = {
 WATCHED = (
     ["Harbour Watch: Season 1: The Wet Rope", "5/9/26"],
     ["Harbour Watch: Season 1: Fog", "5/8/26"],
-    ["The Lighthouse Keeper", "5/8/26"],
-    ["The Lighthouse Keeper", "12/1/25"],
+    ["Foghorn Island", "5/8/26"],
+    ["Foghorn Island", "12/1/25"],
 )
 ACTIVITY_HEADER = (
     "Profile Name,Start Time,Duration,Attributes,Title,Supplemental Video Type,Device Type,"
@@ -152,7 +152,7 @@ SAMPLES = (
         "letterboxd",
         "an archive",
         LETTERBOXD,
-        words="The Lighthouse Keeper fog",
+        words="Foghorn Island fog",
         sentence="The fog!",
         earlier={"diary.csv": table(DIARY_HEADER, [*SEEN, "2026-05-01"])},
         renamed={"diary.csv": "diary (1).csv"},
@@ -161,8 +161,8 @@ SAMPLES = (
         "letterboxd",
         "a diary",
         {"diary.csv": LETTERBOXD["diary.csv"]},
-        words="The Lighthouse Keeper",
-        sentence="The Lighthouse Keeper",
+        words="Foghorn Island",
+        sentence="Foghorn Island",
         units={"viewing": ["rows below a header"]},
         uncut="the last cell of a row is a day without quotes around it",
     ),
