@@ -11,6 +11,7 @@ from pdpp.sources import registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "import-your-data.md"
 HEADINGS = {
+    "amazon_orders": "Amazon orders",
     "apple_health": "Apple Health",
     "apple_notes": "Apple Notes",
     "bank_csv": "Bank statements",
@@ -30,6 +31,7 @@ HEADINGS = {
     "evernote": "Evernote",
     "facebook": "Facebook and Instagram",
     "gemini_cli": "Gemini CLI and Qwen Code",
+    "goodreads": "Books and films",
     "google_activity": "YouTube and Google activity",
     "google_chat": "Google Chat",
     "google_keep": "Google Keep",
@@ -38,9 +40,12 @@ HEADINGS = {
     "grok": "Grok",
     "imessage": "iMessage",
     "instagram": "Facebook and Instagram",
+    "kindle": "Books and films",
+    "letterboxd": "Books and films",
     "linkedin": "LinkedIn",
     "mail": "Mail",
     "markdown": "Markdown and Obsidian",
+    "netflix": "Books and films",
     "notion": "Notion",
     "opencode": "OpenCode",
     "reddit": "Reddit",

@@ -96,8 +96,7 @@ def check_items(source: Source, items: Iterable[Item]) -> None:
 
 def problem_of(stream: Any, item: Item) -> Rejection | None:
     """Return what ingest finds wrong with an item."""
-    feed: Any = type("FeedOfOneStream", (), {"stream": stream})
-    checker = Checker(feed, instant.now(), 8 << 20)
+    checker = Checker(stream, instant.now(), 8 << 20)
     data = read_data(canonical(item.data))
     return checker.name_problem(item.key, instant.now()) or checker.data_problem(data)
 

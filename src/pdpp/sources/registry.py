@@ -16,6 +16,7 @@ GROUP = "pdpp.sources"
 
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
+        "amazon_orders": "pdpp.sources.formats.amazon_orders.source:AmazonOrders",
         "apple_health": "pdpp.sources.formats.apple_health.source:AppleHealth",
         "apple_notes": "pdpp.sources.formats.apple_notes.source:AppleNotes",
         "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
@@ -35,6 +36,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "evernote": "pdpp.sources.formats.evernote.source:Evernote",
         "facebook": "pdpp.sources.formats.facebook.source:Facebook",
         "gemini_cli": "pdpp.sources.formats.gemini_cli.source:GeminiCli",
+        "goodreads": "pdpp.sources.formats.goodreads.source:Goodreads",
         "google_activity": "pdpp.sources.formats.google_activity.source:GoogleActivity",
         "google_chat": "pdpp.sources.formats.google_chat.source:GoogleChat",
         "google_keep": "pdpp.sources.formats.google_keep.source:GoogleKeep",
@@ -43,9 +45,12 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "grok": "pdpp.sources.formats.grok.source:Grok",
         "imessage": "pdpp.sources.formats.imessage.source:IMessage",
         "instagram": "pdpp.sources.formats.instagram.source:Instagram",
+        "kindle": "pdpp.sources.formats.kindle.source:Kindle",
+        "letterboxd": "pdpp.sources.formats.letterboxd.source:Letterboxd",
         "linkedin": "pdpp.sources.formats.linkedin.source:LinkedIn",
         "mail": "pdpp.sources.formats.mail.source:Mail",
         "markdown": "pdpp.sources.formats.markdown.source:Markdown",
+        "netflix": "pdpp.sources.formats.netflix.source:Netflix",
         "notion": "pdpp.sources.formats.notion.source:Notion",
         "opencode": "pdpp.sources.formats.opencode.source:OpenCode",
         "reddit": "pdpp.sources.formats.reddit.source:Reddit",

@@ -13,6 +13,7 @@ import orjson
 
 from pdpp.evidence.handle import are_plain_keys, is_plain_key, key_problem
 from pdpp.model import instant
+from pdpp.model.declaration import Stream
 from pdpp.model.json_types import Keyword, Moment, Size
 from pdpp.store.batch import CheckedRecords
 from pdpp.store.catalogue import Feed
@@ -67,10 +68,10 @@ class Rejection(NamedTuple):
 
 
 class Checker:
-    """Tells what is wrong with what is to be written to one feed."""
+    """Tells what is wrong with what is to be written to one stream."""
 
-    def __init__(self, feed: Feed, now: int, line_bytes: int) -> None:
-        self._validator = _validator(orjson.dumps(feed.stream.schema))
+    def __init__(self, stream: Stream, now: int, line_bytes: int) -> None:
+        self._validator = _validator(orjson.dumps(stream.schema))
         self.is_valid = self._validator.is_valid
         self.now = now
         self.line_bytes = line_bytes
@@ -138,7 +139,7 @@ class Intake:
         self, store: Store, feed: Feed, *, now: int, line_bytes: int, keep_newer: bool = False
     ) -> None:
         self._feed = feed
-        self._checker = Checker(feed, now, line_bytes)
+        self._checker = Checker(feed.stream, now, line_bytes)
         self._batch = store.batch(feed, keep_newer=keep_newer)
         self._checked: list[tuple[str, int, Mapping[str, Any], bytes | None]] = []
         self._taken = 0

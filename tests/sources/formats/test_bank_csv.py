@@ -910,3 +910,23 @@ def test_a_line_that_is_not_of_abn_amro_is_told_and_nothing_is_guessed(tmp_path:
     refusal = look(SOURCE, path)
     assert isinstance(refusal, ExportRefusal)
     assert "ABN AMRO except for line 3" in refusal.message
+
+
+def test_signs_behind_the_names_of_columns_do_not_hide_them(tmp_path: Path) -> None:
+    table = (
+        '"Date","Type","Check #","Description","Withdrawal (-)","Deposit (+)","RunningBalance"\n'
+        '"Posted Transactions"\n'
+        '"07/30/2026","ATM","","Harbour","$1,500.00","","$20.00"\n'
+        '"07/01/2026","ACH","","Pay","","$3.00","$1,520.00"\n'
+    )
+    rope, pay = read(SOURCE, put(tmp_path, table)).values()
+    assert (rope["amount_text"], rope["balance_text"]) == ("-1500.00", "20.00")
+    assert pay["amount_text"] == "3.00"
+
+
+def test_a_second_day_behind_a_day_does_not_hide_it(tmp_path: Path) -> None:
+    table = (
+        "Date,Description,Amount\n09/16/2026 as of 09/15/2026,Rope,$1.00\n09/17/2026,Tar,$2.00\n"
+    )
+    days = [data["booked_on"] for data in read(SOURCE, put(tmp_path, table)).values()]
+    assert days == ["2026-09-16", "2026-09-17"]

@@ -475,3 +475,10 @@ def test_what_is_not_booked_and_what_is_owed_are_told(tmp_path: Path) -> None:
         data.get("kind") for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"
     ]
     assert "LOAN" in kinds
+
+
+def test_an_account_of_a_bank_without_a_kind_is_no_card(tmp_path: Path) -> None:
+    path = tmp_path / "giro.ofx"
+    path.write_bytes(sgml(RENT).replace(b"<ACCTTYPE>CHECKING", b"<ACCTTYPE></ACCTTYPE>"))
+    [account] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"]
+    assert account["kind"] == "BANK"

@@ -273,3 +273,22 @@ def test_shares_that_are_bought_cost_money(tmp_path: Path) -> None:
     lots = [f"D01/13/2026\nN{action}\nYROPE\nQ2\nT21.00\n^\n" for action in ("Buy", "Sell")]
     path = put(tmp_path, ("!Type:Invst\n" + "".join(lots)).encode(), "a.qif")
     assert [(lot["kind"], lot["amount"]) for lot in bookings(path)] == [("Buy", -21), ("Sell", 21)]
+
+
+def test_what_a_bank_says_of_a_booking_beside_its_purpose_is_kept(tmp_path: Path) -> None:
+    lines = (":61:2601130113D4,50N077NONREF//B4G29P", "Fee for a card", ":86:Old harbour card")
+    [booking] = bookings(put(tmp_path, mt940("DE1", *lines), "x.sta"))
+    assert (booking["memo"], booking["details"]) == ("Old harbour card", "Fee for a card")
+    assert booking["bank_reference"] == "B4G29P"
+
+
+def test_a_ledger_is_called_as_its_first_entry_opens_it(tmp_path: Path) -> None:
+    opening = "D1/1/26\nT100\nPOpening Balance\nL[Giro]\n^\n"
+    ledger = f"!Type:Bank\n{opening}D1/2/26\nT-5\nPRope\n^\n".encode()
+    put(tmp_path / "both", ledger, "a.qif")
+    put(tmp_path / "both", b"!Type:Bank\nD1/2/26\nT-5\nPRope\n^\n", "b.qif")
+    assert [account["number"] for account in accounts(tmp_path / "both")] == ["Giro", "b"]
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "both")
+    again = home.bring(put(tmp_path, ledger, "renamed.qif"))
+    assert again["counts"]["new"] == 0

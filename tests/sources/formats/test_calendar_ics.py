@@ -466,3 +466,17 @@ def test_google_tasks_in_a_takeout_are_an_account_beside_its_calendars(tmp_path:
     assert len(before) == 4
     home.bring(put(tmp_path, tasks, "Tasks (1).json"))
     assert home.records() == before
+
+
+def test_parts_of_a_calendar_that_nobody_knows_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "harbour.ics"
+    path.write_text(
+        "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VAVAILABILITY\nBEGIN:AVAILABLE\nEND:AVAILABLE\n"
+        "END:VAVAILABILITY\nBEGIN:X-TIDE\nEND:X-TIDE\nBEGIN:VEVENT\nUID:one\nSUMMARY:High\n"
+        "DTSTART:20260101T080000Z\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    assert [finding.example for finding in told(SOURCE, path)] == [
+        "harbour.ics VAVAILABILITY",
+        "harbour.ics X-TIDE",
+    ]
+    assert len(read(SOURCE, path)) == 1

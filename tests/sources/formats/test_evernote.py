@@ -177,3 +177,12 @@ def test_folders_of_one_person_stay_one_account(
         for name, authors in notes.items()
     }
     assert len(bring_folders(tmp_path / "data", tmp_path / "enex", written)) == 1
+
+
+def test_a_list_to_tick_says_what_is_done(tmp_path: Path) -> None:
+    page = (
+        '<ul style="--en-todo:true;"><li style="--en-checked:false;"><div>caulk</div></li>'
+        '<li style="--en-checked:true;">paint</li></ul><ul><li><div>rope</div></li></ul>'
+    )
+    note = only(put(tmp_path, evernote.note("Boat", "20240101T000000Z", page)), "notes")
+    assert note["body"].split("\n") == ["- [ ] caulk", "- [x] paint", "", "- rope"]

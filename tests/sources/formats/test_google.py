@@ -405,3 +405,27 @@ def test_a_timeline_is_known_by_signals_alone_and_by_memories_that_stand_first(
     iphone = tmp_path / "location-history.json"
     iphone.write_bytes(json_bytes([*[memory] * 5_000, visit]))
     assert len(read(GoogleTimeline(), iphone)) == 1
+
+
+def test_a_note_tells_the_titles_of_the_pages_it_shows(tmp_path: Path) -> None:
+    page = {"source": "WEBLINK", "title": "Tide tables", "url": "https://t.example/"}
+    told_already = {"source": "WEBLINK", "title": "Rope", "url": "https://r.example/"}
+    note = {
+        "color": "DEFAULT",
+        "isTrashed": False,
+        "isPinned": False,
+        "isArchived": False,
+        "textContent": "see https://r.example/",
+        "title": "Boat",
+        "userEditedTimestampUsec": 1767261600123456,
+        "annotations": [page, told_already],
+    }
+    place = tmp_path / "Takeout" / "Keep" / "Boat.json"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(json_bytes(note))
+    [data] = read(GoogleKeep(), tmp_path).values()
+    assert data["text"].split("\n") == [
+        "see https://r.example/",
+        "Tide tables https://t.example/",
+        "Rope",
+    ]

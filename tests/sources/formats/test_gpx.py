@@ -277,3 +277,8 @@ def test_other_tables_and_maps_are_no_places(tmp_path: Path) -> None:
     assert look(SOURCE, table) is None
     shape = saved(tmp_path / "shape.geojson", {"type": "Feature", "properties": {"area": 3}})
     assert look(SOURCE, shape) is None
+
+
+def test_a_file_without_tracks_or_places_is_told(tmp_path: Path) -> None:
+    path = put(tmp_path, "<metadata><name>Harbour</name></metadata>")
+    assert [finding.reason for finding in told(SOURCE, path)] == ["a file without tracks or places"]

@@ -326,3 +326,49 @@ def test_a_draft_with_few_headers_is_a_message(tmp_path: Path) -> None:
     )
     found = [item for item in findings(SOURCE, tmp_path) if isinstance(item, Item)]
     assert sorted(item.data["body"] for item in found) == ["high", "low"]
+
+
+@pytest.mark.parametrize(
+    "odd", [">From ana Mon Feb  2 08:00:00 2026", "quite Delivered-To: x@y.example"]
+)
+def test_a_line_among_the_headers_that_is_none_costs_no_other(tmp_path: Path, odd: str) -> None:
+    head = "\n".join(f"{name}: {value}" for name, value in HEAD.items())
+    path = tmp_path / "odd.eml"
+    path.write_text(
+        f"Received: by a.example; Mon, 2 Feb 2026 08:00:00 GMT\n{odd}\n{head}\n\nhigh at six\n"
+    )
+    [message] = [item for item in findings(SOURCE, path) if isinstance(item, Item)]
+    assert message.data["sender"] == HEAD["From"]
+    assert (message.data["subject"], message.data["body"]) == ("Tides", "high at six")
+
+
+def test_a_text_without_an_empty_line_before_it_stays(tmp_path: Path) -> None:
+    head = "\n".join(f"{name}: {value}" for name, value in HEAD.items())
+    path = tmp_path / "odd.eml"
+    path.write_text(f"{head}\nthe tide is\nFrom: high to low\n\nat six\n")
+    [message] = [item for item in findings(SOURCE, path) if isinstance(item, Item)]
+    assert message.data["body"] == "the tide is\nFrom: high to low\n\nat six"
+
+
+@pytest.mark.parametrize(
+    ("carried", "sent"),
+    [
+        ("by a.example; Mon, 2 Feb 2026 08:00:00 +0000", "2026-02-02T08:00:00Z"),
+        ("by a.example; Mon, 30 Jun 3609 15:00:00 +0600", "3609-06-30T15:33:50+06:00"),
+        ("by a.example; some day", "3609-06-30T15:33:50+06:00"),
+    ],
+)
+def test_a_message_is_not_sent_long_after_it_arrived(
+    tmp_path: Path, carried: str, sent: str
+) -> None:
+    message, _ = of(tmp_path, "free", Date="Mon, 30 Jun 3609 15:33:50 +0600", Received=carried)
+    assert message["sent_at"] == sent
+
+
+def test_a_file_without_a_name_has_that_of_its_place(tmp_path: Path) -> None:
+    picture = (
+        "Content-Type: image/png\nContent-Location: https://x.example/a/tide%20one.png?w=2\n\nx\n"
+    )
+    folder = "Content-Type: image/png\nContent-Location: https://x.example/pictures\n\ny\n"
+    _, files = of_parts(tmp_path, parts("related", PAGE("high"), picture, folder))
+    assert [name for name, _, _ in files] == ["tide one.png", "part 3"]

@@ -651,3 +651,23 @@ def test_dates_of_a_calendar_that_is_not_known_are_told_and_none_is_made_up(
     path = put(tmp_path, text, "WhatsApp Chat with Nora.txt")
     report = Home(tmp_path / "home").bring(path)
     assert (report["counts"]["new"], report["counts"]["unknown"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("own", "pasted"),
+    [
+        ("2026-01-{:02}, 10:15 - Nora: {}", "12/31/25, 9:00 PM - Ben: from another phone"),
+        ("{:02}/01/2026, 10:15 - Nora: {}", "12/31/25, 9:00 PM - Ben: from another phone"),
+        ("1/{}/26, 10:15 AM - Nora: {}", "31/12/2025, 21:00 - Ben: from another phone"),
+    ],
+)
+def test_a_line_of_another_phone_in_a_message_does_not_turn_the_dates(
+    tmp_path: Path, own: str, pasted: str
+) -> None:
+    days = [*range(3, 20), 2]
+    lines = [own.format(day, f"tide {day}") for day in days]
+    path = put(tmp_path, "\n".join([*lines[:9], pasted, *lines[9:]]) + "\n")
+    messages = [data for (name, _), data in read(SOURCE, path).items() if name == "messages"]
+    assert [data["sent_at"][:10] for data in messages] == [f"2026-01-{day:02}" for day in days]
+    assert messages[8]["text"] == f"tide 11\n{pasted}"
+    assert told(SOURCE, path) == []

@@ -9,6 +9,7 @@ from tests.sources.harness import Harness
 from tests.sources.kit import Home
 from tests.sources.samples import every_sample
 
+from pdpp.sources.formats.gpx.source import Gpx
 from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 
@@ -59,3 +60,18 @@ def test_an_audit_says_of_each_file_what_the_import_says(name: str, tmp_path: Pa
     imported = home.bring(path)["files"]
     for part in ("found", "attached", "passed_over", "unknown"):
         assert audited["files"][part] == imported[part]
+
+
+def test_an_audit_tells_what_the_store_would_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tide.gpx"
+    path.write_text('<gpx version="1.1"><wpt lat="1" lon="2"><name>Tide</name></wpt></gpx>')
+    declared = json.loads(json.dumps(Gpx().declaration()))
+    for stream in declared["streams"]:
+        stream["schema"]["required"].append("depth")
+    monkeypatch.setattr(Gpx, "declaration", lambda _: declared)
+    [audited] = json.loads(Home(tmp_path / "data").run(path, "--audit", "--json").out)["audits"]
+    assert (audited["records"], audited["accounted"]) == ({}, True)
+    [refused] = audited["skipped"]
+    assert refused["reason"].startswith("refused as schema_violation: ")

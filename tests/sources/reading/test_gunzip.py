@@ -25,6 +25,12 @@ def test_a_packed_file_is_read_whole_and_from_any_place(tmp_path: Path) -> None:
         assert stream.read() == TEXT[200_000:]
 
 
+def test_a_file_that_packing_made_larger_is_whole(tmp_path: Path) -> None:
+    file = unpacked(entry(tmp_path / "a.gz", gzip.compress(b"rope")))
+    with file.open() as stream:
+        assert stream.read() == file.head() == b"rope"
+
+
 def test_pieces_that_were_packed_one_after_the_other_are_one(tmp_path: Path) -> None:
     content = gzip.compress(TEXT) + gzip.compress(b"the end")
     with unpacked(entry(tmp_path / "a.gz", content)).open() as stream:

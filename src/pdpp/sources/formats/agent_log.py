@@ -48,7 +48,7 @@ def unpacked(entry: FileEntry) -> FileEntry:
         reader = ZstdDecompressor().stream_reader(entry.opener(), read_across_frames=True)
         return cast(BinaryIO, reader)
 
-    return FileEntry(entry.name, entry.size, entry.stamp, opener, entry.meter)
+    return FileEntry(entry.name, entry.size, entry.stamp, opener, entry.meter, packed=True)
 
 
 class LogSample(NamedTuple):

@@ -1,8 +1,10 @@
 """Archives of tables: exports that are a folder of CSV files whose columns are known."""
 
 import csv
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from pdpp.sources.item import Finding, Skipped
@@ -10,7 +12,14 @@ from pdpp.sources.reading.csvtable import CsvTable, rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import encoding_of, text_lines
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import EXPECTED
+from pdpp.sources.source import (
+    EXPECTED,
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _MOST_NOTES = 12
 """So many lines may stand before the names of the columns."""
@@ -86,3 +95,28 @@ def utc_text(text: str) -> str | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class KnownTables(Source):
+    """A source of tables whose columns are known, each whole by itself; none says whose it is."""
+
+    lies_among_others = True
+
+    @abstractmethod
+    def kinds(self) -> tuple[TableKind, ...]:
+        """Return the tables that are known, with readers that have read nothing yet."""
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for tables by their columns."""
+        tables = find_tables(tree, self.kinds())
+        if not tables:
+            return None
+        nouns = ", ".join(sorted({kind.noun for _, kind, _ in tables}))
+        return Recognition(Confidence.CERTAIN, nouns, account=self.label, owner_known=False)
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return one part for each table, of which each numbers anew what is equal in it."""
+        kinds = self.kinds()
+        for entry, kind, table in find_tables(tree, kinds):
+            fresh = self.kinds()[kinds.index(kind)]
+            yield ExportPart(entry, partial(read_table, entry, fresh, table))

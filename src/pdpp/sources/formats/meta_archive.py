@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
 from pdpp.sources.reading.finder import FileFinder
@@ -243,8 +244,7 @@ class _ChatReader:
         steps = path.split("/")
         self._kind = "encrypted" if chat.sealed else (steps[-2] if len(steps) > 1 else "inbox")
         self._ordinals = Ordinals()
-        self._count = 0
-        self._times: tuple[str, str] | None = None
+        self._span = ChatSpan()
 
     def read(self) -> Iterator[Finding]:
         """Yield everything; a file that is damaged costs none of the others."""
@@ -254,7 +254,7 @@ class _ChatReader:
             except DamagedFile as problem:
                 where = f"{entry.name}: {problem.message}"
                 yield Skipped("the rest of a file that is damaged", where, cut=True)
-        if self._times is None:
+        if not self._span.count:
             yield Skipped("a chat without messages", self._chat.entries[0].name)
             return
         data = {
@@ -262,9 +262,7 @@ class _ChatReader:
             "name": self._name or self._people or "(nobody)",
             "participants": self._people or None,
             "kind": self._kind.replace("_", " "),
-            "message_count": self._count,
-            "started_at": self._times[0],
-            "updated_at": self._times[1],
+            **self._span.members(),
         }
         yield Item("chats", self._key, present(data))
 
@@ -286,9 +284,7 @@ class _ChatReader:
         addresses = list(_addresses(value))
         key = self._ordinals.key(str(moment), self._key, sender)
         text = _text(value, addresses)
-        self._count += 1
-        first, last = self._times or (sent, sent)
-        self._times = (min(sent, first), max(sent, last))
+        self._span.see(sent)
         data = {
             "id": key,
             "chat_id": self._key,

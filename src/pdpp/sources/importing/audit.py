@@ -1,17 +1,25 @@
 """Audits: read an export as an import would, write nothing, and compare with the census."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
+from pdpp.model.validation import parse_declaration
 from pdpp.sources.importing.census import take_census
 from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.report import FileCounts, ImportReport, ImportSubject
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped
 from pdpp.sources.reading.guard import SURPRISES, surprise
+from pdpp.sources.reading.jsontext import scrub
+from pdpp.sources.source import Source
+from pdpp.store.batch import canonical
+from pdpp.store.intake import Checker
+from pdpp.store.numbers import read_data
 
 
 @dataclass(slots=True)
@@ -19,6 +27,8 @@ class Audit:
     """What reading an export would come to."""
 
     report: ImportReport
+    checkers: Mapping[str, Checker] = field(default_factory=dict)
+    """What a store would refuse, by stream."""
     items: Counter[str] = field(default_factory=Counter)
     census: Mapping[str, Any] = field(default_factory=dict)
 
@@ -75,7 +85,8 @@ def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: Fals
         connection_id="",
         display_name=recognition.account,
     )
-    audited = Audit(ImportReport(subject, now, files=FileCounts()))
+    report = ImportReport(subject, now, files=FileCounts())
+    audited = Audit(report, _checkers(export.source, now))
     for refused in tree.refused:
         _take(audited, refused)
     parts = list(export.source.parts(tree, recognition))
@@ -96,6 +107,30 @@ def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: Fals
     return audited
 
 
+def _checkers(source: Source, now: int) -> dict[str, Checker]:
+    streams = parse_declaration(source.declaration()).streams
+    return {name: Checker(stream, now, sys.maxsize) for name, stream in streams.items()}
+
+
+def _refusal(checker: Checker | None, item: Item) -> str | None:
+    """Return why a store would not take an item, in the words of an import; mostly nothing."""
+    if checker is None:
+        return f"refused as unknown_stream: {item.stream} is not declared"
+    text = _json(item.data)
+    if text is None:
+        return "a value that JSON cannot say"
+    problem = checker.record_problem(item.key, checker.now, read_data(text))
+    return None if problem is None else f"refused as {problem.code}: {problem.message}"
+
+
+def _json(data: Any) -> bytes | None:
+    with suppress(TypeError, RecursionError):
+        return canonical(data)
+    with suppress(TypeError, RecursionError):
+        return canonical(scrub(data))
+    return None
+
+
 def _take(audited: Audit, finding: Finding) -> None:
     report = audited.report
     if isinstance(finding, Seen):
@@ -105,6 +140,9 @@ def _take(audited: Audit, finding: Finding) -> None:
         return
     report.counts["read"] += 1
     if isinstance(finding, Item):
+        if refusal := _refusal(audited.checkers.get(finding.stream), finding):
+            report.lose(refusal, f"{finding.stream} {finding.key}")
+            return
         audited.items[finding.stream] += 1
         for attachment in finding.attachments:
             try:

@@ -44,7 +44,8 @@ _BEGINNINGS = (
         "securities of a statement",
     ),
     (re.compile(rb":61:"), "lines of a statement"),
-    (re.compile(rb"\^\s*\Z"), "ends of entries"),
+    (re.compile(rb"\^+\s*\Z"), "ends of entries"),
+    (re.compile(rb"={10}\s*\Z"), "ends of clippings"),
     (re.compile(rb"(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? "), "lines with a date"),
     (re.compile(rb"BEGIN:(VCARD|VEVENT|VTODO|VJOURNAL)", re.IGNORECASE), ""),
 )

@@ -23,7 +23,9 @@ def unpacked(entry: FileEntry, limits: TreeLimits | None = None) -> FileEntry:
         return entry
     limits = limits or TreeLimits()
     most = max(limits.ratio_from_bytes, limits.whole_ratio * entry.size)
-    return replace(entry, opener=lambda: cast(BinaryIO, _Gunzipped(entry.open(), most)))
+    return replace(
+        entry, opener=lambda: cast(BinaryIO, _Gunzipped(entry.open(), most)), packed=True
+    )
 
 
 class _Gunzipped(io.RawIOBase):

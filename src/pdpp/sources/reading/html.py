@@ -54,7 +54,8 @@ def _pieces(root: "LexborNode | None") -> Iterator[str]:
     for node in root.traverse(include_text=True) if root is not None else ():
         text = (node.text_content or "") if node.tag == "-text" else None
         if node.tag in _BLOCKS:
-            yield "\n- " if node.tag == "li" else "\n"
+            if not _begins_entry(node):
+                yield "\n- " if node.tag == "li" else "\n"
             if node.tag == "pre" and node.mem_id not in kept_lines:
                 kept_lines.update(inner.mem_id for inner in node.traverse(include_text=True))
         elif (text is None or text.strip()) and _ends_block(node.prev):
@@ -62,6 +63,16 @@ def _pieces(root: "LexborNode | None") -> Iterator[str]:
         if text is not None:
             lines = text if node.mem_id in kept_lines else text.replace("\n", " ")
             yield _SPACE.sub(" ", lines)
+
+
+def _begins_entry(block: "LexborNode") -> bool:
+    """Tell whether a paragraph is the first thing in an entry of a list, and stands in its line."""
+    if block.tag not in ("div", "p") or block.parent is None or block.parent.tag != "li":
+        return False
+    before = block.prev
+    if before is not None and before.tag == "-text" and not (before.text_content or "").strip():
+        before = before.prev
+    return before is None
 
 
 def _ends_block(before: "LexborNode | None") -> bool:

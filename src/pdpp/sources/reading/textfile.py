@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, cast
 
+from pdpp.sources.reading.eastern import eastern_encoding
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.tree import FileEntry
 
@@ -32,7 +33,7 @@ class DecodedLine(NamedTuple):
 
 
 def encoding_of(head: bytes) -> str:
-    """Return the encoding that the beginning of a file is in; what is not UTF-8 is Western."""
+    """Return the encoding that the beginning of a file is in; what shows no other is Western."""
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name
@@ -41,7 +42,7 @@ def encoding_of(head: bytes) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
-        return WESTERN
+        return eastern_encoding(head) or WESTERN
     return "utf-8"
 
 

@@ -85,6 +85,8 @@ class FileEntry:
     stamp: str
     opener: Opener = field(repr=False, compare=False)
     meter: ReadMeter = field(repr=False, compare=False)
+    packed: bool = False
+    """Whether ``size`` is that of a packed file, and what is read of it may be less or more."""
 
     @property
     def base(self) -> str:
@@ -151,7 +153,7 @@ class _Measured(io.RawIOBase):
     def __init__(self, inner: BinaryIO, entry: FileEntry, offset: int) -> None:
         self._inner = inner
         self._entry = entry
-        self._left = entry.size - offset
+        self._left = 0 if entry.packed else entry.size - offset
 
     def readable(self) -> bool:
         """Say that this can be read."""

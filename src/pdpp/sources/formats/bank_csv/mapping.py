@@ -59,7 +59,10 @@ from pdpp.sources.table.form import (
 TURNED, AS_WRITTEN = "turned", "as written"
 _SAMPLE_ROWS = 2_000
 _FIRST_DATES = 40
-_ZONE = re.compile(r"(?<=\d) (?:[ECMP][SD]T|GMT|UTC|BST|CES?T)\Z")
+_BEHIND_DAY = re.compile(
+    r"(?<=\d) (?:(?:[ECMP][SD]T|GMT|UTC|BST|CES?T)|as of \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4})\Z"
+)
+"""A zone, or the day from which a booking counts."""
 MONEY = ("amount", "money_in", "money_out")
 
 
@@ -155,7 +158,7 @@ def make_plan(
     columns = _columns(table.header, settings, sample, read_before=read_before)
     if "date" not in columns or not columns.keys() & set(MONEY):
         return None
-    days = [without_zone(row.cells[columns["date"]]) for row in sample]
+    days = [bare_day(row.cells[columns["date"]]) for row in sample]
     form = settings.get("date_form") or _date_form(days)
     if form is None:
         return None
@@ -306,9 +309,9 @@ def _tells_direction(cells: set[str]) -> bool:
     return bool(words & (IN_WORDS | OUT_WORDS)) and words <= IN_WORDS | OUT_WORDS | NEITHER_WORDS
 
 
-def without_zone(text: str) -> str:
-    """Return a time without the letters of a zone behind it: the day is what is written."""
-    return _ZONE.sub("", text.strip())
+def bare_day(text: str) -> str:
+    """Return a time without a zone or a second day behind it: the first day is when it was."""
+    return _BEHIND_DAY.sub("", text.strip())
 
 
 def _date_form(texts: Sequence[str]) -> str | None:

@@ -17,8 +17,8 @@ from pdpp.sources.formats.bank_csv.mapping import (
     MONEY,
     TURNED,
     ColumnMapping,
+    bare_day,
     make_plan,
-    without_zone,
 )
 from pdpp.sources.formats.bank_csv.own_account import number_of
 from pdpp.sources.formats.bank_csv.words import (
@@ -186,7 +186,7 @@ def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) 
         at = plan.columns.get(name)
         return "" if at is None else row.cells[at].strip()
 
-    day = read_time(without_zone(cell("date")), plan.date_form, None)
+    day = read_time(bare_day(cell("date")), plan.date_form, None)
     amount = _amount(cell, plan)
     if day is None or amount is None:
         return Unknown("a row without a date or an amount", where)

@@ -118,7 +118,15 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tax": ("tax",),
         "fee": ("fee", "gebühr", "frais", "comisión", "costo", "comissão", "taxa", "opłata"),
         "balance": (
-            *("balance", "running balance", "runningbalance", "running bal.", "saldo", "solde"),
+            *(
+                "balance",
+                "running balance",
+                "runningbalance",
+                "runningbalance",
+                "running bal.",
+                "saldo",
+                "solde",
+            ),
             *("kontostand", "guthaben", "saldo nach buchung", "saldo na mutatie"),
             *("saldo na trn", "closing balance", "cash balance", "accountbalance"),
             *("saldo contabilístico", "disponible", "bokfört saldo", "saldo po transakcji"),
@@ -212,12 +220,13 @@ _SIGNS = MappingProxyType({"€": "EUR", "£": "GBP", "元": "CNY", "円": "JPY"
 _CURRENCY = re.compile(
     rf"\s*\(\s*({_CODES}|[€£元円$]|euros)\s*\)\Z|(?: in)? ({_CODES}|euros|euroa)\Z"
 )
+_SIGN_BEHIND = re.compile(r"\s*\([-+]\)\Z")
 _BESIDE = re.compile(rf"[€£元円]|(?<![^\W\d_])(?:{_CODES})(?![^\W\d_])", re.IGNORECASE)
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as it is compared: in small letters, without a currency."""
-    return _CURRENCY.sub("", _folded(name)).strip()
+    """Return the name of a column as it is compared: in small letters, without currency or sign."""
+    return _CURRENCY.sub("", _SIGN_BEHIND.sub("", _folded(name))).strip()
 
 
 def currency_in(name: str) -> str:

@@ -211,8 +211,11 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
 
 
 def _kind(statement: BankStatement) -> str:
+    """Return what an account is that does not say it."""
     if "LOANACCTID" in statement.account:
         return "LOAN"
+    if "BANKID" in statement.account:
+        return "BANK"
     return "INVESTMENT" if "BROKERID" in statement.account else "CREDITCARD"
 
 

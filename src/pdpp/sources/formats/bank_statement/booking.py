@@ -57,6 +57,7 @@ class Booking:
     category: str = ""
     reference: str = ""
     bank_reference: str = ""
+    details: str = ""
     check_number: str = ""
     security: str = ""
     units: float | None = None
@@ -91,6 +92,8 @@ class Booking:
             "memo": self.memo,
             "category": self.category,
             "reference": self.reference,
+            "bank_reference": self.bank_reference,
+            "details": self.details,
             "check_number": self.check_number,
             "security": self.security,
             "units": self.units,

@@ -169,7 +169,10 @@ def _movement(
         bank_reference=(match[10] or "").strip(),
         reversal=True if side.startswith("R") else None,
     )
-    _keep_information(booking, information or (match[11] or ""))
+    further = match[11] or ""
+    if information:
+        booking.details = " ".join(further.split())
+    _keep_information(booking, information or further)
     yield booking.item(ordinals)
 
 

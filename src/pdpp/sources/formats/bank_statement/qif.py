@@ -21,6 +21,11 @@ _DATE = re.compile(r"(\d{1,4})[-/.]\s*(\d{1,2})\s*(['/.-])\s*(\d{1,4})\Z")
 _WORDED = ("%Y%m%d", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
 _PAID = frozenset({"buy", "cvrshrt", "miscexp", "margint", "xout", "withdrw"})
 """What costs money though its amount has no sign."""
+_OPENING = frozenset(
+    {"opening balance", "solde initial", "saldo inicial", "saldo iniziale", "anfangssaldo"}
+    | {"eröffnungssaldo", "beginsaldo", "startsaldo"}
+)
+"""Whom the first entry of a ledger names: its category is the ledger itself."""
 _LAST_MONTH = 12
 _CENTURY = 100
 _YEARS_BEFORE_2000 = 70
@@ -61,9 +66,23 @@ def day_first(entry: FileEntry) -> bool:
     return first > second
 
 
+def opened_account(entry: FileEntry) -> str:
+    """Return the account that the first entry of a file opens, which tells its name."""
+    opening = _Entry(1)
+    for line in text_lines(entry):
+        if line.text.startswith("^"):
+            break
+        if line.text.strip() and not line.text.startswith("!"):
+            opening.add(line.text[:1], line.text[1:].strip())
+    opens = opening.values.get("P", "").casefold() in _OPENING
+    category = opening.values.get("L", "") if opens else ""
+    return category[1:-1].strip() if category.startswith("[") and category.endswith("]") else ""
+
+
 def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
     """Yield the bookings and accounts of a file; ``name`` is that of an account without one."""
     first, ordinals = day_first(entry), Ordinals()
+    name = opened_account(entry) or name
     section, current = "", _Entry(1)
     holder: BankAccount | None = None
     broken = False

@@ -47,6 +47,7 @@ _ID = "X-WR-RELCALID"
 _LINKS = ("URL", "CONFERENCE", "X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL")
 """Where an entry leads, and where a meeting is held that has no other address."""
 _ENDED = "the file ends in the middle"
+_OTHER = "neither an event, a task nor a journal entry"
 _Holders = dict[str, str]
 """The calendars that gave entries their keys, by key."""
 
@@ -195,12 +196,18 @@ class _Reader:
 def _read(
     entry: FileEntry, calendar: str, zone: str | None, several: _Holders | None
 ) -> Iterator[Finding]:
-    reader, ended = _Reader(entry, calendar, zone, several), False
+    reader, ended, other = _Reader(entry, calendar, zone, several), False, ""
     learn_zones(entry)
     with open_narrow(reader.entry) as stream:
         for part in components(stream, _KINDS):
             if isinstance(part, LooseLine):
-                ended = ended or part.line.strip().upper() == "END:VCALENDAR"
+                mark, _, kind = part.line.strip().upper().partition(":")
+                ended = ended or (mark == "END" and kind == "VCALENDAR")
+                if mark == "BEGIN" and kind != "VCALENDAR" and not other:
+                    other = kind
+                    yield Skipped(_OTHER, f"{reader.entry.name} {kind}"[:120])
+                elif mark == "END" and kind == other:
+                    other = ""
             elif isinstance(part, Skipped):
                 ended = ended or part.cut
                 yield part._replace(example=f"{reader.entry.name} {part.example}")
@@ -218,7 +225,7 @@ def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Fi
         return
     stream = _KINDS[block.kind]
     if not stream:
-        yield Skipped("neither an event, a task nor a journal entry", where)
+        yield Skipped(_OTHER, where)
         return
     component, malformed = parse(block.text)
     for name in malformed:

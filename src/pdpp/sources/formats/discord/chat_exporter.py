@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, safe_key
 from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
@@ -87,9 +88,8 @@ class _ChannelReader:
         server = about.get("guild.name") if about.get("guild.id") != _NO_SERVER else None
         self._server = server or None
         self._kind = _CAPITAL.sub(" ", about.get("channel.type", "")).lower()
-        self._count = 0
+        self._span = ChatSpan()
         self._seen = SeenKeys()
-        self._times: tuple[str, str] | None = None
 
     def read(self, entry: FileEntry) -> Iterator[Finding]:
         """Yield what one file holds."""
@@ -108,9 +108,7 @@ class _ChannelReader:
             return
         key = safe_key(self._key, number)
         if self._seen.first(key):
-            self._count += 1
-        first, last = self._times or (sent, sent)
-        self._times = (min(first, sent), max(last, sent))
+            self._span.see(sent)
         yield Item("messages", key, self._data(key, value, text, files, sent))
         for file in files:
             yield from self._file(key, file, sent)
@@ -168,16 +166,14 @@ class _ChannelReader:
 
     def record(self) -> Finding:
         """Return the channel itself."""
-        if self._times is None:
+        if not self._span.count:
             return Skipped("a channel without messages", self._entry.name)
         data = {
             "id": self._key,
             "name": self._name,
             "kind": self._kind or None,
             "server": self._server,
-            "message_count": self._count,
-            "started_at": self._times[0],
-            "updated_at": self._times[1],
+            **self._span.members(),
         }
         return Item("channels", self._key, present(data))
 

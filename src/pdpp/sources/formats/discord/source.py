@@ -8,6 +8,7 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.formats.csv_archive import Cells, TableKind, find_columns, read_table, utc_text
 from pdpp.sources.formats.discord.chat_exporter import exported_channels, read_channel
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
@@ -174,8 +175,7 @@ class _ChannelReader:
         self._server = str(guild.get("name") or "") if isinstance(guild, dict) else ""
         self._kind = _kind(about.get("type"))
         self._name = str(about.get("name") or names.get(number) or f"channel {number}")
-        self._count = 0
-        self._times: tuple[str, str] | None = None
+        self._span = ChatSpan()
 
     def row(self, cells: Cells, where: str) -> Iterator[Finding]:
         """Yield a message of an older package."""
@@ -203,9 +203,7 @@ class _ChannelReader:
         if not text and not addresses:
             yield Skipped("an empty message", where)
             return
-        self._count += 1
-        first, last = self._times or (sent, sent)
-        self._times = (min(first, sent), max(last, sent))
+        self._span.see(sent)
         key = safe_key(self._key, number)
         data = {
             "id": key,
@@ -221,16 +219,14 @@ class _ChannelReader:
 
     def record(self) -> Finding:
         """Return the channel itself."""
-        if self._times is None:
+        if not self._span.count:
             return Skipped("a channel without messages", self._where)
         data = {
             "id": self._key,
             "name": self._name,
             "kind": self._kind or None,
             "server": self._server or None,
-            "message_count": self._count,
-            "started_at": self._times[0],
-            "updated_at": self._times[1],
+            **self._span.members(),
         }
         return Item("channels", self._key, present(data))
 

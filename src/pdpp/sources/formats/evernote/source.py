@@ -34,6 +34,11 @@ _SAMPLE_FILES = 5
 _COPY = re.compile(r"\s*\(\d{1,3}\)$")
 _DONE = re.compile(r"<en-todo[^>]*checked=[\"']true[\"'][^>]*/?>", re.IGNORECASE)
 _TO_DO = re.compile(r"<en-todo[^>]*/?>", re.IGNORECASE)
+_TICKED = re.compile(
+    r"<li\b[^<>]{0,2000}--en-checked:\s*(true|false)[^<>]{0,2000}>(?:\s*<div\b[^<>]{0,2000}>)?",
+    re.IGNORECASE,
+)
+"""An entry of a list to tick, as version 10 writes it: a style says whether it is done."""
 _MEDIA = re.compile(r"</?en-media[^>]*>", re.IGNORECASE)
 _SECRET = re.compile(r"<en-crypt[^>]*>.*?</en-crypt>", re.IGNORECASE | re.DOTALL)
 _TASKS = re.compile(
@@ -215,9 +220,13 @@ def _box(task: XmlElement) -> str:
 
 def _text(content: str) -> str:
     """Return the words of a note; boxes to tick become ``[ ]`` and ``[x]``."""
-    markup = _TO_DO.sub("[ ] ", _DONE.sub("[x] ", content))
+    markup = _TO_DO.sub("[ ] ", _DONE.sub("[x] ", _TICKED.sub(_with_box, content)))
     markup = _SECRET.sub("<div>[encrypted]</div>", _MEDIA.sub("", markup))
     return html_text(markup.partition("?>")[2] if markup.startswith("<?xml") else markup)
+
+
+def _with_box(entry: re.Match[str]) -> str:
+    return f"{entry[0]}[{'x' if entry[1].lower() == 'true' else ' '}] "
 
 
 def _resource(resource: XmlElement, note: RecordKey, number: int, where: str) -> Iterator[Finding]:

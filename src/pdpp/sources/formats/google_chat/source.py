@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.formats.google_chat.files import AttachedFiles, beside, names_of
 from pdpp.sources.formats.google_chat.message import (
     address_of,
@@ -143,8 +144,7 @@ class _ChatReader:
         self._chat = chat
         self._files = AttachedFiles(finder, entry)
         self._ordinals = Ordinals()
-        self._count = 0
-        self._times: tuple[str, str] | None = None
+        self._span = ChatSpan()
 
     def message(self, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
         """Yield a message, and the files that came with it."""
@@ -163,7 +163,7 @@ class _ChatReader:
         if not text and not names and not details:
             yield Skipped("an empty message", where)
             return
-        self._see(sent)
+        self._span.see(sent)
         key = self._key(value, sent, creator, text)
         data = {
             "id": key,
@@ -231,14 +231,9 @@ class _ChatReader:
         }
         return Item("media", key, data, (Attachment("file", file.open, file.media_type),))
 
-    def _see(self, sent: str) -> None:
-        self._count += 1
-        first, last = self._times or (sent, sent)
-        self._times = (min(first, sent), max(last, sent))
-
     def record(self) -> Finding:
         """Return the chat itself."""
-        if self._times is None:
+        if not self._span.count:
             return Skipped("a chat without messages", self._where)
         chat = self._chat
         data = {
@@ -246,9 +241,7 @@ class _ChatReader:
             "name": chat.name,
             "kind": chat.kind,
             "people": ", ".join(chat.people) or None,
-            "message_count": self._count,
-            "started_at": self._times[0],
-            "updated_at": self._times[1],
+            **self._span.members(),
         }
         return Item("chats", chat.key, present(data))
 

@@ -139,12 +139,13 @@ def _note(files: _NoteFiles, entry: FileEntry, value: Mapping[str, Any]) -> Iter
     text = value.get("textContent") or _ticked(listed)
     title = str(value.get("title") or "").strip() or " ".join(text.split())[:_TITLE_CHARS]
     labels = [str(label["name"]) for label in value.get("labels") or ()]
-    links = [str(note["url"]) for note in value.get("annotations") or () if note.get("url")]
+    pages = [note for note in value.get("annotations") or () if note.get("url")]
+    links = [str(page["url"]) for page in pages]
     people = [str(person.get("email")) for person in value.get("sharees") or ()]
     data = {
         "id": key,
         "title": title or "(no title)",
-        "text": "\n".join([text, *(link for link in links if link not in text)]).strip() or None,
+        "text": "\n".join([text, *_told_of(pages, text)]).strip() or None,
         "labels": labels or None,
         "label_names": ", ".join(labels) or None,
         "is_list": isinstance(listed, list),
@@ -172,6 +173,14 @@ def _edited(edited: Any, created: Any, entry: FileEntry) -> str | None:
         hour, minute, second, zone, rest = named.groups()
         return moment_text(f"{hour}:{minute}:{second}{zone}" + (f":{rest}" if rest else ""))
     return epoch_text(micros / 1e6)
+
+
+def _told_of(pages: Iterable[Mapping[str, Any]], text: str) -> Iterator[str]:
+    """Yield what a note shows of each page beside its text: the title and the address."""
+    for page in pages:
+        told = (str(page.get("title") or "").strip(), str(page["url"]))
+        if line := " ".join(words for words in told if words and words not in text):
+            yield line
 
 
 def _ticked(listed: object) -> str:

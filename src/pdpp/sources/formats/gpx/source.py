@@ -102,6 +102,15 @@ def _root(entry: FileEntry) -> str:
 
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
+    empty = True
+    for finding in _found(entry):
+        empty = False
+        yield finding
+    if empty:
+        yield Skipped("a file without tracks or places", entry.name)
+
+
+def _found(entry: FileEntry) -> Iterator[Finding]:
     if entry.suffix in ENDINGS:
         return read_places(entry)
     read = {"kml": read_kml, ROOT: read_tcx}.get(_root(entry), _read_gpx)

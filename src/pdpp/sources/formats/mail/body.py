@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from email.message import Message
 from functools import cached_property
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from pdpp.sources.formats.mail.charset import guessed
 from pdpp.sources.formats.mail.encoded import decoded
@@ -190,7 +191,14 @@ def _file_name(part: MailMessage) -> str:
             for value in raw_headers(part, wanted):
                 probe[wanted] = value
         name = probe.get_filename()
-    return decoded(str(name))[:200] if name else ""
+    return decoded(str(name))[:200] if name else _place_name(part)
+
+
+def _place_name(part: MailMessage) -> str:
+    """Return the name of a file that has only a place, such as a picture of a web page."""
+    place = header(part, "Content-Location").partition("?")[0].partition("#")[0]
+    name = unquote(place.rpartition("/")[2]).strip()
+    return name[:200] if "." in name.strip(".") else ""
 
 
 def _bytes(part: MailMessage) -> bytes:

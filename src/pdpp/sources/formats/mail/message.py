@@ -3,8 +3,9 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from email import policy
+from email.errors import MissingHeaderBodySeparatorDefect
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses
@@ -25,6 +26,11 @@ _TOKEN = re.compile(
 )
 _ADDRESS = re.compile(r"[^\s,;()@]{1,100}@[^\s,;()@]{1,300}")
 _GROUP = re.compile(r"\A[^\"<@:]*:")
+_HEAD = re.compile(rb"\A(?:[^\r\n]++\r?\n)*+")
+_HEADER = re.compile(rb"[!-9;-~]++:|[ \t]")
+_SENDER = re.compile(rb"from:", re.IGNORECASE)
+_MOST_AHEAD = timedelta(days=2)
+"""Clocks and zones are wrong by a day, and not by more."""
 
 
 class MailMessage(Message):
@@ -69,8 +75,29 @@ class MailMessage(Message):
 
 def parse(content: bytes) -> MailMessage:
     """Return a message; mail is so often malformed that nothing about its headers is checked."""
-    message = BytesParser(MailMessage, policy=policy.compat32).parsebytes(content)
-    return cast(MailMessage, message)
+    message = _parsed(content)
+    if any(isinstance(defect, MissingHeaderBodySeparatorDefect) for defect in message.defects):
+        return message if "from" in message.headers else _parsed(_without_odd_lines(content))
+    return message
+
+
+def _parsed(content: bytes) -> MailMessage:
+    parser = BytesParser(MailMessage, policy=policy.compat32)
+    return cast(MailMessage, parser.parsebytes(content))
+
+
+def _without_odd_lines(content: bytes) -> bytes:
+    """Return a message without the lines among its headers that are none, such as ``>From ana``.
+
+    The library takes the first of them for the beginning of the text, and the sender and all
+    that stands behind it for words. Where no sender does, it is the text, without an empty line.
+    """
+    head = _HEAD.match(content)
+    lines = head[0].splitlines(keepends=True) if head else []
+    if not any(map(_SENDER.match, lines)):
+        return content
+    kept = [line for number, line in enumerate(lines) if not number or _HEADER.match(line)]
+    return b"".join(kept) + content[sum(map(len, lines)) :]
 
 
 def header(message: MailMessage, name: str) -> str:
@@ -152,10 +179,27 @@ def references(message: MailMessage) -> list[str]:
 
 
 def sent(message: MailMessage, envelope: str) -> datetime | None:
-    """Return when a message was sent, by its own word, else by those who carried it."""
-    carried = (value.rpartition(";")[2] for value in raw_headers(message, "Received"))
+    """Return when a message was sent, by its own word, else by those who carried it.
+
+    Nobody carries a message before it is sent: one that says so would be the newest for years.
+    """
+    carried = [value.rpartition(";")[2] for value in raw_headers(message, "Received")]
     stored = envelope.partition(" ")[2].partition(" ")[2]
-    return first_moment((header(message, "Date"), *carried, stored))
+    told = first_moment((header(message, "Date"),))
+    if told is None:
+        return first_moment((*carried, stored))
+    ahead = (_is_ahead(told, first_moment((text,))) for text in carried)
+    return first_moment(carried) if carried and all(ahead) else told
+
+
+def _is_ahead(told: datetime, carried: datetime | None) -> bool:
+    """Tell whether a date lies so far behind another that it cannot be true."""
+    if carried is None:
+        return False
+    moments = [
+        moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in (told, carried)
+    ]
+    return moments[0] - moments[1] > _MOST_AHEAD
 
 
 def _mended(text: str, message: MailMessage) -> str:

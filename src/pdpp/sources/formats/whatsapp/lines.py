@@ -127,6 +127,11 @@ class Stamp(NamedTuple):
         except ValueError:
             return None
 
+    def is_of_another_phone(self, order: str) -> bool:
+        """Tell whether only another order than that of the chat makes a day of it."""
+        others = (other for other in ORDERS if (other == "YMD") == (self.numbers[0] > 31))
+        return self.moment(order) is None and any(map(self.moment, others))
+
 
 def _day(year: int, month: int, day: int) -> date | None:
     """Return the day of a date in the calendar that its year tells; None where there is none."""
@@ -219,6 +224,7 @@ class OrderGuess:
     """Finds the order of dates from every date of a file: it depends on the phone's language."""
 
     possible: set[str] = field(default_factory=lambda: set(ORDERS))
+    _fits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ORDERS, 0))
     _backwards: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ORDERS, 0))
     _last: dict[str, datetime] = field(default_factory=dict)
     _first: dict[str, datetime] = field(default_factory=dict)
@@ -240,6 +246,7 @@ class OrderGuess:
             if moment is None or (order == "YMD") != (stamp.numbers[0] > 31):
                 self.possible.discard(order)
                 continue
+            self._fits[order] += 1
             last = self._last.get(order)
             self._backwards[order] += last is not None and moment < last
             self._last[order] = moment
@@ -249,10 +256,14 @@ class OrderGuess:
     def order(self) -> tuple[str, bool]:
         """Return the likeliest order, and whether the dates leave no other.
 
-        Of several the one in which time goes backwards least counts, then the one in which the
-        chat took the least time; phones set to American dates never pad them with zeros.
+        Where none fits every date, because somebody pasted a line of another phone into a message,
+        the one that fits most counts. Of several it is the one in which time goes backwards least,
+        then the one in which the chat took the least time; phones set to American dates never pad
+        them with zeros.
         """
-        left = [order for order in ORDERS if order in self.possible] or list(ORDERS)
+        most = max(self._fits.values())
+        fitting = self.possible or {order for order in ORDERS if self._fits[order] == most}
+        left = [order for order in ORDERS if order in fitting]
         if len(self.possible) == 1:
             return left[0], True
         if self._padded and len(left) > 1 and "MDY" in left:

@@ -362,6 +362,8 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
             whole = line.whole
             text = _decoded(line.text)
             begun = chat_line(text) if ended or not chat.layout.mixed else None
+            if begun is not None and begun.stamp.is_of_another_phone(chat.layout.order):
+                begun = None  # Somebody pasted it.
             ended = line.text.endswith(b"\r")
             if begun is not None and begun.stamp.named == chat.layout.named:
                 if message is not None:

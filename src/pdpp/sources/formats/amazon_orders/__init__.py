@@ -1,0 +1,1 @@
+"""Amazon: what was ordered."""

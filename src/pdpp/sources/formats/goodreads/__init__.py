@@ -1,0 +1,1 @@
+"""Goodreads: the books of your shelves."""

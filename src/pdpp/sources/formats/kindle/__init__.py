@@ -1,0 +1,1 @@
+"""Kindle: what was marked and noted in books."""

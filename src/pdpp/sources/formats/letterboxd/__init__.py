@@ -1,0 +1,1 @@
+"""Letterboxd: films you saw, rated and want to see."""

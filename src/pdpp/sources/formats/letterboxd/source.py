@@ -1,0 +1,133 @@
+"""Letterboxd: the diary of films, reviews, ratings and lists, as flat tables."""
+
+from collections.abc import Iterator
+from datetime import date
+from functools import partial
+from types import MappingProxyType
+
+from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind
+from pdpp.sources.item import Finding, Item, Unknown, present
+from pdpp.sources.keys import Ordinals, safe_key
+from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.money import exact
+
+_FILM = frozenset({"date", "name", "year", "letterboxd uri"})
+_LISTS = {"watchlist*.csv": "watchlist", "watched*.csv": "watched", "films*.csv": "liked"}
+"""Lists of films have the same columns, so that the names of their files tell them apart."""
+
+
+class Letterboxd(KnownTables):
+    """The zip that Letterboxd hands out, or tables of it."""
+
+    connector_key = "letterboxd"
+    label = "Letterboxd"
+    passed_over = MappingProxyType({"profile.csv": "what Letterboxd knows of you"})
+
+    def kinds(self) -> tuple[TableKind, ...]:
+        """Return the tables with more columns first: they have those of the others too."""
+        return (
+            TableKind("*.csv", _FILM | {"watched date", "review"}, "review", _review),
+            TableKind("*.csv", _FILM | {"watched date", "rewatch"}, "viewing", _viewing),
+            TableKind("*.csv", _FILM | {"rating"}, "rating", _rating),
+            *(
+                TableKind(pattern, _FILM, "film", partial(_film, name))
+                for pattern, name in _LISTS.items()
+            ),
+            TableKind("*.csv", _FILM, "film", partial(_film, "list")),
+            TableKind(
+                "*.csv",
+                frozenset({"date", "content", "comment"}),
+                "comment",
+                partial(_comment, Ordinals()),
+            ),
+        )
+
+
+def _about(cells: Cells) -> dict[str, object]:
+    """Return what every table says of a film."""
+    year, rating = cells["year"], exact(cells.get("rating", ""))
+    return {
+        "title": cells["name"],
+        "year": int(year) if year.isdecimal() and len(year) == len("2026") else None,
+        "rating": None if rating is None else float(rating),
+        "link": cells["letterboxd uri"],
+    }
+
+
+def _is_known(cells: Cells) -> bool:
+    return bool(cells["letterboxd uri"] and cells["name"])
+
+
+def _viewing(cells: Cells, where: str) -> Iterator[Finding]:
+    watched = _day(cells["watched date"] or cells["date"])
+    if not _is_known(cells) or watched is None:
+        yield Unknown("a viewing without a film or a day", where)
+        return
+    key = safe_key("viewing", cells["letterboxd uri"])
+    data = {
+        "id": key,
+        **_about(cells),
+        "watched_on": watched,
+        "logged_on": _day(cells["date"]),
+        "rewatch": cells["rewatch"].casefold() == "yes",
+        "tags": _tags(cells),
+    }
+    yield Item("diary", key, present(data, "", []))
+
+
+def _review(cells: Cells, where: str) -> Iterator[Finding]:
+    written = _day(cells["date"])
+    if not _is_known(cells) or written is None:
+        yield Unknown("a review without a film or a day", where)
+        return
+    key = safe_key("review", cells["letterboxd uri"])
+    data = {
+        "id": key,
+        **_about(cells),
+        "text": html_text(cells["review"]),
+        "watched_on": _day(cells["watched date"]),
+        "written_on": written,
+        "tags": _tags(cells),
+    }
+    yield Item("reviews", key, present(data, "", []))
+
+
+def _rating(cells: Cells, where: str) -> Iterator[Finding]:
+    rated, rating = _day(cells["date"]), exact(cells["rating"])
+    if not _is_known(cells) or rated is None or rating is None:
+        yield Unknown("a rating without a film, a day or stars", where)
+        return
+    key = safe_key("rating", cells["letterboxd uri"])
+    data = {"id": key, **_about(cells), "rated_on": rated}
+    yield Item("ratings", key, present(data, ""))
+
+
+def _film(name: str, cells: Cells, where: str) -> Iterator[Finding]:
+    added = _day(cells["date"])
+    if not _is_known(cells) or added is None:
+        yield Unknown("an entry of a list without a film or a day", where)
+        return
+    key = safe_key(name, cells["letterboxd uri"])
+    data = {"id": key, **_about(cells), "list": name, "added_on": added}
+    yield Item("films", key, present(data, ""))
+
+
+def _comment(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
+    written, text = _day(cells["date"][:10]), html_text(cells["comment"])
+    if written is None or not text:
+        yield Unknown("a comment without a day or a text", where)
+        return
+    key = ordinals.key(written, cells["content"], text)
+    data = {"id": key, "about": cells["content"], "text": text, "written_on": written}
+    yield Item("comments", key, present(data, ""))
+
+
+def _tags(cells: Cells) -> list[str]:
+    return [tag.strip() for tag in cells.get("tags", "").split(",") if tag.strip()]
+
+
+def _day(text: str) -> str | None:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Netflix: what was watched."""

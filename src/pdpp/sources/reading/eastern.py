@@ -1,0 +1,51 @@
+"""Letters of East Asia: which of its encodings some bytes are in that are no UTF-8."""
+
+import re
+from collections import Counter
+
+_LOOKED_AT = 65_536
+_RUN = re.compile(rb"[\x80-\xff]+")
+_WIDE = re.compile(rb"[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]")
+_FEWEST = 8
+_KANA = frozenset({0xA4, 0xA5})
+_WINDOWS_KANA = frozenset({0x82, 0x83})
+_HANGUL = range(0xB0, 0xC9)
+_SIGNS = range(0xA1, 0xB0)
+
+
+def eastern_encoding(head: bytes) -> str | None:
+    """Return the encoding of Korean, Japanese or Chinese text; None where it is none of them.
+
+    Each of their letters is two bytes, so that no run of bytes above ASCII has an odd length. In
+    the languages of the West such bytes mostly stand alone. Which rows of letters are used tells
+    the language: Japanese text is full of kana, and Korean has hardly anything but Hangul.
+    """
+    head = head[:_LOOKED_AT].rpartition(b"\n")[0] or head[:_LOOKED_AT]
+    runs = _RUN.findall(head)
+    if sum(map(len, runs)) >= 2 * _FEWEST and not any(len(run) % 2 for run in runs):
+        return _of_pairs(head, Counter(lead for run in runs for lead in run[::2]))
+    wide = _WIDE.findall(head)
+    kana = sum(letter[0] in _WINDOWS_KANA for letter in wide)
+    often = len(wide) >= _FEWEST and kana * 3 > len(wide)
+    return "cp932" if often and _fits(head, "cp932") else None
+
+
+def _of_pairs(head: bytes, leads: Counter[int]) -> str | None:
+    """Return which encoding of two bytes above ASCII the rows of some letters speak for."""
+    total = leads.total()
+    kana = sum(leads[lead] for lead in _KANA)
+    words = total - sum(leads[lead] for lead in _SIGNS)
+    hangul = sum(leads[lead] for lead in _HANGUL)
+    if kana * 5 > total and _fits(head, "euc_jp"):
+        return "euc_jp"
+    if hangul * 20 > words * 19 and _fits(head, "cp949"):
+        return "cp949"
+    return "gb18030" if _fits(head, "gb2312") else None
+
+
+def _fits(head: bytes, encoding: str) -> bool:
+    try:
+        head.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True

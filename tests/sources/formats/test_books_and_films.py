@@ -1,0 +1,154 @@
+"""What is particular to tables of books, films and orders, and to clippings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import look, read, told
+from tests.sources.samples import books_and_films as sample
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.formats.amazon_orders.source import AmazonOrders
+from pdpp.sources.formats.goodreads.source import Goodreads
+from pdpp.sources.formats.kindle.source import Kindle
+from pdpp.sources.formats.letterboxd.source import Letterboxd
+from pdpp.sources.formats.netflix.source import Netflix
+from pdpp.sources.source import Recognition, Source
+
+
+def put(folder: Path, content: bytes, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def records(source: Source, path: Path, stream: str, **settings: str) -> list[dict[str, Any]]:
+    found = read(source, path, **settings).items()
+    return [data for (name, _), data in found if name == stream]
+
+
+def test_a_book_has_your_stars_and_the_day_you_read_it(tmp_path: Path) -> None:
+    knots, tides = records(Goodreads(), put(tmp_path, sample.LIBRARY), "books")
+    assert (knots["my_rating"], knots["read_on"], knots["shelf"]) == (5, "2026-05-03", "read")
+    assert (knots["review"], knots["isbn"]) == ("Wet rope\nexplained well", "9780000000041")
+    assert (knots["shelves"], knots["published"]) == (["sea", "boats"], 1999)
+    assert "my_rating" not in tides
+    assert "read_on" not in tides
+
+
+@pytest.mark.parametrize(
+    ("written", "day"), [("2026/05/03", "2026-05-03"), ("2026", "2026-01-01"), ("soon", None)]
+)
+def test_days_of_goodreads(tmp_path: Path, written: str, day: str | None) -> None:
+    row = sample.book("41", "Knots", "5", written, "read")
+    [book] = records(Goodreads(), put(tmp_path, sample.table(sample.BOOKS_HEADER, row)), "books")
+    assert book.get("read_on") == day
+
+
+def test_a_film_seen_twice_is_two_viewings(tmp_path: Path) -> None:
+    for name, content in sample.LETTERBOXD.items():
+        put(tmp_path, content, name)
+    seen, again = records(Letterboxd(), tmp_path, "diary")
+    assert (seen["watched_on"], seen["rating"], seen["rewatch"]) == ("2026-05-01", 4.5, False)
+    assert (seen["tags"], again["rewatch"]) == (["sea", "dad"], True)
+    [review] = records(Letterboxd(), tmp_path, "reviews")
+    assert review["text"] == "The fog!"
+    films = records(Letterboxd(), tmp_path, "films")
+    assert {film["title"]: film["list"] for film in films} == {
+        "Tides": "watchlist",
+        "Ropes": "liked",
+    }
+    [comment] = records(Letterboxd(), tmp_path, "comments")
+    assert comment["text"] == "The fog again"
+
+
+def test_a_viewing_of_no_day_is_told(tmp_path: Path) -> None:
+    path = put(tmp_path, sample.table(sample.DIARY_HEADER, [*sample.SEEN, "2026-05-"]))
+    assert [finding.reason for finding in told(Letterboxd(), path)] == [
+        "a viewing without a film or a day"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "days"),
+    [
+        ("5/9/26", "12/1/25", ["2026-05-09", "2025-12-01"]),
+        ("09/05/2026", "10/04/2026", ["2026-05-09", "2026-04-10"]),
+        ("9.5.26", "30.4.26", ["2026-05-09", "2026-04-30"]),
+        ("2026-05-09", "2025-12-01", ["2026-05-09", "2025-12-01"]),
+    ],
+)
+def test_days_of_a_list_are_read_so_that_it_is_sorted(
+    tmp_path: Path, first: str, second: str, days: list[str]
+) -> None:
+    rows = sample.table("Title,Date", ["Fog", first], ["Rope", second])
+    found = records(Netflix(), put(tmp_path, rows, "NetflixViewingHistory.csv"), "days")
+    assert [data["watched_on"] for data in found] == days
+
+
+def test_the_owner_can_say_how_days_are_written(tmp_path: Path) -> None:
+    path = put(tmp_path, sample.table("Title,Date", ["Fog", "1/2/26"]), "netflix.csv")
+    seen = look(Netflix(), path)
+    assert isinstance(seen, Recognition)
+    assert "date_order" in seen.notes[0]
+    [day] = records(Netflix(), path, "days", date_order="DMY")
+    assert day["watched_on"] == "2026-02-01"
+    with pytest.raises(ImportRefused, match="DMY"):
+        look(Netflix(), path, date_order="up")
+
+
+def test_a_table_of_titles_and_days_is_not_of_netflix_by_itself(tmp_path: Path) -> None:
+    content = sample.table("Title,Date", ["Ropes", "1/2/26"], ["Tides", "1/1/26"])
+    assert look(Netflix(), put(tmp_path, content, "reading.csv")) is None
+    assert look(Netflix(), put(tmp_path, sample.table("Titel,Datum", *sample.WATCHED))) is not None
+
+
+def test_trailers_are_told_and_a_viewing_has_its_length(tmp_path: Path) -> None:
+    path = put(tmp_path, sample.ACTIVITY)
+    [viewing] = records(Netflix(), path, "viewings")
+    assert (viewing["started_at"], viewing["seconds"]) == ("2026-05-09T20:00:02Z", 2509)
+    assert [finding.reason for finding in told(Netflix(), path)] == [
+        "a trailer or clip, which plays by itself"
+    ]
+
+
+def test_two_rows_of_one_thing_are_two_and_stay_when_their_state_changes(tmp_path: Path) -> None:
+    before = read(AmazonOrders(), put(tmp_path, sample.ORDERS))
+    assert [data["amount_text"] for data in before.values()] == ["20.00", "20.00", "1019.01"]
+    assert not any("shipped_at" in data for data in before.values())
+    changed = sample.ORDERS.replace(b"Authorized", b"Closed")
+    assert read(AmazonOrders(), put(tmp_path, changed)).keys() == before.keys()
+
+
+def test_clippings_are_read_in_any_language(tmp_path: Path) -> None:
+    path = put(tmp_path, sample.clippings(), "My Clippings.txt")
+    found = records(Kindle(), path, "clippings")
+    assert [(data["kind"], data["added_at"]) for data in found] == [
+        ("highlight", "2017-07-31T23:11:20"),
+        ("note", "2020-12-28T21:33:49"),
+        ("bookmark", "2014-07-08T22:42:55"),
+        ("highlight", "2011-01-02T19:49:00"),
+        ("highlight", "2014-06-05T19:34:01"),
+    ]
+    places = [(data.get("page"), data.get("location")) for data in found]
+    assert places == [
+        ("3", "145-146"),
+        ("7", "12"),
+        (None, "3257"),
+        (None, "12-25"),
+        (None, "204-205"),
+    ]
+    assert (found[0]["book"], found[0]["author"]) == ("Knots for the Harbour", "Lind, Ana")
+    zoned = records(Kindle(), path, "clippings", time_zone="Europe/Lisbon")
+    assert (zoned[0]["added_at"], zoned[0]["floating"]) == ("2017-07-31T23:11:20+01:00", False)
+
+
+def test_a_clipping_of_an_unknown_time_stays_and_is_told(tmp_path: Path) -> None:
+    odd = "Ropes (Lind)\r\n- Your Note at location 3 | Added some day\r\n\r\nrope\r\n"
+    path = put(tmp_path, sample.clippings([odd]), "clips.txt")
+    [clipping] = records(Kindle(), path, "clippings")
+    assert (clipping["kind"], "added_at" in clipping) == ("note", False)
+    assert [finding.reason for finding in told(Kindle(), path)] == [
+        "a time in words that are not known"
+    ]
