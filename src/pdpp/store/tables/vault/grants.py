@@ -174,6 +174,9 @@ def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
 # Nothing has counted these tables for the engine, and all rows are of one owner: without a word
 # on which index to use it would look at every row.
 
+_OF_FAMILY = ("refresh_token INDEXED BY refresh_token_family", "token INDEXED BY token_family")
+"""What came from one approval."""
+
 
 def revoke(db: TableConnection, table: str, column: str, value: str, now: int) -> bool:
     """Revoke the rows of a table that are not yet, or only held; tell whether there were any."""
@@ -202,12 +205,15 @@ def revoke_grant(db: TableConnection, grant_id: str, now: int) -> bool:
 
 def revoke_family(db: TableConnection, family: str, now: int) -> bool:
     """Revoke every token that came from one approval; tell whether there was one to revoke."""
-    tables = (
-        "refresh_token INDEXED BY refresh_token_family",
-        "token INDEXED BY token_family",
-    )
-    changed = [revoke(db, table, "family", family, now) for table in tables]
+    changed = [revoke(db, table, "family", family, now) for table in _OF_FAMILY]
     return any(changed)
+
+
+def is_family_good(db: TableReader, family: str) -> bool:
+    """Tell whether some token that came from one approval is not revoked."""
+    statement = "SELECT 1 FROM {} WHERE owner = ? AND family = ? AND revoked_at IS NULL LIMIT 1"
+    found = (db.execute(statement.format(table), (OWNER, family)).get for table in _OF_FAMILY)
+    return any(row is not None for row in found)
 
 
 def add_token(db: TableConnection, token: Token) -> None:
