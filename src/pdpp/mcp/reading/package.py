@@ -21,6 +21,9 @@ from pdpp.wire.answer import is_temporary
 
 TOGETHER_SECONDS = 2.0
 CHILD_SECONDS = 3.0
+AT_ONCE = 16
+"""How many grants are asked at once: a server that answers in its own event loop would otherwise
+answer thousands before it does anything else."""
 PAGE_SECONDS = 20.0
 """How long a further page of all grants together may take: nothing else can go on with its list."""
 
@@ -155,11 +158,12 @@ _UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
 async def _ask_all(
     children: Sequence[ChildGrant], ask: Callable[[ChildGrant], Awaitable[T]]
 ) -> ChildAnswers[T]:
-    """Ask all children at once; one that refuses or is late is named and the others answer."""
+    """Ask all children, some at once; one that refuses or is late is named, the others answer."""
+    turns = asyncio.Semaphore(AT_ONCE)
 
     async def bounded(child: ChildGrant) -> T | PdppError | TimeoutError:
         try:
-            async with asyncio.timeout(CHILD_SECONDS):
+            async with asyncio.timeout(CHILD_SECONDS), turns:
                 return await ask(child)
         except (PdppError, TimeoutError) as problem:
             return problem

@@ -160,15 +160,21 @@ def approval_bytes(db: TableReader, grant_id: str | None, package_id: str | None
     return int(db.execute(statement, (OWNER, grant_id)).get)
 
 
-def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
-    """Yield the grants of a package in the order they were made."""
-    for row in db.execute(
+@lru_cache(maxsize=16)
+def _grants(rows: tuple[tuple[Any, ...], ...]) -> tuple[Grant, ...]:
+    """Return the grants of a package, which may have thousands that are read again and again."""
+    return tuple(map(_grant, rows))
+
+
+def package_grants(db: TableReader, package_id: str) -> tuple[Grant, ...]:
+    """Return the grants of a package in the order they were made."""
+    rows = db.execute(
         f"SELECT {_GRANT_COLUMNS} FROM grant INDEXED BY grant_package"
         " WHERE owner = ? AND package_id = ?"
         " ORDER BY created_at, grant_id",
         (OWNER, package_id),
-    ):
-        yield _grant(row)
+    )
+    return _grants(tuple(map(tuple, rows.fetchall())))
 
 
 # Nothing has counted these tables for the engine, and all rows are of one owner: without a word
