@@ -1,5 +1,6 @@
 """No request holds the event loop: while it is served, a stranger is answered at once."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 from tests.serving import grant, owner, planted_store, put
 from tests.watchdog import (
     MEGABYTE,
+    answer_watched,
     declaration,
     frozen_objects,
     long_store,
     must_not_hold_the_loop,
 )
+from tests.yardstick import slowness
 
 from pdpp.authz.selection import Selection, resolve
 from pdpp.authz.token import TokenKind, mint
@@ -182,16 +185,20 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str
     source["streams"] = source["streams"][:1]
     accounts = {f"c{number:04}": f"Account {number}" for number in range(3_000)}
     made = planted_store(tmp_path_factory.mktemp("crowd"), source, accounts)
-    now, allowances = instant.now(), resolve(Selection(), made.catalogue())
-    package = Package("pkg_1", "agent", now, None)
+    yield made, packed(made, "pkg_all", 3_000)
+    made.close()
+
+
+def packed(store: Store, name: str, count: int) -> str:
+    """Return the token of a package that has a grant for each of so many accounts."""
+    now, allowances = instant.now(), resolve(Selection(), store.catalogue())[:count]
     grants = [
-        Grant(f"grt_{n}", "agent", "a test", AccessMode.CONTINUOUS, (one,), now, package_id="pkg_1")
+        Grant(f"{name}_{n}", "agent", "x", AccessMode.CONTINUOUS, (one,), now, package_id=name)
         for n, one in enumerate(allowances)
     ]
-    secret, token = mint(TokenKind.PACKAGE, "agent", now, package_id=package.id)
-    made.vault.keep_package(package, grants, [token])
-    yield made, secret
-    made.close()
+    secret, token = mint(TokenKind.PACKAGE, "agent", now, package_id=name)
+    store.vault.keep_package(Package(name, "agent", now, None), grants, [token])
+    return secret
 
 
 @pytest.mark.parametrize("before", [[], [f"{BASE}/streams/texts/records?connection_id=c0000"]])
@@ -225,6 +232,20 @@ def test_a_tool_over_a_package_of_thousands_of_grants_does_not_hold_the_loop(
     before = [f"{BASE}/streams/texts/records?connection_id=c0000"]
     answer = must_not_hold_the_loop(store, "POST", "/mcp", call, headers, before=before)
     assert answer.json()["result"].get("isError") is not True, answer.text
+
+
+def test_others_are_answered_while_each_of_many_grants_is_asked_for_its_schema(
+    crowd: tuple[Store, str],
+) -> None:
+    store, secret = crowd[0], packed(crowd[0], "pkg_many", 300)
+    params = {"name": "schema", "arguments": {}}
+    call = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    headers = {"Authorization": f"Bearer {secret}", **kinds}
+    answer, held_seconds = asyncio.run(answer_watched(store, "POST", "/mcp", call, headers))
+    assert answer.json()["result"].get("isError") is not True, answer.text
+    # What is drawn at the end takes its time; each grant by itself does not add to it.
+    assert held_seconds < 0.2 * slowness()
 
 
 def test_the_tools_of_thousands_of_streams_are_described_outside_the_loop(wide: Store) -> None:
