@@ -27,7 +27,6 @@ from pdpp.mcp.reading.transport import App, InProcessTransport
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.tools.surface import surface_of
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
-from pdpp.model.instant import Clock
 from pdpp.service.challenge import METADATA_PATH, add_challenge
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.per_caller import PerCaller
@@ -87,7 +86,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
             transport = transports[caller.origin] = InProcessTransport(
                 app, caller.origin, {INNER: True}
             )
-        return make_reader(transport, memory, caller, service.clock)
+        return make_reader(transport, memory, caller)
 
     icons: list[JsonObject] = [
         {"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}
@@ -173,7 +172,6 @@ def make_reader(
     transport: InProcessTransport,
     memory: BoundedDict[tuple[str, str, str], FieldFacts],
     caller: HostedCaller,
-    clock: Clock,
 ) -> GrantReader:
     """Return a caller's way to the records: one grant, or the grants of a package."""
     principal = caller.principal
@@ -181,13 +179,7 @@ def make_reader(
     reader = GrantReader(client, memory, principal.binding)
     reader.names = partial(principal.once, _stream_names)
     if principal.package is not None:
-        now = clock()
-        children = [
-            child
-            for principal_ in principal.children
-            if (child := _child(principal_, now)) is not None
-        ]
-        reader.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
+        reader.children = principal.once(_children)
         reader.client_of = lambda child: ResourceClient(
             transport, caller.bearer, child.grant_id, _CODEC
         )
@@ -232,8 +224,15 @@ def _stream_names(principal: Principal) -> list[StreamName]:
     return list(dict.fromkeys(names))
 
 
-def _child(principal: Principal, now: int) -> ChildGrant | None:
-    child, problem = _facts(principal), principal.problem(now)
+def _children(package: Principal) -> Sequence[ChildGrant]:
+    """Return the grants of a package that open something, in order; it may have thousands."""
+    pairs = zip(package.children, package.problems, strict=True)
+    known = (_child(child, problem) for child, problem in pairs)
+    return sorted(filter(None, known), key=lambda c: (c.connector_key, c.connection_id))
+
+
+def _child(principal: Principal, problem: PdppError | None) -> ChildGrant | None:
+    child = _facts(principal)
     return child if child is None or problem is None else child._replace(problem=problem.code)
 
 

@@ -202,9 +202,7 @@ class Inside:
 
         def reader_of() -> GrantReader:
             visitor = HostedCaller(token, self._gate.admit(f"Bearer {token}"))
-            return make_reader(
-                cast(InProcessTransport, self.transport), memory, visitor, instant.now
-            )
+            return make_reader(cast(InProcessTransport, self.transport), memory, visitor)
 
         wire = KernelWire(reader_of)
         self._wires.append(wire)

@@ -86,7 +86,7 @@ def in_process(
 
     def reader_of() -> GrantReader:
         caller = HostedCaller(token, gate.admit(f"Bearer {token}"))
-        return make_reader(transport, BoundedDict(), caller, instant.now)
+        return make_reader(transport, BoundedDict(), caller)
 
     with closing(KernelWire(reader_of)) as wire:
         yield Host(wire), transport

@@ -413,15 +413,13 @@ def test_a_grant_that_opens_nothing_is_no_choice() -> None:
     token = mint(TokenKind.PACKAGE, "client", 0)[1]
     package = Package("pkg_1", "client", 0, None)
     nothing = Principal(token, (), None, package)
-    principal = Principal(token, (), None, package, (nothing,))
+    principal = Principal(token, (), None, package, (nothing,), (None,))
     visitor = hosted.HostedCaller("secret", principal)
 
     async def app(*_: Any) -> None:
         raise AssertionError("nothing is read")
 
-    made = hosted.make_reader(
-        InProcessTransport(app, ORIGIN), hosted.BoundedDict(), visitor, lambda: 0
-    )
+    made = hosted.make_reader(InProcessTransport(app, ORIGIN), hosted.BoundedDict(), visitor)
     assert made.children == []
 
 

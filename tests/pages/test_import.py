@@ -2,8 +2,10 @@
 
 import io
 import json
+import threading
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +17,7 @@ from tests.pages.house import PASSPHRASE, House, Reader, Sheet, housed
 from tests.sources.samples.documents import WORD
 
 from pdpp.jobs.importing import import_order
-from pdpp.model.errors import InvalidRequest
+from pdpp.model.errors import Conflict, InvalidRequest
 from pdpp.pages.imports import upload as uploads
 from pdpp.pages.imports.multipart import boundary_of, form_parts
 from pdpp.pages.imports.upload import safe_name
@@ -155,6 +157,36 @@ def test_the_first_piece_of_another_tab_takes_nothing_away(
     folder.write(upload, 0, 0, b"# N")
     assert place.read_bytes() == b"# Notes"
     assert place.stat().st_mode & 0o777 == 0o600
+
+
+def begun_at_once(begin: Callable[[int], object]) -> list[object]:
+    """Return what comes of many tabs that begin an upload at the same moment."""
+    tabs = uploads.MOST_UPLOADS + 10
+    together = threading.Barrier(tabs)
+
+    def open_tab(number: int) -> object:
+        together.wait(20)
+        try:
+            return begin(number)
+        except Conflict as problem:
+            return problem
+
+    with ThreadPoolExecutor(tabs) as pool:
+        return list(pool.map(open_tab, range(tabs)))
+
+
+def test_tabs_that_begin_at_once_with_the_same_files_have_one_upload(tmp_path: Path) -> None:
+    folder, files = uploads.UploadFolder(tmp_path), [uploads.UploadedFile("a.txt", 4)]
+    begun = begun_at_once(lambda _: folder.begin(files, 0))
+    assert len(list(folder.uploads())) == 1
+    assert len(set(begun)) == 1
+
+
+def test_tabs_that_begin_at_once_do_not_pass_the_bound(tmp_path: Path) -> None:
+    folder = uploads.UploadFolder(tmp_path)
+    begun = begun_at_once(lambda _: folder.begin_form(0))
+    assert len(list(folder.uploads())) == uploads.MOST_UPLOADS
+    assert sum(isinstance(one, Conflict) for one in begun) == 10
 
 
 def test_a_file_that_was_changed_is_sent_anew_though_its_size_is_the_same(

@@ -1,5 +1,6 @@
 """No request holds the event loop: while it is served, a stranger is answered at once."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,12 +11,18 @@ import pytest
 from tests.serving import grant, owner, planted_store, put
 from tests.watchdog import (
     MEGABYTE,
+    answer_watched,
     declaration,
     frozen_objects,
     long_store,
     must_not_hold_the_loop,
 )
+from tests.yardstick import slowness
 
+from pdpp.authz.selection import Selection, resolve
+from pdpp.authz.token import TokenKind, mint
+from pdpp.model import instant
+from pdpp.model.grant import AccessMode, Grant, Package
 from pdpp.resource.routes import BASE, ROUTES
 from pdpp.store.port import Store
 
@@ -169,6 +176,76 @@ def test_a_grant_of_thousands_of_streams_is_unfolded_outside_the_loop(
     headers = {"Authorization": f"Bearer {grant(wide)}"}
     answer = must_not_hold_the_loop(wide, "GET", f"{BASE}{path}", b"", headers)
     assert answer.status_code == 200, answer.text
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]]:
+    """A store of 3,000 accounts, and the token of a package that has a grant for each."""
+    source = declaration()
+    source["streams"] = source["streams"][:1]
+    accounts = {f"c{number:04}": f"Account {number}" for number in range(3_000)}
+    made = planted_store(tmp_path_factory.mktemp("crowd"), source, accounts)
+    yield made, packed(made, "pkg_all", 3_000)
+    made.close()
+
+
+def packed(store: Store, name: str, count: int) -> str:
+    """Return the token of a package that has a grant for each of so many accounts."""
+    now, allowances = instant.now(), resolve(Selection(), store.catalogue())[:count]
+    grants = [
+        Grant(f"{name}_{n}", "agent", "x", AccessMode.CONTINUOUS, (one,), now, package_id=name)
+        for n, one in enumerate(allowances)
+    ]
+    secret, token = mint(TokenKind.PACKAGE, "agent", now, package_id=name)
+    store.vault.keep_package(Package(name, "agent", now, None), grants, [token])
+    return secret
+
+
+@pytest.mark.parametrize("before", [[], [f"{BASE}/streams/texts/records?connection_id=c0000"]])
+@pytest.mark.parametrize(
+    "path", ["/streams/texts/records?connection_id=c0000", "/streams", "/search?q=harbour"]
+)
+def test_a_package_of_thousands_of_grants_is_unfolded_outside_the_loop(
+    crowd: tuple[Store, str], path: str, before: list[str]
+) -> None:
+    store, secret = crowd
+    headers = {"Authorization": f"Bearer {secret}"}
+    answer = must_not_hold_the_loop(store, "GET", f"{BASE}{path}", b"", headers, before=before)
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "harbour"}),
+        ("query_records", {"stream": "texts", "connection_id": "c0000"}),
+    ],
+)
+def test_a_tool_over_a_package_of_thousands_of_grants_does_not_hold_the_loop(
+    crowd: tuple[Store, str], tool: str, arguments: dict[str, Any]
+) -> None:
+    store, secret = crowd
+    params = {"name": tool, "arguments": arguments}
+    call = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    headers = {"Authorization": f"Bearer {secret}", **kinds}
+    before = [f"{BASE}/streams/texts/records?connection_id=c0000"]
+    answer = must_not_hold_the_loop(store, "POST", "/mcp", call, headers, before=before)
+    assert answer.json()["result"].get("isError") is not True, answer.text
+
+
+def test_others_are_answered_while_each_of_many_grants_is_asked_for_its_schema(
+    crowd: tuple[Store, str],
+) -> None:
+    store, secret = crowd[0], packed(crowd[0], "pkg_many", 300)
+    params = {"name": "schema", "arguments": {}}
+    call = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    headers = {"Authorization": f"Bearer {secret}", **kinds}
+    answer, held_seconds = asyncio.run(answer_watched(store, "POST", "/mcp", call, headers))
+    assert answer.json()["result"].get("isError") is not True, answer.text
+    # What is drawn at the end takes its time; each grant by itself does not add to it.
+    assert held_seconds < 0.2 * slowness()
 
 
 def test_the_tools_of_thousands_of_streams_are_described_outside_the_loop(wide: Store) -> None:

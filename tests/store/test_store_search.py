@@ -452,6 +452,49 @@ def test_copies_of_a_text_stand_behind_other_hits(world: World, q: str, limit: i
     assert every_hit(world, q, limit) == [newest[0], "failed", *newest[1:]]
 
 
+@pytest.mark.parametrize("days", [1, 500])
+@pytest.mark.parametrize("q", ["backup", "when was the backup of our computer finished"])
+def test_hundreds_of_copies_stand_behind_other_hits(world: World, q: str, days: int) -> None:
+    copies: dict[str, Data] = {
+        f"copy{number:03}": {"body": NOTICE, "at": instant.to_text(instant.DAY * (number % days))}
+        for number in range(450)
+    }
+    failed = f"Tonight {'much ' * 20}went wrong: the backup of the computer has 12 errors."
+    world.put(copies | {"failed": {"body": failed, "at": "1969-01-01"}})
+    newest = sorted(copies, key=lambda key: (-(int(key[4:]) % days), key))
+    hits = every_hit(world, q, 100)
+    assert hits[:2] == [newest[0], "failed"]
+    assert sorted(hits) == sorted([*copies, "failed"])
+    assert every_hit(world, q, 7) == hits
+
+
+def test_of_copies_that_are_too_many_to_be_compared_the_others_stand_behind_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.store.tables.search.hit_repeats._MOST_COMPARED", 50)
+    copies: dict[str, Data] = {
+        f"copy{day:03}": {"body": NOTICE, "at": instant.to_text(instant.DAY * (20_000 + day))}
+        for day in range(300)
+    }
+    world.put(copies | {"other": {"body": f"A backup. {'Much ' * 30}", "at": "2019-01-01"}})
+    assert every_hit(world, "backup", 10)[:2] == ["copy299", "other"]
+
+
+def test_a_score_below_nothing_does_not_grow_by_a_repeat(world: World) -> None:
+    asking = f"{NOTICE} Or is it still the same {'old ' * 40}?"
+    world.put(
+        {
+            "a": {"body": asking, "at": "2026-03-03"},
+            "b": {"body": asking, "at": "2026-03-02"},
+        }
+    )
+    q = f"finished {' '.join(f'zyx{number}wvu' for number in range(40))}"
+    page = world.store.search(SearchQuery((world.reach(),), ask(q), 5))
+    assert [hit.record.id for hit in page.hits] == ["a", "b"]
+    assert page.hits[0].position.score < 0
+    assert page.hits[1].position.score <= page.hits[0].position.score
+
+
 def test_a_copy_stays_where_it_is_if_it_says_something_else(world: World) -> None:
     other = "A backup of something else."
     world.put(
@@ -502,6 +545,16 @@ def test_the_oldest_come_first_where_a_question_asks_for_that(world: World) -> N
     by_time = SearchQuery((reach,), ask("oldest letter from the bank"), 2, by_time=True)
     found = world.store.search(by_time).hits
     assert [world.key(hit.record) for hit in found] == ["better", "c"]
+
+
+def test_a_record_whose_time_is_hidden_is_not_taken_for_the_oldest(world: World) -> None:
+    letter = {"body": "a letter from the bank", "at": "2026-02-01"}
+    world.settle(declare(), "c1", "c2")
+    world.put({"a": letter})
+    world.put({"b": letter}, "c2")
+    reaches = (world.reach("c1", fields=["id", "body"]), world.reach("c2"))
+    page = world.store.search(SearchQuery(reaches, ask("oldest letter from the bank"), 5))
+    assert [hit.record.id for hit in page.hits] == ["b", "a"]
 
 
 def test_first_and_last_are_not_looked_for_before_the_name_of_a_stream(world: World) -> None:

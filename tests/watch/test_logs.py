@@ -48,6 +48,18 @@ def test_an_entry_is_one_json_object_on_one_line() -> None:
     }
 
 
+def test_an_entry_in_json_steers_no_terminal_and_keeps_what_it_tells() -> None:
+    written, name = (
+        journal(LogOptions(form="json")),
+        "\x9b2J \u202e \u2028 \x7f \ud800 \U000e0041 é",
+    )
+    log.warning("client %s", name)
+    [line] = written.getvalue().splitlines()
+    assert line.encode().decode().isprintable()
+    assert "é" in line
+    assert json.loads(line)["message"] == f"client {name}"
+
+
 def test_an_entry_of_text_cannot_be_forged_by_what_it_tells() -> None:
     written = journal(LogOptions(form="text"))
     log.warning(

@@ -42,6 +42,8 @@ class Principal:
     grant: Grant | None = None
     package: Package | None = None
     children: tuple["Principal", ...] = ()
+    problems: tuple[PdppError | None, ...] = ()
+    """Why each of its children may not be read, where it reads through those that may."""
     _derived: dict[Callable[["Principal"], Any], Any] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -72,7 +74,7 @@ class Principal:
     @property
     def weight(self) -> int:
         """Return how many reaches it holds, also those of its grants."""
-        return len(self.reaches) + sum(child.weight for child in self.children)
+        return self.once(_weight)
 
     @property
     def approval_id(self) -> str:
@@ -93,6 +95,10 @@ class Principal:
         if _over(self.token.expires_at, now):
             return AuthenticationError("The bearer token has expired.")
         return None
+
+
+def _weight(principal: Principal) -> int:
+    return len(principal.reaches) + sum(len(child.reaches) for child in principal.children)
 
 
 def _by_stream(principal: Principal) -> _ReachesByStream:
@@ -154,6 +160,29 @@ class _Basis(NamedTuple):
         )
 
 
+class _Union(NamedTuple):
+    """A package through those of its grants that were good at a moment, until one of them ends."""
+
+    principal: Principal
+    since: int
+    until: int | None
+
+    def holds_at(self, now: int) -> bool:
+        """Tell whether the same grants are good at another moment."""
+        return now >= self.since and not _over(self.until, now)
+
+
+def _union_at(package: Principal, now: int) -> _Union:
+    problems = tuple(child.problem(now) for child in package.children)
+    pairs = zip(package.children, problems, strict=True)
+    good = [child for child, problem in pairs if problem is None]
+    reaches = in_order(reach for child in good for reach in child.reaches)
+    union = Principal(package.token, reaches, None, package.package, package.children, problems)
+    grants = [child.grant for child in good if child.grant is not None]
+    ends = [grant.expires_at for grant in grants if grant.expires_at is not None]
+    return _Union(union, now, min(ends, default=None))
+
+
 class Gate:
     """Turns bearer tokens into principals; trusts nothing past the next write to the store.
 
@@ -168,7 +197,7 @@ class Gate:
         self._state: object = None
         self._known: dict[str, Principal] = {}
         self._made: dict[str, tuple[_Basis, Principal]] = {}
-        self._unions: dict[tuple[Principal, ...], Principal] = {}
+        self._unions: dict[Principal, _Union] = {}
         self._weight = 0
 
     def admit(
@@ -207,7 +236,7 @@ class Gate:
         return self._through_good_children(principal, now)
 
     def takes_long(self, authorization: str | None) -> bool:
-        """Tell whether a bearer is not known yet and reaches so much that others would wait.
+        """Tell whether a bearer is to be looked up and reaches so much that others would wait.
 
         Whoever serves an event loop then lets another thread ``learn`` it.
         """
@@ -216,7 +245,7 @@ class Gate:
         except AuthenticationError:
             return False
         if secret in self._made:
-            return False
+            return self._made[secret][1].weight > _MANY_STREAMS and not self._is_current(secret)
         token = self._store.vault.token(hash_token(secret))
         if token is None:
             return False
@@ -225,21 +254,35 @@ class Gate:
         size = self._store.vault.approval_bytes(token.grant_id, token.package_id)
         return size > _LONG_APPROVAL_BYTES
 
-    def learn(self, authorization: str | None) -> None:
-        """Work out what a bearer reaches, if it is good."""
+    def _is_current(self, secret: str) -> bool:
+        """Tell whether nothing was written since a bearer was looked up."""
+        if self._assumed(secret) is not None:
+            return True
+        return secret in self._known and not self.is_over(self._state)
+
+    def learn(self, authorization: str | None) -> Principal | None:
+        """Return what a bearer reaches, worked out, if it is good; for any thread."""
         with suppress(AuthenticationError, GrantInvalid):
-            self._look_up(bearer(authorization)).once(_by_stream)
+            principal = self._look_up(bearer(authorization))
+            package = principal.package is not None
+            union = self._through_good_children(principal, self._clock()) if package else principal
+            union.once(_by_stream)
+            return principal
+        return None
+
+    def keep(self, authorization: str | None, learnt: Principal, state: object) -> None:
+        """Take what another thread learnt, if the store is still in the state it was before."""
+        if not self.is_over(state):
+            self._enter(state)
+            self._known[bearer(authorization)] = learnt
 
     def _through_good_children(self, principal: Principal, now: int) -> Principal:
-        good = tuple(child for child in principal.children if child.problem(now) is None)
-        # A grant of the package may have expired since the last request without any write, so the
-        # key names the grants that are good now.
-        union = self._unions.get((principal, *good))
-        if union is None:
-            reaches = in_order(reach for child in good for reach in child.reaches)
-            union = Principal(principal.token, reaches, None, principal.package, principal.children)
-            self._unions[principal, *good] = union
-        return union
+        """Return a package as it reads through those of its grants that are good now."""
+        union = self._unions.get(principal)
+        # A grant may expire without any write.
+        if union is None or not union.holds_at(now):
+            union = self._unions[principal] = _union_at(principal, now)
+        return union.principal
 
     def good_grants(self, principal: Principal) -> list[Grant]:
         """Return the grants of a package that it reads through now."""
@@ -275,14 +318,17 @@ class Gate:
         # bearer that comes back.
         if len(self._made) > _MOST_REMEMBERED:
             self.forget()
-        state = self._store.state()
-        if state != self._state:
-            self._state = state
-            self._known.clear()
+        self._enter(self._store.state())
         principal = self._known.get(secret)
         if principal is None:
             principal = self._known[secret] = self._look_up(secret)
         return principal
+
+    def _enter(self, state: object) -> None:
+        """Forget who was known in another state of the store."""
+        if state != self._state:
+            self._state = state
+            self._known.clear()
 
     def _look_up(self, secret: str) -> Principal:
         """Return the principal of a secret as the store knows it now."""
@@ -291,7 +337,8 @@ class Gate:
         basis, kept = self._basis(secret), self._made.get(secret)
         if kept is not None and kept[0] == basis:
             return kept[1]
-        self._unions.clear()
+        if kept is not None:
+            self._unions.pop(kept[1], None)
         principal = basis.principal()
         # A grant of thousands of streams may have many tokens, a new one every hour.
         if self._weight + principal.weight > _MOST_REACHES:

@@ -50,4 +50,8 @@ class Service:
     async def get_ready(self, authorization: str | None) -> None:
         """Have what a bearer reaches worked out in a thread, where that would hold up others."""
         if self.gate.takes_long(authorization):
-            await self.runner.aside(lambda: self.gate.learn(authorization))
+            # States are compared in one thread, so this one asks before and after.
+            state = self.store.state()
+            learnt = await self.runner.aside(lambda: self.gate.learn(authorization))
+            if learnt is not None:
+                self.gate.keep(authorization, learnt, state)

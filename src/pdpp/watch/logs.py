@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from pdpp.evidence.fence import visible
+from pdpp.evidence.fence import HIDDEN, visible
 
 _QUIET = ("uvicorn", "asyncio")
 _SECRET = re.compile(
@@ -55,7 +55,8 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return _without_secrets(json.dumps(line, ensure_ascii=False, default=str))
+        written = json.dumps(line, ensure_ascii=False, default=str)
+        return _without_secrets(HIDDEN.sub(_escaped, written))
 
 
 class TextFormatter(logging.Formatter):
@@ -69,6 +70,12 @@ class TextFormatter(logging.Formatter):
         if record.exc_info:
             line += "\n" + visible(self.formatException(record.exc_info))
         return _without_secrets(line)
+
+
+def _escaped(hidden: re.Match[str]) -> str:
+    """Return a character as JSON may write it, where it steers a terminal or cannot be encoded."""
+    code = ord(hidden[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else json.dumps(hidden[0])[1:-1]
 
 
 def _members(record: logging.LogRecord) -> Mapping[str, Any]:

@@ -409,6 +409,13 @@ MUTANTS = (
     ),
     Mutant(
         STAYS,
+        "takes with an old backup a refresh token that was used since",
+        (("pdpp.store.sqlite.rotations:RotationFiles.outdated", _nothing),),
+        ("tests/store/sqlite/test_rotations.py",),
+        embedded=True,
+    ),
+    Mutant(
+        STAYS,
         "opens with an old backup an account that was removed since",
         (
             (

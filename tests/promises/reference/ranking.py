@@ -157,7 +157,7 @@ def _put_repeats_back(hits: Sequence[Candidate]) -> None:
         if sum(len(text.encode(errors="replace")) for text in one.texts.values()) < 80:
             continue
         if said in seen:
-            one.value *= 0.5
+            one.value = min(one.value, 0.5 * one.value)
         seen.add(said)
 
 

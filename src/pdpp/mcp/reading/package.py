@@ -21,6 +21,10 @@ from pdpp.wire.answer import is_temporary
 
 TOGETHER_SECONDS = 2.0
 CHILD_SECONDS = 3.0
+AT_ONCE = 8
+"""How many grants are asked at once."""
+ALL_SECONDS = 20.0
+"""How long it may take to ask all of them, one after another."""
 PAGE_SECONDS = 20.0
 """How long a further page of all grants together may take: nothing else can go on with its list."""
 
@@ -155,11 +159,16 @@ _UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
 async def _ask_all(
     children: Sequence[ChildGrant], ask: Callable[[ChildGrant], Awaitable[T]]
 ) -> ChildAnswers[T]:
-    """Ask all children at once; one that refuses or is late is named and the others answer."""
+    """Ask all children, some at once; one that refuses or is late is named, the others answer."""
+    turns, clock = asyncio.Semaphore(AT_ONCE), asyncio.get_running_loop().time
+    last = clock() + ALL_SECONDS
 
     async def bounded(child: ChildGrant) -> T | PdppError | TimeoutError:
         try:
-            async with asyncio.timeout(CHILD_SECONDS):
+            async with turns, asyncio.timeout_at(min(last, clock() + CHILD_SECONDS)):
+                # A server that answers in its own event loop does so without a pause: others
+                # would wait until thousands of grants were asked.
+                await asyncio.sleep(0)
                 return await ask(child)
         except (PdppError, TimeoutError) as problem:
             return problem
@@ -218,4 +227,6 @@ async def schema_children(
 
     answers = await _ask_all(asked, ask)
     parts = [part for _, part in answers.answers]
-    return merged_schema(parts, with_fields=stream is not None), answers.unavailable
+    merge = partial(merged_schema, parts, with_fields=stream is not None)
+    merged = await asyncio.to_thread(merge) if len(parts) > AT_ONCE else merge()
+    return merged, answers.unavailable

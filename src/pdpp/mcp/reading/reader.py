@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -167,7 +167,7 @@ class GrantReader:
         """Return the client of the child that opens a connection; the bearer's own otherwise."""
         if self.children is None or self.client_of is None:
             return self.client
-        fitting = [c for c in self.children if connection_id in (None, c.connection_id)]
+        fitting = self.children if connection_id is None else self._opening.get(connection_id, ())
         if len(fitting) == 1:
             return self.client_of(fitting[0])
         if not fitting:
@@ -176,6 +176,14 @@ class GrantReader:
                 param="connection_id",
             )
         raise ambiguous(fitting)
+
+    @cached_property
+    def _opening(self) -> dict[str, list[ChildGrant]]:
+        """Return the children that open each connection; each of thousands is asked for its own."""
+        opening: dict[str, list[ChildGrant]] = {}
+        for child in self.children or ():
+            opening.setdefault(child.connection_id, []).append(child)
+        return opening
 
     def require_one_source(self, connection_id: str | None, stream: str) -> None:
         """Refuse at once, from the token's own facts, where a package leaves the source open."""

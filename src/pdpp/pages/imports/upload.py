@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ import orjson
 
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge
 from pdpp.model.instant import DAY, SECOND
-from pdpp.private import make_folder, write_file
+from pdpp.private import locked_folder, make_folder, write_file
 
 MOST_BYTES = 64 << 30
 MOST_FILES = 50_000
@@ -87,27 +87,38 @@ class UploadFolder:
 
     def begin(self, files: Sequence[UploadedFile], now: int) -> Upload:
         """Return a new upload, or the unfinished one of the very same files."""
-        self.sweep(now)
         _check(files)
-        for upload in self.uploads():
-            if upload.files == tuple(files) and not upload.jobs and upload.path is None:
-                return upload
-        return self._new(now, tuple(files))
+        with self._room_for_one(now):
+            for upload in self.uploads():
+                if upload.files == tuple(files) and not upload.jobs and upload.path is None:
+                    return upload
+            return self._new(now, tuple(files))
 
     def begin_form(self, now: int) -> Upload:
         """Return a new upload whose files are not known yet: a form tells them one by one."""
-        self.sweep(now)
-        return self._new(now, ())
+        with self._room_for_one(now):
+            return self._new(now, ())
 
     def link(self, path: Path, now: int) -> Upload:
         """Return an upload of files that are already on the server's own disk."""
-        self.sweep(now)
-        return self._new(now, (), str(path))
+        with self._room_for_one(now):
+            return self._new(now, (), str(path))
+
+    @contextmanager
+    def _room_for_one(self, now: int) -> Iterator[None]:
+        """Remove what is too old, and let nobody else begin an upload meanwhile.
+
+        Two tabs that begin at once would otherwise both find no upload of their files, or both
+        take the last place.
+        """
+        make_folder(self._folder)
+        with locked_folder(self._folder):
+            self.sweep(now)
+            yield
 
     def _new(self, now: int, files: tuple[UploadedFile, ...], path: str | None = None) -> Upload:
         if len(list(self.uploads())) >= MOST_UPLOADS:
             raise Conflict("Too many uploads are waiting; import or remove some first.")
-        make_folder(self._folder)
         self._check_room(sum(file.size for file in files))
         upload = Upload(secrets.token_hex(12), now, files, path)
         make_folder(self._folder / upload.id / _FILES)

@@ -26,7 +26,6 @@ _TABLES = {
     "grant": ("grant", "grant_id"),
     "package": ("package", "package_id"),
     "token": ("token", "hash"),
-    "family": ("refresh_token INDEXED BY refresh_token_family", "family"),
 }
 
 
@@ -108,6 +107,8 @@ def _entries(text: str) -> dict[tuple[str, str], None]:
 def _is_good(db: TableReader, kind: str, name: str) -> bool:
     if kind == "closed":
         return grant_rows.opens_account(db, name)
+    if kind == "family":
+        return grant_rows.is_family_good(db, name)
     table, column = _TABLES[kind]
     statement = (
         f"SELECT 1 FROM {table} WHERE owner = ? AND {column} = ? AND revoked_at IS NULL LIMIT 1"

@@ -37,6 +37,18 @@ def _blob_ids(path: Path, key: DataKey | None) -> list[str]:
         return [blob_id for (blob_id,) in db.execute("SELECT blob_id FROM blob")]
 
 
+def _forget_logins(path: Path, key: DataKey | None) -> None:
+    """Take logins, codes and requests that wait out of a copy of a database.
+
+    They live for minutes or hours. One that was used or ended after the copy was made must not be
+    good again where the copy is put back.
+    """
+    with closing(open_connection(path, key, flags=EXISTING)) as db:
+        db.pragma("journal_mode", "delete")
+        db.pragma("secure_delete", True)
+        db.execute("DELETE FROM short_lived_secret")
+
+
 def _give_functions(db: apsw.Connection) -> None:
     db.create_aggregate_function("pdpp_sum", ExactSum, 1)
 
@@ -147,6 +159,7 @@ class SqliteStore(TableStore):
             files = target / BLOB_FOLDER / str(OWNER)
             self._blobs.copy(files)
             self._database.backup(target / FILE_NAME, progress)
+            _forget_logins(target / FILE_NAME, self._key)
             self._blobs.copy(files)
             self._blobs.keep_only(files, _blob_ids(target / FILE_NAME, self._key))
             if (self._folder / RECEIPTS_NAME).exists():

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from pdpp.model.instant import Clock
 from pdpp.store.sqlite.revocations import RevocationFiles, revoke_again
-from pdpp.store.tables.database import TableDatabase
+from pdpp.store.sqlite.rotations import RotationFiles
+from pdpp.store.tables.database import TableDatabase, TableReader
 from pdpp.store.tables.vault import holding
 from pdpp.store.tables.vault.vault import TableVault
+from pdpp.store.vault import RefreshToken
 
 log = logging.getLogger("pdpp.store")
 
@@ -21,17 +23,25 @@ class SqliteVault(TableVault):
     ) -> None:
         super().__init__(database, clock)
         self._revocations = RevocationFiles(folder, machine)
+        rotations = None if machine is None else machine.with_name(f"{machine.name}-rotations")
+        self._rotations = RotationFiles(folder, rotations)
         if not self._revocations.exist:
             self._hold()
         self._revocations.begin_on_machine()
-        if self._revocations.revived(self._db):
+        self._rotations.forget_ended(self._clock())
+        if self._revived(self._db):
             self._revoke_revived()
+
+    def _revived(self, db: TableReader) -> list[tuple[str, str]]:
+        """Return what is good in a database only because an older one was put back."""
+        outdated = [("family", family) for family in self._rotations.outdated(db)]
+        return [*self._revocations.revived(db), *outdated]
 
     def _revoke_revived(self) -> None:
         with self._database.writing() as db:
             # Looked at again under the lock: another program may be revoking just now, and it
             # writes the file first.
-            revived = self._revocations.revived(db)
+            revived = self._revived(db)
             for kind, name in revived:
                 revoke_again(db, kind, name, self._clock())
         if revived:
@@ -55,10 +65,13 @@ class SqliteVault(TableVault):
         """Let held grants be good again, or all that is held; what is known as revoked stays so."""
         with self._database.writing() as db:
             holding.release(db, grant_ids)
-            for kind, name in self._revocations.revived(db):
+            for kind, name in self._revived(db):
                 revoke_again(db, kind, name, self._clock())
 
     def _remember(self, revoked: Sequence[str]) -> None:
         if revoked:
             # First the file: what a crash leaves half done is then revoked at the next start.
             self._revocations.add(revoked)
+
+    def _remember_rotations(self, last: Sequence[RefreshToken]) -> None:
+        self._rotations.keep(last)

@@ -9,20 +9,24 @@ searched texts, their actors and their numbers.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from heapq import nsmallest
 
 import numpy as np
 
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
-from pdpp.store.ranking.postings import Longs
+from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.ranking.refine import BEST
+from pdpp.store.ranking.score import Scores
 from pdpp.store.scope import Reach
-from pdpp.store.tables.search.hit_order import HandlesOf, largest, precedence
+from pdpp.store.tables.search.hit_order import HandlesOf, precedence
 from pdpp.store.tables.search.record_data import RecordData, RecordsRead
 from pdpp.store.tables.search.visible import Visible
 
 REPEATED_PART = 0.5
 """What a repeat has of its score. Measured."""
+_MOST_COMPARED = 300
+"""How many records behind the best hits are compared with repeats among these."""
 _LEAST_BYTES = 80
 """From how many bytes of text on a record can be a repeat. A shorter one mostly tells when
 something was, as an appointment of every week does."""
@@ -36,25 +40,93 @@ class HitRepeats:
         read: RecordsRead,
         handles_of: HandlesOf,
         visible: Visible,
-        *,
-        oldest: bool,
+        scores: Scores,
     ) -> None:
         self._read = read
         self._handles_of = handles_of
         self._visible = visible
-        self._oldest = oldest
+        self._scores = scores
+        self._oldest = scores.oldest
 
     def are_among(self, rows: Longs, scores: Sequence[int]) -> bool:
         """Tell whether some hits, given with their scores, are repeats of others of them."""
         return bool(self._among(rows, scores))
 
     def put_back(self, matches: Matches) -> None:
-        """Let the repeats among the best hits count half."""
-        rows, values = matches.best(BEST)
-        best = largest(rows, values, BEST, self._visible, oldest=self._oldest)
-        scored = np.rint(values[np.searchsorted(rows, best)] * SCALE).astype(np.int64)
-        repeats = np.array(self._among(best, scored.tolist()), dtype=np.int64)
-        matches.put(repeats, REPEATED_PART * values[np.searchsorted(rows, repeats)])
+        """Let the repeats among the best hits count half, and those behind that repeat them."""
+        rows, levels = _levels(matches, BEST)
+        best = self._first(rows, levels, BEST)
+        repeats = self._among(best, levels[np.searchsorted(rows, best)].tolist())
+        if repeats:
+            behind = self._behind(*_levels(matches, BEST + _MOST_COMPARED), np.array(repeats))
+            repeats = [*repeats, *self._copies(repeats, np.setdiff1d(behind, best))]
+        put = np.array(sorted(repeats), dtype=np.int64)
+        whole = matches.at(put)
+        # A score may be below nothing, and half of that would be more.
+        matches.put(put, np.minimum(whole, REPEATED_PART * whole))
+
+    def _behind(self, rows: Longs, levels: Longs, repeats: Longs) -> Longs:
+        """Return the rows that may say the same as repeats among the best.
+
+        Without them the hundred-and-first copy would come up to the page. They have the score of
+        those, or the one that those had before they were fitted, which only the best are.
+        """
+        own, feeds = self._feeds_of(repeats), self._feeds_of(rows)
+        known = (levels[np.searchsorted(rows, repeats)], _rounded(self._scores.at(repeats)))
+        alike = np.zeros(len(rows), dtype=bool)
+        for level, feed in {pair for scores in known for pair in zip(scores, own, strict=True)}:
+            alike |= (levels == level) & (feeds == feed)
+        return rows[alike]
+
+    def _copies(self, repeats: Sequence[int], rows: Longs) -> list[int]:
+        """Return those of some rows that say what repeats say.
+
+        Of very many the last are not read, and taken for copies.
+        """
+        first = self._first(rows, np.zeros_like(rows), _MOST_COMPARED)
+        said = {*self._said_by(repeats)} - {None}
+        read = zip(first.tolist(), self._said_by(first.tolist()), strict=True)
+        unread: list[int] = np.setdiff1d(rows, first).tolist()
+        return [row for row, key in read if key in said] + unread
+
+    def _first(self, rows: Longs, scores: Longs, count: int) -> Longs:
+        """Return those of some rows that come first in the order of hits, by their numbers."""
+        if len(rows) <= count:
+            return rows
+        times = precedence(self._visible, rows, oldest=self._oldest)
+        order = np.lexsort((-times, -scores))
+        last = order[count - 1]
+        level = (scores == scores[last]) & (times == times[last])
+        chosen = order[:count]
+        chosen = chosen[~level[chosen]]
+        equals = rows[level]
+        room = count - len(chosen)
+        # A few more are no harm; of very many, handles decide.
+        if len(equals) > max(room, BEST):
+            handles = self._handles_of(self._visible, equals)
+            equals = equals[nsmallest(room, range(len(equals)), key=handles.__getitem__)]
+        return np.sort(np.concatenate([rows[chosen], equals]))
+
+    def _feed_of(self, row: int) -> int:
+        return self._visible.part_of(row).reach.feed.id
+
+    def _feeds_of(self, rows: Longs) -> Longs:
+        feeds = np.zeros(len(rows), dtype=np.int64)
+        for part, chosen in self._visible.by_part(rows):
+            feeds[chosen] = part.reach.feed.id
+        return feeds
+
+    def _said_by(self, rows: Sequence[int]) -> Iterator[object]:
+        """Yield the stream and all that is said of each row, None where it cannot be a repeat."""
+        numbers = self._visible.numbers(np.array(rows, dtype=np.int64)).tolist()
+        records = self._read.of(numbers)
+        for row, number in zip(rows, numbers, strict=True):
+            record, reach = records.get(number), self._visible.part_of(row).reach
+            said = None if record is None else _said(record, reach)
+            if record is None or said is None:
+                yield None
+            else:
+                yield reach.feed.id, _texts(record, reach), said
 
     def _among(self, rows: Longs, scores: Sequence[int]) -> list[int]:
         """Return which of some rows repeat others of them, in order."""
@@ -71,7 +143,7 @@ class HitRepeats:
         """Yield the rows of one stream and one score, where there are several."""
         tied: dict[tuple[int, int], list[int]] = defaultdict(list)
         for row, score in zip(rows.tolist(), scores, strict=True):
-            tied[score, self._visible.part_of(row).reach.feed.id].append(row)
+            tied[score, self._feed_of(row)].append(row)
         return (alike for alike in tied.values() if len(alike) > 1)
 
     def _grouped(
@@ -97,6 +169,21 @@ class HitRepeats:
             handles = self._handles_of(self._visible, level)
             first = min(zip(handles, level.tolist(), strict=True))[1]
         return [row for row in same if row != first]
+
+
+def _levels(matches: Matches, count: int) -> tuple[Longs, Longs]:
+    """Return the best so many rows and their equals, each with its score as it is compared."""
+    rows, values = matches.best(count)
+    levels = _rounded(values)
+    if len(rows) <= count:
+        return rows, levels
+    # Which others are returned beside the best is chance, and must change nothing.
+    kept = levels >= np.partition(levels, len(levels) - count)[len(levels) - count]
+    return rows[kept], levels[kept]
+
+
+def _rounded(values: Floats) -> Longs:
+    return np.rint(values * SCALE).astype(np.int64)
 
 
 def _texts(record: RecordData, reach: Reach) -> object:

@@ -82,6 +82,8 @@ class Searcher:
         self._records = RecordsRead(db, count)
         self._texts: dict[int, tuple[str, ...]] = {}
         """How the texts of the best rows and of their neighbours begin."""
+        self._named: dict[int, tuple[str, str, str]] = {}
+        """The handles that were read: those of equals are looked at twice."""
         self._neighbours: list[Neighbour] = []
         self._refined: Longs = _NO_ROWS
         """The rows whose neighbours are known: meaning asks for those of mostly the same rows."""
@@ -138,7 +140,7 @@ class Searcher:
         order = partial(HitOrder, self._hits, self._handles, visible, oldest=scores.oldest)
         if not matches.count or query.by_time:
             return order(matches, query).page()
-        repeats = HitRepeats(self._records, self._handles, visible, oldest=scores.oldest)
+        repeats = HitRepeats(self._records, self._handles, visible, scores)
         if query.after is None:
             first = order(matches, query)
             page = first.page()
@@ -373,6 +375,13 @@ class Searcher:
 
     def _handles(self, visible: Visible, rows: Longs) -> list[tuple[str, str, str]]:
         """Return what some rows are called: their connection, their stream and their id."""
+        unknown = [row for row in rows.tolist() if row not in self._named]
+        if unknown:
+            read = self._read_handles(visible, np.array(unknown, dtype=np.int64))
+            self._named |= zip(unknown, read, strict=True)
+        return [self._named[row] for row in rows.tolist()]
+
+    def _read_handles(self, visible: Visible, rows: Longs) -> list[tuple[str, str, str]]:
         stored = self._db.execute(
             "SELECT r.id, r.surrogate, r.key FROM carray(?) AS c"
             " CROSS JOIN record r ON r.id = c.value",

@@ -89,8 +89,8 @@ class Visible:
         return times
 
     def moments(self, rows: Longs) -> Longs:
-        """Return the event times of rows, ``NO_TIME`` where there is none."""
-        return self._gather(rows, _times)
+        """Return the event times of rows, ``NO_TIME`` where none is shown."""
+        return self._gather(rows, _times, NO_TIME)
 
     def by_part(self, rows: Longs) -> Iterator[tuple[Part, Longs]]:
         """Yield the parts that some rows are in, each with the places of its rows among them."""
@@ -104,16 +104,18 @@ class Visible:
         for first, last in pairwise(firsts):
             yield self.parts[int(sorted_owners[first])], order[first:last]
 
-    def _gather(self, rows: Longs, of: Callable[[Part, Block], Longs | None]) -> Longs:
-        """Return what the arrays of blocks have for some rows, 0 where a part has no array."""
+    def _gather(
+        self, rows: Longs, of: Callable[[Part, Block], Longs | None], otherwise: int = 0
+    ) -> Longs:
+        """Return what the arrays of blocks have for some rows; a part may have no array."""
         if len(rows) <= _ONE_BY_ONE:
             few: list[int] = []
             for row in rows.tolist():
                 part = self.parts[bisect_right(self._bases, row) - 1]
                 by_slot = of(part, self._cache.block(self._db, part.id))
-                few.append(0 if by_slot is None else by_slot.item(part.slot_of(row)))
+                few.append(otherwise if by_slot is None else by_slot.item(part.slot_of(row)))
             return np.array(few, dtype=np.int64)
-        values = np.zeros(len(rows), dtype=np.int64)
+        values = np.full(len(rows), otherwise, dtype=np.int64)
         for part, chosen in self.by_part(rows):
             by_slot = of(part, self._block(part))
             if by_slot is not None:

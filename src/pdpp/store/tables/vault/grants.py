@@ -160,19 +160,28 @@ def approval_bytes(db: TableReader, grant_id: str | None, package_id: str | None
     return int(db.execute(statement, (OWNER, grant_id)).get)
 
 
-def package_grants(db: TableReader, package_id: str) -> Iterator[Grant]:
-    """Yield the grants of a package in the order they were made."""
-    for row in db.execute(
+@lru_cache(maxsize=16)
+def _grants(rows: tuple[tuple[Any, ...], ...]) -> tuple[Grant, ...]:
+    """Return the grants of a package, which may have thousands that are read again and again."""
+    return tuple(map(_grant, rows))
+
+
+def package_grants(db: TableReader, package_id: str) -> tuple[Grant, ...]:
+    """Return the grants of a package in the order they were made."""
+    rows = db.execute(
         f"SELECT {_GRANT_COLUMNS} FROM grant INDEXED BY grant_package"
         " WHERE owner = ? AND package_id = ?"
         " ORDER BY created_at, grant_id",
         (OWNER, package_id),
-    ):
-        yield _grant(row)
+    )
+    return _grants(tuple(map(tuple, rows.fetchall())))
 
 
 # Nothing has counted these tables for the engine, and all rows are of one owner: without a word
 # on which index to use it would look at every row.
+
+_OF_FAMILY = ("refresh_token INDEXED BY refresh_token_family", "token INDEXED BY token_family")
+"""What came from one approval."""
 
 
 def revoke(db: TableConnection, table: str, column: str, value: str, now: int) -> bool:
@@ -202,12 +211,15 @@ def revoke_grant(db: TableConnection, grant_id: str, now: int) -> bool:
 
 def revoke_family(db: TableConnection, family: str, now: int) -> bool:
     """Revoke every token that came from one approval; tell whether there was one to revoke."""
-    tables = (
-        "refresh_token INDEXED BY refresh_token_family",
-        "token INDEXED BY token_family",
-    )
-    changed = [revoke(db, table, "family", family, now) for table in tables]
+    changed = [revoke(db, table, "family", family, now) for table in _OF_FAMILY]
     return any(changed)
+
+
+def is_family_good(db: TableReader, family: str) -> bool:
+    """Tell whether some token that came from one approval is not revoked."""
+    statement = "SELECT 1 FROM {} WHERE owner = ? AND family = ? AND revoked_at IS NULL LIMIT 1"
+    found = (db.execute(statement.format(table), (OWNER, family)).get for table in _OF_FAMILY)
+    return any(row is not None for row in found)
 
 
 def add_token(db: TableConnection, token: Token) -> None:

@@ -126,7 +126,7 @@ class TableVaultReader(ABC):
 
     def package_grants(self, package_id: str) -> Iterator[Grant]:
         """Yield the grants of a package in the order they were made."""
-        return grant_rows.package_grants(self._db, package_id)
+        return iter(grant_rows.package_grants(self._db, package_id))
 
     def token(self, token_hash: str) -> Token | None:
         """Return a token by its hash."""

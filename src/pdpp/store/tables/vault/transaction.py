@@ -31,6 +31,8 @@ class TableVaultTransaction(TableVaultReader):
         self._connection = db
         self.revoked: list[str] = []
         """What this transaction took back, as lines that are kept beside the database."""
+        self.rotated: list[RefreshToken] = []
+        """The refresh tokens that replaced others, which are kept beside the database as well."""
 
     @property
     def _db(self) -> TableConnection:
@@ -181,6 +183,9 @@ class TableVaultTransaction(TableVaultReader):
             " WHERE owner = ? AND hash = ?",
             (now, successor, OWNER, refresh_hash),
         )
+        last = self.refresh(successor)
+        if last is not None:
+            self.rotated.append(last)
 
     def withdraw(self, refresh: RefreshToken, now: int) -> None:
         """Revoke what was given for a refresh token: its successor and the access token with it."""

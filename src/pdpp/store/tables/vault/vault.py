@@ -9,7 +9,7 @@ from pdpp.store.tables.database import TableDatabase, TableReader
 from pdpp.store.tables.vault import holding
 from pdpp.store.tables.vault.reader import TableVaultReader
 from pdpp.store.tables.vault.transaction import TableVaultTransaction
-from pdpp.store.vault import Token, VaultTransaction
+from pdpp.store.vault import RefreshToken, Token, VaultTransaction
 
 
 class TableVault(TableVaultReader):
@@ -35,9 +35,13 @@ class TableVault(TableVaultReader):
             transaction = TableVaultTransaction(db)
             yield transaction
             self._remember(transaction.revoked)
+        self._remember_rotations(transaction.rotated)
 
     def _remember(self, revoked: Sequence[str]) -> None:
         """Keep outside of the database what was revoked; here that is kept nowhere else."""
+
+    def _remember_rotations(self, last: Sequence[RefreshToken]) -> None:
+        """Keep outside of the database which refresh tokens replaced others; here nowhere else."""
 
     def keep_token(self, token: Token) -> None:
         """Keep a token in a transaction of its own."""
