@@ -41,6 +41,7 @@ MADE_ONCE = {
     "store/postgres/schema.py:tables": "the declared tables",
     "store/sqlite/bulk.py:_statement": "one for each number of rows of such a statement, bounded",
     "store/sqlite/bulk.py:insertion_of": "one for each statement of the code, bounded",
+    "store/sqlite/schema.py:_table_names": "the tables of this program",
     "store/tables/search/analysis.py:_remembered": "words met lately, bounded",
     "store/tables/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }
