@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.charmap import intervals_from_codec
 from tests.counting.plugin import line_counter
 from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
@@ -76,11 +77,14 @@ def pytest_collection(session: pytest.Session) -> None:
 
     The first import of a file rewrites its assertions and compiles it, and keeps what it compiled.
     Workers that all begin with the same file do so at the same time, each for itself. So it is with
-    the constants of the program, which Hypothesis looks for.
+    the constants of the program, which Hypothesis looks for. Which characters there are it tries
+    out, for seconds, and keeps: whoever starts the workers does so, while they collect.
 
     Nearly all that is made until the tests begin stays, so that the garbage collector waits.
     """
-    if not session.config.getoption("numprocesses", None):  # else others collect, and begin
+    if session.config.getoption("numprocesses", None):  # others collect, and begin
+        intervals_from_codec("utf-8")
+    else:
         gc.disable()
     if share := getattr(session.config, "workerinput", None):
         import_share(session.config, int(share["workerid"][2:]), share["workercount"])

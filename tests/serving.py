@@ -89,11 +89,17 @@ def seeded_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
     return open_store(folder, clock)
 
 
+def template_folder(name: str) -> Path:
+    """Return a new folder for what is copied again and again until this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix=f"pdpp-{name}-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @cache
 def demo_template() -> Path:
     """Return the folder of the demo world that every other one is a copy of."""
-    folder = Path(tempfile.mkdtemp(prefix="pdpp-demo-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = template_folder("demo")
     store = open_store(folder)
     for source in demo.sources():
         plant(store, source.declaration, dict(source.connections))

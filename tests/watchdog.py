@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.serving import UNLIMITED, planted_store, put
-from tests.yardstick import slowness
+from tests.yardstick import is_at_most
 
 from pdpp.app import make_app
 from pdpp.pages import template
@@ -153,6 +153,6 @@ def must_not_hold_the_loop(
     for _ in range(TRIES):
         watched = answer_watched(store, method, path, body, headers, data, before)
         answer, held_seconds = asyncio.run(watched)
-        if held_seconds <= HELD_SECONDS * slowness():
+        if is_at_most(held_seconds, HELD_SECONDS):
             return answer
     pytest.fail(f"{method} {path} held the loop for {held_seconds:.3f} s")

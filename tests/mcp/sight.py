@@ -17,6 +17,8 @@ from pdpp.evidence.fence import CLOSING, HIDDEN, OPENING, PREFIX
 TOOLS = ("schema", "query_records", "aggregate", "search", "fetch", "read_record_field")
 SIGHTS = ("content", "structured")
 
+_HAS_CALL = re.compile(rf": (?:{'|'.join(TOOLS)}) \{{")
+"""What every line with a call has: the words before it would be looked for from each space on."""
 _CALL = re.compile(rf"(?:^|[ ;])(?P<what>[^:;]+): (?P<tool>{'|'.join(TOOLS)}) (?=\{{)")
 _ID = r'(?P<id>[^ "/]+/[^ "/:]+:[^ ]+|"(?:[^"\\]|\\.)+")(?: · .*)?\Z'
 _HIT = re.compile(rf"\d+\. (?:[^ ]+ (?:\d+–\d+ of \d+ )?in )?{_ID}")
@@ -40,7 +42,7 @@ class Call:
 def text_calls(text: str) -> Iterator[Call]:
     """Yield the calls that stand at the ends of lines, record text apart."""
     for line in text.split("\n"):
-        if line.startswith(PREFIX):
+        if line.startswith(PREFIX) or not _HAS_CALL.search(line):
             continue
         for found in _CALL.finditer(line):
             arguments, rest = _decode(line[found.end() :])

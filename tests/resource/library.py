@@ -1,9 +1,11 @@
 """A small source with every kind of field and relation, and a few records whose order is known."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.serving import keep, planted_store, put
+from tests.engine import copy_store, open_store, ordered_surrogate
+from tests.serving import keep, planted_store, put, template_folder
 
 from pdpp.model import instant
 from pdpp.store.port import Store
@@ -181,7 +183,24 @@ WORK_BOOKS = (
 
 
 def library_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
-    """Open a new store with the library in two connections, ``home`` and ``work``."""
+    """Open a new store with the library in two connections, ``home`` and ``work``.
+
+    A process fills it once, and copies it after that where it is filled by the usual clock.
+    """
+    if clock is not instant.now:
+        return _filled_library(folder, clock)
+    copy_store(_library_template(), folder)
+    return open_store(folder, clock, ordered_surrogate)
+
+
+@cache
+def _library_template() -> Path:
+    folder = template_folder("library")
+    _filled_library(folder, instant.now).close()
+    return folder
+
+
+def _filled_library(folder: Path, clock: instant.Clock) -> Store:
     connections = {"home": "Home shelf", "work": "Work shelf"}
     store = planted_store(folder, LIBRARY, connections, None, clock)
     cover = keep(store, COVER, "image/png")

@@ -41,6 +41,7 @@ MADE_ONCE = {
     "store/postgres/schema.py:tables": "the declared tables",
     "store/sqlite/bulk.py:_statement": "one for each number of rows of such a statement, bounded",
     "store/sqlite/bulk.py:insertion_of": "one for each statement of the code, bounded",
+    "store/sqlite/schema.py:_table_names": "the tables of this program",
     "store/tables/search/analysis.py:_remembered": "words met lately, bounded",
     "store/tables/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }
@@ -55,7 +56,10 @@ def is_cache(node: ast.expr) -> bool:
 
 
 def caches_in(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    text = path.read_text("utf-8")
+    if "cache" not in text:  # To parse and walk through every module takes seconds.
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and any(map(is_cache, node.decorator_list)):
             yield node.name
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Call) and is_cache(node.func):

@@ -16,7 +16,7 @@ from pdpp.store.tables.feeds import raise_version
 from pdpp.store.tables.mending import ADVICE
 from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records import dated, predicate
-from pdpp.store.tables.records.dated import dated_rows, mark_of
+from pdpp.store.tables.records.dated import dated_columns, dated_rows, mark_of
 
 SPRING = Interval(instant.parse("2026-03-01T00:00:00Z"), instant.parse("2026-06-01T00:00:00Z"))
 COUNTED = {**QUERY, "range_filters": {}}
@@ -195,3 +195,17 @@ def test_a_feed_from_before_dated_cells_is_filtered_without_them(world: World) -
     world.settle(declare(version="2"))
     assert indexed(world.feed()).dated
     assert found(world, thread="t1") == ["a"]
+
+
+def test_many_records_have_the_rows_that_each_has_alone() -> None:
+    random = Random(5)
+    fields = ((None,), ("same",), (0,), (None, "same"), (0, 1), ("a", "b", "c", None))
+    cells = [tuple(random.choice(values) for values in fields) for _ in range(60)]
+    places = (0, 1, 2, 3, 5)
+    for times in ([7] * 60, [None] * 60, [random.choice((None, -1, 5_000_000)) for _ in cells]):
+        together = dated_columns(places, cells, times, range(60)).rows()
+        alone = [
+            [*dated_columns(places, [values], [time], [number]).rows()]
+            for number, (values, time) in enumerate(zip(cells, times, strict=True))
+        ]
+        assert sorted(together) == sorted(row for rows in alone for row in rows)

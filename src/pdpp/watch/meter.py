@@ -159,9 +159,9 @@ class Meter:
     def _ended(self, words: _Memory) -> int:
         """Return how many requests are done, by the buckets they fell into."""
         return sum(
-            sum(words[place + _BUCKETS + at :: WORDS])
-            for place in range(_HEAD, WORDS, _ROUTE)
-            for at in range(_AFTER_BUCKETS)
+            sum(words[place : place + _AFTER_BUCKETS])
+            for meter in range(0, len(words), WORDS)
+            for place in range(meter + _HEAD + _BUCKETS, meter + WORDS, _ROUTE)
         )
 
     def _sum(self, place: int) -> int:

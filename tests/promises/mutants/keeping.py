@@ -26,12 +26,11 @@ def _before_its_equals(_: Any) -> Any:
 
 
 def _leaving_deleted_rows(real: Any) -> Any:
-    def connect(database: Any) -> Any:
-        db = real(database)
-        db.pragma("secure_delete", False)
+    def make_ready(database: Any, db: Any) -> Any:
+        real(database, db).pragma("secure_delete", False)
         return db
 
-    return connect
+    return make_ready
 
 
 def _one_batch_late(real: Any) -> Any:
@@ -181,7 +180,7 @@ MUTANTS = (
     Mutant(
         GONE,
         "leaves the bytes of rows that it deletes",
-        (("pdpp.store.sqlite.database:SqliteDatabase._connect", _leaving_deleted_rows),),
+        (("pdpp.store.sqlite.database:SqliteDatabase._made_ready", _leaving_deleted_rows),),
         ("tests/store/sqlite/test_deletion.py",),
         embedded=True,
     ),

@@ -4,6 +4,7 @@ import io
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -11,6 +12,7 @@ from tests.store.world import Clock, World
 
 from pdpp.model.errors import StoreError
 from pdpp.store.sqlite import database
+from pdpp.store.sqlite.opening import SqliteConnection, open_connection
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
 pytestmark = pytest.mark.embedded("about the file of the embedded engine")
@@ -26,6 +28,23 @@ def query(folder: Path, sql: str) -> list[tuple[object, ...]]:
         return list(db.execute(sql))
     finally:
         db.close()
+
+
+def test_a_store_is_opened_by_a_connection_that_writes_and_one_that_reads(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SqliteStore(tmp_path, clock).close()
+    opened: list[Path] = []
+
+    def noted(path: Path, *more: Any, **options: Any) -> SqliteConnection:
+        opened.append(path)
+        return open_connection(path, *more, **options)
+
+    monkeypatch.setattr(database, "open_connection", noted)
+    store = SqliteStore(tmp_path, clock)
+    assert opened == [tmp_path / FILE_NAME] * 2
+    World(store, clock).settle().put({"a": {}})
+    store.close()
 
 
 def test_everything_a_store_writes_is_for_its_owner_alone(tmp_path: Path, clock: Clock) -> None:

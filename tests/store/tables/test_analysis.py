@@ -57,6 +57,23 @@ def test_of_short_texts_that_come_again_each_is_analysed_once(
     assert split == [*names, *[long] * 20]
 
 
+@pytest.mark.parametrize("words", ["the lights went out", "internationalisation", "don't x" * 90])
+def test_a_long_text_is_analysed_as_many_are(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_by_one: list[str] = []
+    terms = Counter(terms_of(text := f"{words} " * (20_000 // len(words))))
+
+    def noted(text: str) -> list[str]:
+        one_by_one.append(text)
+        return terms_of(text)
+
+    monkeypatch.setattr(analysis, "terms_of", noted)
+    (found, _) = analyse([[text], ["Log"]])
+    assert Counter(map(found.names.__getitem__, found.ranks.tolist())) == terms
+    assert one_by_one == []
+    analyse([["a short one"], ["Log"]])
+    assert one_by_one == ["a short one", "Log"]
+
+
 def test_a_full_vocabulary_is_begun_anew() -> None:
     _remembered.cache_clear()
     for start in range(0, 3 * MOST_WORDS // 2, MOST_WORDS // 2):

@@ -50,6 +50,17 @@ def test_the_two_on_each_side_are_those_next_in_order(
     }
 
 
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [
+        *[("D3:7", 7), ("chat-0012", 12), ("5", 5), ("chat", 0), ("7a", 0), ("", 0), ("7\n", 0)],
+        *[("٣", 0), ("4٣", 0), ("x²", 0), ("a" + "9" * 20, 10**18 - 1)],
+    ],
+)
+def test_a_place_is_the_number_that_a_key_ends_in(key: str, number: int) -> None:
+    assert ordinal_of(key) == number
+
+
 def _is_inside(time: Interval | None, moment: int) -> bool:
     return time is None or (time.since or 0) <= moment < (time.until or 0)
 

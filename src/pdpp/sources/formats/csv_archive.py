@@ -93,7 +93,8 @@ def utc_text(text: str) -> str | None:
         moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
     except ValueError:
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment.tzinfo is None:
+        return f"{moment.isoformat()}Z"
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 

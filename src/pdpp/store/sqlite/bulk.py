@@ -109,9 +109,7 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
     if new.places:
         _insert_cells(db, new)
     if new.dated:
-        columns = new.dated_columns()
-        values = _interleaved(range(len(columns.marks)), *columns)
-        _insert(db, _DATED, values, (OWNER, new.feed))
+        _insert(db, _DATED, _beside(new.dated_columns()), (OWNER, new.feed))
 
 
 def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
@@ -138,9 +136,14 @@ def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
 
 def _interleaved(order: Sequence[int], *columns: Sequence[Any]) -> list[Any]:
     """Return rows one after the other: what each column has, in some order."""
-    values: list[Any] = [None] * (len(order) * len(columns))
+    return _beside([[*map(column.__getitem__, order)] for column in columns])
+
+
+def _beside(columns: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the rows of some columns one after the other."""
+    values: list[Any] = [None] * (len(columns[0]) * len(columns))
     for at, column in enumerate(columns):
-        values[at :: len(columns)] = map(column.__getitem__, order)
+        values[at :: len(columns)] = column
     return values
 
 

@@ -40,6 +40,7 @@ _STEPS_BETWEEN_CHECKS = 5_000
 _BUSY_SECONDS = 30.0
 _PAUSE_SECONDS = 0.002
 _PAGE_BYTES = 8_192
+_STATEMENTS = 512
 _UNFINISHED_SECONDS = 3_600
 _LOG_PAGES = 1_000
 """How long the log of writes grows before it is carried over; whoever writes then waits for it."""
@@ -66,8 +67,7 @@ class SqliteDatabase:
             if not path.exists():
                 _create(path, key)
             _remove_unfinished(path)
-            _recognise(path, key)
-            self._writer = self._connect()
+            self._writer = self._made_ready(_recognised(path, key))
             os.chmod(path, 0o600)
         except (OSError, apsw.Error) as problem:
             remedy = advice(problem)
@@ -75,7 +75,9 @@ class SqliteDatabase:
             raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
 
     def _connect(self) -> SqliteConnection:
-        db = open_connection(self._path, self._key, statements=512)
+        return self._made_ready(open_connection(self._path, self._key, statements=_STATEMENTS))
+
+    def _made_ready(self, db: SqliteConnection) -> SqliteConnection:
         db.set_busy_handler(wait_for_turn)
         # Otherwise a statement is planned anew for every value that is bound to a range.
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -292,19 +294,19 @@ def _remove_unfinished(path: Path) -> None:
                 unfinished.unlink()
 
 
-def _recognise(path: Path, key: DataKey | None) -> None:
-    """Look at a file before anything is changed about it."""
+def _recognised(path: Path, key: DataKey | None) -> SqliteConnection:
+    """Return a connection to a file that was looked at before anything is changed about it."""
     check_kind(path, key)
-    db = open_connection(path, key, flags=EXISTING)
+    db = open_connection(path, key, flags=EXISTING, statements=_STATEMENTS)
     try:
         db.set_busy_handler(wait_for_turn)
         schema.recognise(db)
-    except apsw.NotADBError as problem:
-        if is_plain(path):
-            raise
-        raise (without_key(path) if key is None else wrong_key(path)) from problem
-    finally:
+    except BaseException as problem:
         db.close()
+        if isinstance(problem, apsw.NotADBError) and not is_plain(path):
+            raise (without_key(path) if key is None else wrong_key(path)) from problem
+        raise
+    return db
 
 
 def _instant(*values: Any) -> int | None:

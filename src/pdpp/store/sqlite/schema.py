@@ -1,6 +1,7 @@
 """The tables in a file, the version of their format, and what is no store of this program."""
 
 import re
+from functools import cache
 
 import apsw
 
@@ -35,6 +36,11 @@ def create(db: apsw.Connection) -> None:
         db.pragma("user_version", VERSION)
 
 
+@cache
+def _table_names() -> frozenset[str]:
+    return frozenset(_CREATED.findall(_TABLES))
+
+
 def recognise(db: apsw.Connection) -> None:
     """Refuse a database that this program cannot read, and leave it as it is."""
     if db.pragma("application_id") != APPLICATION_ID:
@@ -51,7 +57,7 @@ def recognise(db: apsw.Connection) -> None:
             f"program reads version {VERSION} only; {_ELSEWHERE} and import again"
         )
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    missing = sorted(set(_CREATED.findall(_TABLES)) - tables)
+    missing = sorted(_table_names() - tables)
     if missing:
         raise StoreError(
             f"the database lacks the table {missing[0]!r} and cannot be used; "

@@ -10,7 +10,7 @@ is in seconds. So a row may lead to a record that does not meet the filter, thou
 outside the seconds that a grant begins and ends in, and each record is asked once more.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -72,9 +72,10 @@ def dated_columns(
 ) -> DatedColumns:
     """Return the rows of many records, those of one mark together, as the table has them."""
     dated = [at for at, time in enumerate(times) if time is not None]
+    columns = [*zip(*cells, strict=True)]
     records_of: dict[int, Collection[int]] = {}
-    for place in places:
-        for value, some in _by_value(dated, cells, place).items():
+    for place in places if dated else ():
+        for value, some in _by_value(dated, columns[place]).items():
             mark = mark_of(place, value)
             # Two values of one record may have one mark, by chance or because somebody wanted it.
             records_of[mark] = {*records_of[mark], *some} if mark in records_of else some
@@ -88,15 +89,13 @@ def dated_columns(
     return DatedColumns(marks, [seconds[at] for at in order], [sequences[at] for at in order])
 
 
-def _by_value(
-    dated: Iterable[int], cells: Sequence[Sequence[CellValue]], place: int
-) -> dict[str | int | float | Decimal, list[int]]:
+def _by_value(dated: Sequence[int], column: Sequence[CellValue]) -> Mapping[Any, Sequence[int]]:
     """Return which of the records that have a time hold each value of a field."""
-    by_value: dict[Any, list[int]] = {}
+    every: set[Any] = set(column)
+    if len(every) == 1:  # Of most fields all records of a batch have the same, or nothing.
+        return {} if None in every else {every.pop(): dated}
+    by_value: dict[Any, list[int]] = {value: [] for value in every}
     for at in dated:
-        value = cells[at][place]
-        if value in by_value:
-            by_value[value].append(at)
-        elif value is not None:
-            by_value[value] = [at]
+        by_value[column[at]].append(at)
+    by_value.pop(None, None)
     return by_value

@@ -114,6 +114,9 @@ def ordinal_of(key: str) -> int:
     Programs number what was said: "D3:7", "chat-0012". Times are often those of whole minutes, and
     by the number a reply still stands behind its question.
     """
+    # Most sealed keys end in a letter; the pattern would be tried at each of their characters.
+    if not key[-1:].isdigit():
+        return 0
     number = _LAST_NUMBER.search(key)
     return 0 if number is None else int(number[0])
 

@@ -172,7 +172,7 @@ class Vocabulary:
     def numbered(self, names: Sequence[str]) -> Longs:
         """Return the numbers of terms by their names."""
         known = self._term_of_name
-        met = list(dict.fromkeys(name for name in names if name not in known))
+        met = [name for name in dict.fromkeys(names) if name not in known]
         if met:
             known.update(zip(met, range(len(self.names), len(self.names) + len(met)), strict=True))
             self._prefixes = _with_room(self._prefixes, len(known))
