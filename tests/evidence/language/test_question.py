@@ -116,6 +116,15 @@ def test_a_kind_of_thing_leads_to_its_members_and_not_back() -> None:
     assert "hobbi" not in dict(knitted.related)
 
 
+def test_a_word_leads_to_those_by_which_people_talk_of_it_and_not_back() -> None:
+    told = {"die": "goodby", "destress": "medit", "birthday": "candl", "volunteer": "shelter"}
+    for word, other in told.items():
+        asked = parse_question(f"when did they {word}", TODAY).words[0]
+        assert 0 < dict(asked.related)[other] < asked.weight / 2
+    candle = parse_question("which candle", TODAY).words[0]
+    assert "birthday" not in dict(candle.related)
+
+
 @pytest.mark.parametrize(("kind", "other"), [("sports", "box"), ("clothes", "jean")])
 def test_a_kind_of_thing_leads_to_nothing_that_is_another_thing(kind: str, other: str) -> None:
     (asked,) = parse_question(f"which {kind}", TODAY).words
