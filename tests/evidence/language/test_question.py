@@ -145,6 +145,7 @@ def test_related_words_count_half_at_most() -> None:
         ("how heavy is the parcel", "It weighs 12kg.", "It arrived at 12 in the morning."),
         ("How far is the beach?", "Two miles along the coast.", "It is closed on Monday."),
         ("How many chairs are there?", "We counted seven.", "They are made of oak."),
+        ("How long did she teach?", "Eight years at a school.", "She stopped last Friday."),
         ("Where is the spare key?", "With the lady at Padaria Rosa.", "Under the mat."),
     ],
 )
