@@ -15,6 +15,7 @@ MADE_ONCE = {
     "authz/client_document.py:_usual_context": "the certificate authorities of this machine",
     "authz/owner.py:_hasher": "the hasher of passphrases",
     "evidence/fence.py:_hidden_in_lines": "one pattern",
+    "evidence/language/associations.py:_associations": "one table of the package",
     "evidence/language/members.py:_members": "one table of the package",
     "evidence/language/stems.py:irregular_forms": "one table of the package",
     "evidence/language/stems.py:stems_of": "one for each language",

@@ -116,6 +116,15 @@ def test_a_kind_of_thing_leads_to_its_members_and_not_back() -> None:
     assert "hobbi" not in dict(knitted.related)
 
 
+def test_a_word_leads_to_those_by_which_people_talk_of_it_and_not_back() -> None:
+    told = {"die": "goodby", "destress": "medit", "birthday": "candl", "volunteer": "shelter"}
+    for word, other in told.items():
+        asked = parse_question(f"when did they {word}", TODAY).words[0]
+        assert 0 < dict(asked.related)[other] < asked.weight / 2
+    candle = parse_question("which candle", TODAY).words[0]
+    assert "birthday" not in dict(candle.related)
+
+
 @pytest.mark.parametrize(("kind", "other"), [("sports", "box"), ("clothes", "jean")])
 def test_a_kind_of_thing_leads_to_nothing_that_is_another_thing(kind: str, other: str) -> None:
     (asked,) = parse_question(f"which {kind}", TODAY).words
@@ -136,6 +145,7 @@ def test_related_words_count_half_at_most() -> None:
         ("how heavy is the parcel", "It weighs 12kg.", "It arrived at 12 in the morning."),
         ("How far is the beach?", "Two miles along the coast.", "It is closed on Monday."),
         ("How many chairs are there?", "We counted seven.", "They are made of oak."),
+        ("How long did she teach?", "Eight years at a school.", "She stopped last Friday."),
         ("Where is the spare key?", "With the lady at Padaria Rosa.", "Under the mat."),
     ],
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from pdpp.evidence.language.associations import associated_with
 from pdpp.evidence.language.clock import clock_terms
 from pdpp.evidence.language.members import members_of
 from pdpp.evidence.language.spellings import (
@@ -40,6 +41,8 @@ _RELATED_PART = 0.6
 _VARIANT_PART = 0.8
 _MEMBER_PART = 0.45
 """What a thing counts for where the question names its kind. Measured."""
+_ASSOCIATED_PART = 0.4
+"""What a word counts for by which people talk of the asked one. Measured."""
 _SAME_PART = 0.6
 """From which part of its own weight on a related term names the same stream as the word."""
 _STOP_FREQUENCY = 0.002
@@ -319,6 +322,8 @@ def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
         yield stems[variant], _VARIANT_PART
     for member in members_of(stem):
         yield member, _MEMBER_PART
+    for told in associated_with(stem):
+        yield told, _ASSOCIATED_PART
     counted = _ORDINAL.fullmatch(piece)
     if counted is not None:
         yield counted[1], _VARIANT_PART

@@ -7,7 +7,7 @@ has the stem of another thing is left out: "boxing" is a box, "jeans" are Jean's
 
 from functools import lru_cache
 
-from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.word_lists import read_word_list
 
 _KINDS = """
     sport exercise workout: badminton basketball climb cricket cycle football golf gym hike
@@ -38,16 +38,7 @@ _KINDS = """
 
 @lru_cache(maxsize=1)
 def _members() -> dict[str, tuple[str, ...]]:
-    stems = stems_of("en")
-    members: dict[str, tuple[str, ...]] = {}
-    kinds: list[str] = []
-    for line in _KINDS.strip().splitlines():
-        names, colon, things = line.rpartition(":")
-        if colon:
-            kinds = [stems[name] for name in names.split()]
-        for kind in kinds:
-            members[kind] = (*members.get(kind, ()), *(stems[thing] for thing in things.split()))
-    return members
+    return read_word_list(_KINDS)
 
 
 def members_of(kind: str) -> tuple[str, ...]:

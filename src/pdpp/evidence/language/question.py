@@ -286,6 +286,9 @@ _TIMES = re.compile(
     r"|during|recently|summer|winter|spring|fall)\b",
     re.IGNORECASE,
 )
+_LENGTHS = re.compile(
+    r"\b(since|(minute|hour|day|night|week|month|year|decade)s?|forever|ages|long)\b", re.IGNORECASE
+)
 _COUNTS = re.compile(
     r"\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|dozen|hundred|couple"
     r"|several|few)\b",
@@ -298,7 +301,8 @@ _SIZES = re.compile(
     re.IGNORECASE,
 )
 _ANSWERS = (
-    Answer(re.compile(r"\bwhen\b|what (date|day|year|month|time)|how long"), _TIMES),
+    Answer(re.compile(r"how long"), _LENGTHS),
+    Answer(re.compile(r"\bwhen\b|what (date|day|year|month|time)"), _TIMES),
     Answer(re.compile(r"how (many|much|old|often)"), _COUNTS),
     Answer(re.compile(r"how (big|large|small|wide|high|tall|deep|far|heavy|thick)"), _SIZES),
     Answer(
