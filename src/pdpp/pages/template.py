@@ -21,6 +21,7 @@ _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = Path(__file__).with_name("scripts")
 _MEDIA_TYPES = {".css": "text/css"}
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_ZERO = re.compile(rb"(?<![\w.])0\.(?=\d)")
 _AROUND = re.compile(rb"\s*([{};,])\s*")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 _OWN_ADDRESS = re.compile(r'\b(href|action|src)="/(?!/)')
@@ -95,8 +96,8 @@ def assets() -> Mapping[str, tuple[str, bytes]]:
 
 
 def _lean_style(style: bytes) -> bytes:
-    """Return a style sheet without its comments and line breaks."""
-    return _AROUND.sub(rb"\1", _COMMENT.sub(b"", style)).strip()
+    """Return a style sheet without its comments, line breaks and zeros before a point."""
+    return _ZERO.sub(b".", _AROUND.sub(rb"\1", _COMMENT.sub(b"", style))).strip()
 
 
 @cache
