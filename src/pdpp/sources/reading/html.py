@@ -16,6 +16,7 @@ _BLOCKS = frozenset(
     | {"main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td", "tfoot", "th", "thead"}
     | {"tr", "ul"}
 )
+_PARAGRAPHS = frozenset({"div", "p"})
 _EMPTY = frozenset({"br", "hr"})
 """Blocks that hold nothing: they end a line once."""
 _DEEPEST_END = 4
@@ -49,30 +50,27 @@ def _tree_text(html: str) -> Iterator[str]:
 
 
 def _pieces(root: "LexborNode | None") -> Iterator[str]:
-    """Yield the words of a page, with a line feed where a block begins, and after its end."""
+    """Yield the words of a page, with a line feed where a block begins, and after its end.
+
+    A paragraph that is the first thing in an entry of a list stands in its line.
+    """
     kept_lines: set[int] = set()
+    in_new_entry = False
     for node in root.traverse(include_text=True) if root is not None else ():
-        text = (node.text_content or "") if node.tag == "-text" else None
-        if node.tag in _BLOCKS:
-            if not _begins_entry(node):
-                yield "\n- " if node.tag == "li" else "\n"
-            if node.tag == "pre" and node.mem_id not in kept_lines:
+        tag = node.tag
+        text = (node.text_content or "") if tag == "-text" else None
+        if tag in _BLOCKS:
+            if not in_new_entry or tag not in _PARAGRAPHS:
+                yield "\n- " if tag == "li" else "\n"
+            in_new_entry = tag == "li"
+            if tag == "pre" and node.mem_id not in kept_lines:
                 kept_lines.update(inner.mem_id for inner in node.traverse(include_text=True))
         elif (text is None or text.strip()) and _ends_block(node.prev):
             yield "\n"
         if text is not None:
+            in_new_entry = in_new_entry and not text.strip()
             lines = text if node.mem_id in kept_lines else text.replace("\n", " ")
             yield _SPACE.sub(" ", lines)
-
-
-def _begins_entry(block: "LexborNode") -> bool:
-    """Tell whether a paragraph is the first thing in an entry of a list, and stands in its line."""
-    if block.tag not in ("div", "p") or block.parent is None or block.parent.tag != "li":
-        return False
-    before = block.prev
-    if before is not None and before.tag == "-text" and not (before.text_content or "").strip():
-        before = before.prev
-    return before is None
 
 
 def _ends_block(before: "LexborNode | None") -> bool:
