@@ -19,7 +19,7 @@ def patient_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
     A test of the deadlines sets them itself.
     """
-    for deadline in ("TOGETHER_SECONDS", "CHILD_SECONDS", "PAGE_SECONDS"):
+    for deadline in ("TOGETHER_SECONDS", "CHILD_SECONDS", "ALL_SECONDS", "PAGE_SECONDS"):
         monkeypatch.setattr(package, deadline, 60.0)
 
 

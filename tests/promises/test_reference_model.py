@@ -105,6 +105,7 @@ def test_every_answer_is_what_the_model_says(
             # A busy machine must not make one side late: what is told then is another test's.
             patch.setattr(package, "TOGETHER_SECONDS", 60.0)
             patch.setattr(package, "CHILD_SECONDS", 60.0)
+            patch.setattr(package, "ALL_SECONDS", 60.0)
             if first % (2 * IN_A_STORE):
                 cramp(patch)
             for judge in live(made).values():
