@@ -17,8 +17,7 @@ from pdpp.evidence.fence import CLOSING, HIDDEN, OPENING, PREFIX
 TOOLS = ("schema", "query_records", "aggregate", "search", "fetch", "read_record_field")
 SIGHTS = ("content", "structured")
 
-_HAS_CALL = re.compile(rf": (?:{'|'.join(TOOLS)}) \{{")
-"""What every line with a call has: the words before it would be looked for from each space on."""
+_BEGUN_CALL = re.compile(rf": (?:{'|'.join(TOOLS)}) \{{")
 _CALL = re.compile(rf"(?:^|[ ;])(?P<what>[^:;]+): (?P<tool>{'|'.join(TOOLS)}) (?=\{{)")
 _ID = r'(?P<id>[^ "/]+/[^ "/:]+:[^ ]+|"(?:[^"\\]|\\.)+")(?: · .*)?\Z'
 _HIT = re.compile(rf"\d+\. (?:[^ ]+ (?:\d+–\d+ of \d+ )?in )?{_ID}")
@@ -42,12 +41,25 @@ class Call:
 def text_calls(text: str) -> Iterator[Call]:
     """Yield the calls that stand at the ends of lines, record text apart."""
     for line in text.split("\n"):
-        if line.startswith(PREFIX) or not _HAS_CALL.search(line):
+        if line.startswith(PREFIX):
             continue
-        for found in _CALL.finditer(line):
+        for found in _calls(line):
             arguments, rest = _decode(line[found.end() :])
             if arguments is not None and rest in ("", ")"):
                 yield Call(found["what"].strip(), found["tool"], arguments)
+
+
+def _calls(line: str) -> Iterator[re.Match[str]]:
+    """Yield the calls of a line with the words before each, up to the mark before them.
+
+    In a long line the pattern alone would look for the end of these words from each space on.
+    """
+    end = 0
+    for begun in _BEGUN_CALL.finditer(line):
+        mark = max(line.rfind(mark, end, begun.start()) for mark in ":;")
+        if found := _CALL.search(line, max(mark, end), begun.end()):
+            end = found.end()
+            yield found
 
 
 def _decode(text: str) -> tuple[dict[str, Any] | None, str]:
