@@ -81,7 +81,7 @@ def keys(client: httpx.Client, q: str, **params: Any) -> set[str]:
         ("harbour -lights", {"both"}),
         ("harbours OR herons", {"across", "both", "order"}),
         ("kelp", {"marks"}),
-        ("when did she write купил", {"cyrillic"}),
+        ("when did she type купил", {"cyrillic"}),
         ("the one with βιβλίο", {"greek"}),
         ('never "again', {"quotes"}),
         ("never AND again", {"quotes"}),
