@@ -45,6 +45,7 @@ MADE_ONCE = {
     "store/sqlite/schema.py:_table_names": "the tables of this program",
     "store/tables/search/analysis.py:_remembered": "words met lately, bounded",
     "store/tables/vault/grants.py:_grant": "one for each grant, as its row is kept",
+    "store/tables/vault/grants.py:_grants": "the grants of a package, as their rows are kept",
 }
 """Every cache of a module, and why what it keeps is not of a request."""
 
