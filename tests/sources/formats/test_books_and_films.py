@@ -83,7 +83,7 @@ def test_days_of_a_list_are_read_so_that_it_is_sorted(
     tmp_path: Path, first: str, second: str, days: list[str]
 ) -> None:
     rows = sample.table("Title,Date", ["Fog", first], ["Rope", second])
-    found = records(Netflix(), put(tmp_path, rows, "NetflixViewingHistory.csv"), "days")
+    found = records(Netflix(), put(tmp_path, rows, "NetflixViewingHistory.csv"), "watched_titles")
     assert [data["watched_on"] for data in found] == days
 
 
@@ -92,7 +92,7 @@ def test_the_owner_can_say_how_days_are_written(tmp_path: Path) -> None:
     seen = look(Netflix(), path)
     assert isinstance(seen, Recognition)
     assert "date_order" in seen.notes[0]
-    [day] = records(Netflix(), path, "days", date_order="DMY")
+    [day] = records(Netflix(), path, "watched_titles", date_order="DMY")
     assert day["watched_on"] == "2026-02-01"
     with pytest.raises(ImportRefused, match="DMY"):
         look(Netflix(), path, date_order="up")

@@ -142,7 +142,7 @@ def _day_of_title(order: str, ordinals: Ordinals, cells: Cells, where: str) -> I
         return
     day = watched.isoformat()
     key = ordinals.key(day, cells["title"])
-    yield Item("days", key, {"id": key, "title": cells["title"], "watched_on": day})
+    yield Item("watched_titles", key, {"id": key, "title": cells["title"], "watched_on": day})
 
 
 def _order(entry: FileEntry, table: CsvTable) -> str:
