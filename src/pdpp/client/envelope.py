@@ -30,6 +30,7 @@ from pdpp.client.result import (
 from pdpp.evidence.compact import expands_of, fields_of, stream_flags
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.presentation import is_web_link
+from pdpp.wire.advice import advice_in
 from pdpp.wire.members import (
     flag_in,
     id_in,
@@ -56,6 +57,7 @@ def page_of(parse: Callable[[Json], T]) -> "Callable[[Json], Page[T]]":
             next_changes_since=text_in(raw, "next_changes_since"),
             count=_count(raw),
             warnings=_warnings(raw),
+            advice=advice_in(object_in(raw, "meta")),
             raw=raw,
         )
 

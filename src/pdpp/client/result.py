@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pdpp.wire.advice import SearchAdvice
+
 Json = Mapping[str, Any]
 Span = tuple[int, int]
 T = TypeVar("T")
@@ -32,6 +34,8 @@ class Page(Generic[T]):
     next_changes_since: str | None
     count: int | None
     warnings: tuple[Notice, ...]
+    advice: SearchAdvice
+    """How the words of a search were read, and what to try where nothing answers."""
     raw: Json
 
 

@@ -75,6 +75,8 @@ def write_end(printer: Printer, page: Page[T], total: str) -> None:
     printer.line(StyledText(total, "quiet"))
     for notice in page.warnings:
         printer.line(f"note: {notice.message}")
+    for sentence in page.advice.sentences():
+        printer.line(sentence)
     if page.has_more and page.next_cursor is not None:
         without = dict.fromkeys(FIRST_PAGE_ONLY)
         printer.command("next", same_command(**without, cursor=page.next_cursor))

@@ -91,6 +91,8 @@ def search(
         page = make_printer()
         count, last = write_items(page, pages, _hit_lines)
         write_end(page, last, _total(count, last))
+        if not count:
+            page.command("fields", next_command("schema"))
 
 
 def _hit_lines(page: Printer, number: int, hit: Hit) -> None:

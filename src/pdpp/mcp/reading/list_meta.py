@@ -1,25 +1,22 @@
 """List meta: what a server says of a list as a whole."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
+from pdpp.wire.advice import SearchAdvice, advice_in
 from pdpp.wire.members import (
     Json,
     flag_in,
     object_in,
     objects_in,
     text_in,
-    texts_in,
     whole_in,
 )
 from pdpp.wire.verbatim import Verbatim
 
 _MOST_WARNINGS = 12
 _WARNING_CHARS = 400
-_FEW = 12
-_WORD_CHARS = 80
 
 
 class SentWarning(NamedTuple):
@@ -37,11 +34,7 @@ class ListMeta(NamedTuple):
     complete: bool | None = None
     ranked: int | None = None
     warnings: Sequence[str] = ()
-    repaired: Mapping[str, Sequence[str]] = MappingProxyType({})
-    near_words: Sequence[str] = ()
-    streams_searched: Sequence[str] = ()
-    unnamed_streams: int = 0
-    """How many streams more were searched."""
+    advice: SearchAdvice = SearchAdvice()
     sent_warnings: Sequence[SentWarning] = ()
 
     @property
@@ -53,25 +46,15 @@ class ListMeta(NamedTuple):
 def read_meta(body: Json) -> ListMeta:
     """Read the meta of a list; the reference tells a count as a bare number beside its kind."""
     meta = object_in(body, "meta")
-    tries, repaired = object_in(meta, "try"), object_in(meta, "repaired")
     count, recall = object_in(meta, "count"), object_in(meta, "recall")
     sent = objects_in(meta, "warnings")
     warnings = [text_in(warning, "message") for warning in sent]
-    streams = _words(tries, "streams_searched")
-    stream_count = whole_in(tries, "stream_count") or len(texts_in(tries, "streams_searched"))
     return ListMeta(
         total=whole_in(count, "value") if count else whole_in(meta, "count"),
         count_kind=text_in(count, "kind") if count else text_in(meta, "count_accuracy"),
         complete=flag_in(recall, "complete"),
         ranked=whole_in(recall, "ranked"),
         warnings=[cut(w, _WARNING_CHARS)[0] for w in warnings[:_MOST_WARNINGS] if w is not None],
-        repaired={asked[:_WORD_CHARS]: _words(repaired, asked) for asked in list(repaired)[:_FEW]},
-        near_words=_words(tries, "words"),
-        streams_searched=streams,
-        unnamed_streams=max(0, stream_count - len(streams)),
+        advice=advice_in(meta),
         sent_warnings=[SentWarning(text_in(w, "code"), Verbatim(w)) for w in sent],
     )
-
-
-def _words(source: Json, name: str) -> Sequence[str]:
-    return [word[:_WORD_CHARS] for word in texts_in(source, name)[:_FEW]]

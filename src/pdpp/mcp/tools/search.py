@@ -1,6 +1,6 @@
 """The search tool: hits with evidence, in one page that fits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.hit import draw, hit_view, shortened
@@ -16,7 +16,6 @@ from pdpp.mcp.drawing.result import (
 from pdpp.mcp.drawing.structured import noted
 from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
 from pdpp.mcp.kernel.rpc import JsonObject
-from pdpp.mcp.reading.list_meta import ListMeta
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.search_answer import NO_HITS, SearchAnswer, SearchResults, results_of
 from pdpp.mcp.reading.search_params import SearchParams
@@ -120,7 +119,7 @@ class _SearchPage:
             next=onward,
             notes=[
                 *page.meta.warnings,
-                *_advice(page.meta),
+                *page.meta.advice.sentences(),
                 *beyond(results.extra, "hits"),
                 *nameless(page.nameless, "hits"),
                 *([_MORE_ROOM] if self._is_cut(page, drawn) else []),
@@ -164,17 +163,6 @@ class _SearchPage:
             "stream.",
             param="query",
         )
-
-
-def _advice(meta: ListMeta) -> Iterator[str]:
-    """Yield what a server says of how it read a question, and what to try where nothing answers."""
-    for asked, terms in meta.repaired.items():
-        yield f"no record holds {asked[:40]}; read as {', '.join(terms)}"
-    if meta.near_words:
-        yield f"near words: {', '.join(meta.near_words)}"
-    if meta.streams_searched:
-        more = f" and {meta.unnamed_streams} more" if meta.unnamed_streams else ""
-        yield f"streams searched: {', '.join(meta.streams_searched)}{more}"
 
 
 async def _search(
