@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import orjson
 
-from bench import personal_exports, social_exports
+from bench import personal_exports, social_exports, table_exports
 from bench.exports import MAKERS, claude_code
 from bench.report import Row, print_alone
 from pdpp.model import instant
@@ -70,7 +70,8 @@ class Cost:
 
 def every_maker() -> dict[str, Callable[[Path, int], Path]]:
     """Return what writes an export of each source."""
-    return {**MAKERS, **personal_exports.MAKERS, **social_exports.MAKERS}
+    more = (personal_exports, social_exports, table_exports)
+    return {**MAKERS, **{key: make for module in more for key, make in module.MAKERS.items()}}
 
 
 def import_rows(records: int, rounds: int, formats: int | None = None) -> Iterator[Row]:

@@ -56,7 +56,7 @@ def test_what_a_fork_cannot_do_is_started_as_ever(tmp_path: Path) -> None:
 
 def test_it_has_a_session_and_a_terminal_of_its_own_where_that_is_asked_for(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    words = command("ingest", "-", "--data", tmp_path)
+    words = command("serve", "--port", "0", "--data", tmp_path)  # it does not end by itself
     with Program(words, stdin=theirs, start_new_session=True, takes_terminal=True) as process:
         assert forked(process.pid)
         deadline = time.monotonic() + DEADLINE_SECONDS
