@@ -97,6 +97,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
         message: object, *, headers: Headers, principal: HostedCaller
     ) -> JsonObject | None:
         async with turns.of(principal.principal.approval_id):
+            await _get_ready(principal.principal)
             return await kernel.handle(message, headers=headers, principal=principal)
 
     endpoint = McpEndpoint(
@@ -184,6 +185,12 @@ def make_reader(
             transport, caller.bearer, child.grant_id, _CODEC
         )
     return reader
+
+
+async def _get_ready(principal: Principal) -> None:
+    """Have the grants of a package looked at in a thread, where they are many."""
+    if len(principal.children) > _MANY_STREAMS:
+        await asyncio.to_thread(principal.once, _children)
 
 
 async def _describe(context: Context) -> Surface:
