@@ -35,7 +35,7 @@ NEWEST_BEFORE = "pdpp-newest-before"
 Times are then those that months are of; the moment may be left empty.
 """
 
-_FEW_STREAMS = 50
+_FEW_STREAMS = 320
 """Up to here a schema is made at once; longer ones in a thread, so that nobody waits."""
 
 
