@@ -9,6 +9,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 T = TypeVar("T")
 
+_SHORT_SECONDS = 0.02
+"""Nobody looks for a client before: a watch costs more than short work that nobody waits for."""
+
 
 class ClientGone(Exception):
     """The client left before its answer."""
@@ -17,7 +20,7 @@ class ClientGone(Exception):
 async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
     """Finish the work, or cancel it when the client leaves first.
 
-    Nobody looks for the client before the work waits for something; most never does.
+    Nobody looks for the client until the work has taken a while; most never does.
     """
     loop, worker = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
     watches: list[asyncio.Task[None]] = []
@@ -26,7 +29,7 @@ async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
         await until_gone(receive)
         worker.cancel()
 
-    begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
+    begin = loop.call_later(_SHORT_SECONDS, lambda: watches.append(loop.create_task(watch())))
     try:
         return await work
     except asyncio.CancelledError:
