@@ -203,7 +203,14 @@ def test_nobody_there_is_told_without_a_second_try() -> None:
         port = listener.getsockname()[1]
     with pytest.raises(Unreachable, match="nothing listens there") as told:
         ask(kept(), f"http://127.0.0.1:{port}")
-    assert "start the server with: pdpp serve" in str(told.value)
+    assert str(told.value).endswith(f"; start the server with: pdpp serve --port {port}")
+
+
+def test_whoever_finds_nobody_at_the_usual_port_is_told_to_start_the_server_there() -> None:
+    told = unreachable("http://localhost:7377", ConnectionRefusedError(), 1, 100)
+    assert "start the server with: pdpp serve (or at every login: pdpp service install)" in str(
+        told
+    )
 
 
 def test_a_request_goes_to_the_address_that_was_judged_and_not_to_the_name() -> None:
