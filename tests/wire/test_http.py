@@ -258,10 +258,3 @@ def test_an_address_that_leads_nowhere_is_told(address: str) -> None:
         kept().post_form(address, {})
     with pytest.raises(Unreachable, match="cannot be reached"):
         kept().get(address)
-
-
-def test_a_server_of_this_machine_that_is_stopped_is_told_with_how_to_start_it() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(Unreachable, match=r"pdpp serve \(or at every login: pdpp service install"):
-        HttpClient(SHORT).get(f"http://127.0.0.1:{port}/v1/schema")
