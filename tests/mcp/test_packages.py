@@ -552,6 +552,7 @@ def test_the_hits_of_a_grant_that_was_late_once_come_with_a_later_page(
     ids = [hit["id"] for page in pages for hit in page.structured["results"]]
     assert len(ids) == len(set(ids))
     assert set(ids) == expected()
+    assert {len(page.structured["results"]) for page in pages[:-1]} == {5}
 
 
 def test_when_no_grant_answers_in_time_that_is_said(

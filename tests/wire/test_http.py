@@ -84,6 +84,25 @@ def test_a_kept_connection_serves_the_next_request_too() -> None:
         assert len(asked) == 1
 
 
+def test_a_connection_whose_answer_ends_it_is_not_kept() -> None:
+    def last(to: socket.socket) -> None:
+        to.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab")
+        assert to.recv(65_536) == b""
+
+    with server(last, HEAD % 2 + b"cd") as (origin, asked):
+        http = kept()
+        assert (ask(http, origin), ask(http, origin)) == (b"ab", b"cd")
+        http.close()
+        assert len(asked) == 2
+
+
+def test_an_address_without_a_path_is_asked_for_its_root() -> None:
+    with server(HEAD % 2 + b"ab", HEAD % 2 + b"cd") as (origin, asked):
+        HttpClient().get(origin)
+        HttpClient().get(f"{origin}?q=1")
+    assert [line.split(b" HTTP")[0] for line in asked] == [b"GET /", b"GET /?q=1"]
+
+
 def test_an_answer_that_breaks_off_twice_is_no_answer() -> None:
     broken = HEAD % 10 + b"short"
     with (
