@@ -17,6 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+USUAL_PORT = 7377
+HERE = f"http://127.0.0.1:{USUAL_PORT}"
+"""The address of a server with default settings."""
+
 OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SECRET", "PDPP_CONTROL_TOKEN")
 _OWNER_PREFIX = "pdpp_owner_"
 _SOON_SECONDS = 60

@@ -46,6 +46,9 @@ _CALLS_AT_ONCE = 4
 _MANY_STREAMS = 300
 """From here on it takes longer to find words for what a caller may read than others should wait."""
 
+_MANY_GRANTS = 300
+"""From here on it takes longer to look at the grants of a package than others should wait."""
+
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -189,7 +192,7 @@ def make_reader(
 
 async def _get_ready(principal: Principal) -> None:
     """Have the grants of a package looked at in a thread, where they are many."""
-    if len(principal.children) > _MANY_STREAMS:
+    if len(principal.children) > _MANY_GRANTS:
         await asyncio.to_thread(principal.once, _children)
 
 

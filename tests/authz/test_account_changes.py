@@ -48,6 +48,13 @@ def test_a_merge_never_opens_more_fields_of_a_stream_the_grant_had_of_the_target
     assert set(change.allowances) == {narrow, allowance("b", "moods")}
 
 
+def test_a_merge_leaves_what_a_grant_opens_of_other_accounts() -> None:
+    wide = allowance("c", "entries", "id", "x")
+    three = grant(allowance("a", "entries", "id"), allowance("b", "entries", "id", "y"), wide)
+    [change] = changes_of([three], merged_account("a", "b"), 5)
+    assert change.allowances == (replace(allowance("b", "entries", "id"), whole=False), wide)
+
+
 def limited(
     connection_id: str, *, since: int | None = None, keys: frozenset[str] | None = None
 ) -> Allowance:

@@ -64,6 +64,8 @@ def test_a_device_needs_no_redirect_uri() -> None:
         metadata(client_name=7),
         metadata(client_name="x" * 101),
         metadata(client_name="<script>alert(1)</script>"),
+        metadata(client_name="a < b"),
+        metadata(client_name="a > b"),
         metadata(client_name="Bank\u202egnp.exe"),
         metadata(client_name="Goo\u200bgle"),
         metadata(client_name="two\nlines"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, rsa
 from tests.authz.authenticator import USED, Authenticator, eddsa, es256, rs256
 from tests.engine import open_store
 
@@ -175,7 +175,7 @@ def test_another_key_or_a_changed_byte_is_refused(store: Store) -> None:
 def test_a_key_that_cannot_be_checked_is_not_kept(store: Store) -> None:
     weak = rsa.generate_private_key(65_537, 1_024)  # noqa: S505 - it is to be refused
     other_curve = ec.generate_private_key(ec.SECP384R1())
-    for key in (weak, other_curve):
+    for key in (weak, other_curve, ed448.Ed448PrivateKey.generate()):
         device = Authenticator(key, lambda message: message)
         with pytest.raises(AuthenticationError, match="kind of passkey"):
             registered(store, device)

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 
-from pdpp.evidence.fence import CLOSING, OPENING, PREFIX, fence, quote, visible
+from pdpp.evidence.fence import CLOSING, OPENING, PREFIX, fence, has_hidden, quote, visible
 
 from .texts import ANY_TEXT, TEXT
 
@@ -23,6 +23,14 @@ def test_ordinary_text_is_left_as_it_is() -> None:
     text = "Zoë — 東京 ❤\ufe0f שָׁלוֹם\tтак\nok"
     assert visible(text) == text
     assert visible("a\nb\tc", lines=False) == "a⟨U+000A⟩b⟨U+0009⟩c"
+
+
+@pytest.mark.parametrize("hidden", "\u034f\u115f\u1160\u17b4\u180b\u3164\ufe00\uffa0\U000e0100")
+def test_a_character_that_counts_as_printable_and_shows_nothing_is_spelled_out(hidden: str) -> None:
+    assert hidden.isprintable()
+    assert visible(f"a{hidden}b") == f"a⟨U+{ord(hidden):04X}⟩b"
+    assert has_hidden(f"a{hidden}b")
+    assert has_hidden([f"a{hidden}b"])
 
 
 def test_a_quoted_text_cannot_end_its_quotes() -> None:

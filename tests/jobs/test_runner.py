@@ -190,6 +190,21 @@ def test_a_job_that_keeps_killing_its_worker_is_given_up(tmp_path: Path) -> None
     store.close()
 
 
+def test_a_job_is_tried_as_often_as_its_kind_says(tmp_path: Path) -> None:
+    clock = SetClock()
+    store = open_store(tmp_path, clock)
+    job = store.jobs.add(JobOrder("fragile"))
+    assert store.jobs.claim({"fragile": 1}, JobLease("worker", clock.now + 1)) is not None
+    clock.advance(60)
+    kind = JobKind("fragile", lambda _: None, most_attempts=2)
+    runner = JobRunner(store, [kind], clock, look_seconds=0.01)
+    runner.start()
+    wait_for(lambda: state_of(store, job).finished_at is not None)
+    runner.stop()
+    assert state_of(store, job).status is JobStatus.SUCCEEDED
+    store.close()
+
+
 def test_whoever_lost_a_lease_can_change_nothing(tmp_path: Path) -> None:
     clock = SetClock()
     store = open_store(tmp_path, clock)

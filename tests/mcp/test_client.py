@@ -181,11 +181,11 @@ def child(id: str, problem: str | None = None) -> ChildGrant:
 def test_a_reading_of_several_grants_goes_the_way_of_one() -> None:
     ways = {id: ResourceClient(Canned(), "t", id) for id in ("a", "b")}
     made = reading(children=[child("a"), child("b")], client_of=lambda c: ways[c.connection_id])
-    assert made.way("b") is ways["b"]
+    assert made.client_for("b") is ways["b"]
     with pytest.raises(InvalidRequest, match="No connection 'c'"):
-        made.way("c")
+        made.client_for("c")
     with pytest.raises(PdppError) as told:
-        made.way(None)
+        made.client_for(None)
     assert told.value.code == "ambiguous_connection"
     with pytest.raises(PdppError) as told:
         made.require_one_source(None, "notes")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.engine import database_of
 from tests.oauth.dance import Dance, Party, oauth_error
 
-from pdpp.model.errors import PdppError
+from pdpp.model.errors import OAuthError, PdppError
 from pdpp.oauth.request import read_parameters
 
 MARK = "zq9-mark"
@@ -117,6 +117,14 @@ def test_large_details_are_taken_up_to_their_own_limit(dance: Dance, party: Part
     oauth_error(answer, "invalid_authorization_details")
     body = dance.request(party, authorization_details="[" + " " * 66_000 + "7]")
     oauth_error(dance.http.post("/oauth/par", data=body), "invalid_request")
+
+
+@pytest.mark.parametrize(("name", "value"), [(100, 4_097), (101, 4_096)])
+def test_names_and_values_are_taken_up_to_their_limits(name: int, value: int) -> None:
+    good = b"n" * 100 + b"=" + b"v" * 4_096
+    assert read_parameters(good) == {"n" * 100: "v" * 4_096}
+    with pytest.raises(OAuthError, match="too long"):
+        read_parameters(b"n" * name + b"=" + b"v" * value)
 
 
 @given(st.binary(max_size=400))

@@ -54,6 +54,18 @@ def test_an_approved_device_gets_its_tokens_once(dance: Dance, party: Party) -> 
     assert dance.read(tokens["access_token"]) == 401
 
 
+def test_a_device_code_that_comes_again_ends_what_it_gave_also_after_its_time(
+    dance: Dance, party: Party
+) -> None:
+    started = start(dance, party)
+    dance.approve(review_of(dance, started))
+    tokens = poll(dance, party, started).json()
+    dance.clock.advance(601)
+    assert dance.read(tokens["access_token"]) == 200
+    oauth_error(poll(dance, party, started), "invalid_grant")
+    assert dance.read(tokens["access_token"]) == 401
+
+
 def test_a_denied_device_is_told(dance: Dance, party: Party) -> None:
     started = start(dance, party)
     assert dance.authority.deny(review_of(dance, started)).location is None
@@ -63,15 +75,16 @@ def test_a_denied_device_is_told(dance: Dance, party: Party) -> None:
 
 def test_a_device_that_waited_too_long_is_told(dance: Dance, party: Party) -> None:
     started = start(dance, party)
+    dance.clock.advance(300)
     review_id = review_of(dance, started)
     draft = dance.draft(review_id)
-    dance.clock.advance(599)
+    dance.clock.advance(299)
     oauth_error(poll(dance, party, started), "authorization_pending")
     dance.clock.advance(1)
     oauth_error(poll(dance, party, started), "expired_token")
     with pytest.raises(NotFound):
         dance.authority.device_review(started["user_code"], dance.url)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no longer waits"):
         dance.authority.approve(review_id, draft, "")
     assert list(dance.store.vault.grants()) == []
 

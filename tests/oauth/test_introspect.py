@@ -61,7 +61,11 @@ def test_a_client_token_is_told_with_its_grant(dance: Dance, party: Party) -> No
     told = ask(dance, asker(dance), tokens["access_token"]).json()
     assert told["grant_id"] == tokens["grant_id"]
     assert told["pdpp_token_kind"] == "client"
+    assert told["client_id"] == party.client_id
     assert "aud" not in told
+    [detail] = told["authorization_details"]
+    opened = {id for stream in detail["streams"] for id in stream["connection_ids"]}
+    assert opened == {"c1", "c2"}
 
 
 def test_an_owner_token_may_ask_and_be_asked_about(dance: Dance) -> None:

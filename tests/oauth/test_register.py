@@ -11,6 +11,7 @@ from tests.oauth.dance import CALLBACK, Dance, Party, dancing, oauth_error
 from tests.serving import UNLIMITED
 
 from pdpp.authz import authority
+from pdpp.authz.client_metadata import read_metadata
 
 
 def register(dance: Dance, **metadata: Any) -> httpx.Response:
@@ -121,6 +122,19 @@ def test_too_many_clients_that_never_came_to_anything_push_out_the_oldest(
     alive = [dance.authority.client(client_id) is not None for client_id in made]
     assert alive == [False, False, True, True, True]
     assert dance.authority.client(party.client_id) is not None
+
+
+def test_clients_known_by_their_documents_push_out_the_oldest_too(
+    dance: Dance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authority, "_MOST_CLIENTS", 3)
+    described = read_metadata({"redirect_uris": ["https://client.example/cb"]})
+    ids = [f"https://client.example/{number}" for number in range(5)]
+    for client_id in ids:
+        dance.clock.advance(1)
+        dance.authority.keep_document(client_id, described)
+    alive = [dance.authority.client(client_id) is not None for client_id in ids]
+    assert alive == [False, False, True, True, True]
 
 
 def test_a_client_that_never_got_an_approval_is_forgotten_in_time(

@@ -283,7 +283,7 @@ def test_a_package_of_several_sources_reads_from_one_that_is_named(
 def test_a_package_of_one_source_needs_no_name(package: Packed) -> None:
     world, _, _ = package
     secret, _ = _packed(world, "work")
-    assert world.server.client(secret).get(BOOKS).status_code == 200
+    assert ids(world.server.client(secret)) == {"work/b1", "work/w2", "work/w3"}
 
 
 def test_a_package_reads_through_its_good_grants_only(package: Packed) -> None:

@@ -249,4 +249,5 @@ def test_changes_go_on_with_the_cursor_alone(client: httpx.Client) -> None:
     )
     jsonschema_rs.validate(list_of(RECORD), following.json())
     ids = [[row["id"] for row in page.json()["data"]] for page in (first, following)]
+    assert [len(page) for page in ids] == [5, 25]
     assert not set(ids[0]) & set(ids[1])

@@ -2,8 +2,10 @@
 
 import io
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
+from tests.engine import database_of
 from tests.serving import approve
 from tests.store.questions import ask
 from tests.store.world import Data, World, all_records, declare, stream
@@ -94,6 +96,24 @@ def test_a_removed_connection_is_out_of_sight_at_once_and_then_deleted(world: Wo
     assert world.keys() == []
     query = SearchQuery((world.reach("c1"), world.reach("c2")), ask("kelp"), 9)
     assert len(world.store.search(query).hits) == 3
+
+
+def test_nothing_is_left_of_what_a_removed_connection_had_deleted_or_merged(world: World) -> None:
+    world.settle(None, "c1", "c2")
+    world.put({"gone": {"id": "gone"}, "n": {"id": "n", "weight": Decimal("1.2345678901234567")}})
+    world.put({"gone": None})
+    world.put({"n": {"id": "n"}}, "c2")
+    merge(world, "c2", "c1")
+    db = database_of(world.store).reader
+    tables = ("record", "ghost", "merged_record", "exact_number")
+
+    def rows() -> list[bool]:
+        return [db.execute(f"SELECT count(*) FROM {name}").get > 0 for name in tables]
+
+    assert rows() == [True] * 4
+    world.store.remove_connection("c1")
+    delete_all(world)
+    assert rows() == [False] * 4
 
 
 def test_a_connection_can_be_added_anew_while_the_old_one_is_deleted(world: World) -> None:

@@ -43,6 +43,17 @@ def test_an_id_is_the_key_only_where_the_fields_of_the_key_are_shown(
     assert "/" not in record.id
 
 
+@pytest.mark.parametrize(
+    ("fields", "by_key"), [(["id", "subject"], True), (["id"], False), (["subject"], False)]
+)
+def test_a_key_of_two_fields_is_the_id_only_where_both_are_shown(
+    world: World, fields: list[str], by_key: bool
+) -> None:
+    world.store.register(declare(stream(primary_key=["id", "subject"]), version="2"))
+    world.put({"a": DATED})
+    assert (only(world, granted(world, "g", fields=fields)).id == "a") is by_key
+
+
 def test_an_id_opens_the_record_under_its_grant_and_nothing_under_another(world: World) -> None:
     world.put({"a": DATED, "b": {}})
     one = granted(world, "g1", fields=["subject"], keys=["a"])

@@ -84,6 +84,25 @@ def test_a_kept_connection_serves_the_next_request_too() -> None:
         assert len(asked) == 1
 
 
+def test_a_connection_whose_answer_ends_it_is_not_kept() -> None:
+    def last(to: socket.socket) -> None:
+        to.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab")
+        assert to.recv(65_536) == b""
+
+    with server(last, HEAD % 2 + b"cd") as (origin, asked):
+        http = kept()
+        assert (ask(http, origin), ask(http, origin)) == (b"ab", b"cd")
+        http.close()
+        assert len(asked) == 2
+
+
+def test_an_address_without_a_path_is_asked_for_its_root() -> None:
+    with server(HEAD % 2 + b"ab", HEAD % 2 + b"cd") as (origin, asked):
+        HttpClient().get(origin)
+        HttpClient().get(f"{origin}?q=1")
+    assert [line.split(b" HTTP")[0] for line in asked] == [b"GET /", b"GET /?q=1"]
+
+
 def test_an_answer_that_breaks_off_twice_is_no_answer() -> None:
     broken = HEAD % 10 + b"short"
     with (
@@ -203,7 +222,14 @@ def test_nobody_there_is_told_without_a_second_try() -> None:
         port = listener.getsockname()[1]
     with pytest.raises(Unreachable, match="nothing listens there") as told:
         ask(kept(), f"http://127.0.0.1:{port}")
-    assert "start the server with: pdpp serve" in str(told.value)
+    assert str(told.value).endswith(f"; start the server with: pdpp serve --port {port}")
+
+
+def test_whoever_finds_nobody_at_the_usual_port_is_told_to_start_the_server_there() -> None:
+    told = unreachable("http://localhost:7377", ConnectionRefusedError(), 1, 100)
+    assert "start the server with: pdpp serve (or at every login: pdpp service install)" in str(
+        told
+    )
 
 
 def test_a_request_goes_to_the_address_that_was_judged_and_not_to_the_name() -> None:
@@ -251,10 +277,3 @@ def test_an_address_that_leads_nowhere_is_told(address: str) -> None:
         kept().post_form(address, {})
     with pytest.raises(Unreachable, match="cannot be reached"):
         kept().get(address)
-
-
-def test_a_server_of_this_machine_that_is_stopped_is_told_with_how_to_start_it() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(Unreachable, match=r"pdpp serve \(or at every login: pdpp service install"):
-        HttpClient(SHORT).get(f"http://127.0.0.1:{port}/v1/schema")

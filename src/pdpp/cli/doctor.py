@@ -9,8 +9,9 @@ from typing import TextIO
 import click
 
 from pdpp.cli.help_text import examples
-from pdpp.cli.options import HERE, passphrase_in
+from pdpp.cli.options import passphrase_in
 from pdpp.cli.output import show
+from pdpp.credentials import HERE
 from pdpp.doctor.examination import examine
 from pdpp.doctor.finding import Finding, StepOutcome
 from pdpp.doctor.state import Approver, ExaminationState, mcp_url

@@ -14,10 +14,9 @@ from pdpp.cli.connect import provider
 from pdpp.cli.help_text import REMOTE_CODES, examples
 from pdpp.cli.hosts.host import HOSTS, AgentHost
 from pdpp.cli.hosts.launch import Launch, by_address, by_program, is_on_internet, usual
-from pdpp.cli.options import HERE
 from pdpp.cli.output import note
 from pdpp.cli.stdio import serve_stdio
-from pdpp.credentials import Cache, open_cache
+from pdpp.credentials import HERE, Cache, open_cache
 
 CHATGPT = "chatgpt"
 CLIENTS = (*HOSTS, CHATGPT)

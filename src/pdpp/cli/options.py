@@ -26,9 +26,6 @@ _UNITS = {
 OWNER_DATA = "pdpp.data"
 """Where a context keeps the data folder that the owner reads."""
 
-HERE = "http://127.0.0.1:7377"
-"""The address of a server with default settings."""
-
 OWNER_FOLDER = click.option(
     "--data",
     metavar="DIR",

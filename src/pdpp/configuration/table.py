@@ -26,6 +26,7 @@ from pdpp.configuration.kind import (
     rate,
     whole,
 )
+from pdpp.credentials import USUAL_PORT
 from pdpp.model.instant import SECOND
 from pdpp.service.settings import Settings
 
@@ -182,7 +183,11 @@ SERVING = (
     ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
     Setting(
-        "port", whole(0, 65_535), 7377, "The port to listen on; 0 picks a free one.", flag=True
+        "port",
+        whole(0, 65_535),
+        USUAL_PORT,
+        "The port to listen on; 0 picks a free one.",
+        flag=True,
     ),
     Setting(
         "public_url",

@@ -144,9 +144,9 @@ def of_numbers(
     if len(reaches) == 1:
         yield part_of(reaches[0], named, characters=size)
     elif reaches:
-        grants = {reach.grant_id for reach in reaches}
-        grant_id = grants.pop() if len(grants) == 1 else None
-        yield Served(None, reaches[0].stream.name, grant_id, named, characters=size)
+        # They are of one grant: a package is asked for one of its connections.
+        stream, grant_id = reaches[0].stream.name, reaches[0].grant_id
+        yield Served(None, stream, grant_id, named, characters=size)
 
 
 def merged(parts: Iterable[Served]) -> Iterator[Served]:

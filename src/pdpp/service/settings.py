@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.throttle import ADDRESS, TOTAL, GuessPace
+from pdpp.credentials import HERE
 from pdpp.model.instant import DAY
 from pdpp.receipts.recorder import ReceiptPolicy
 
@@ -12,7 +13,7 @@ from pdpp.receipts.recorder import ReceiptPolicy
 class Settings:
     """Limits and lifetimes; times are in seconds unless they say otherwise."""
 
-    origin: str = "http://127.0.0.1:7377"
+    origin: str = HERE
     public: bool = False
     """Whether the origin was configured; where it was not, a trusted proxy may name another."""
     trusted_proxies: tuple[str, ...] = ()

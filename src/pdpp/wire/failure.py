@@ -1,6 +1,8 @@
 """Failures: why no answer came from a server, in a few words a person understands."""
 
-from pdpp.credentials import is_loopback
+from urllib.parse import urlsplit
+
+from pdpp.credentials import USUAL_PORT, is_loopback
 
 
 class AnswerTooLong(Exception):
@@ -40,10 +42,18 @@ def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int
     if isinstance(problem, TimeoutError):
         return Unreachable(f"{origin} did not answer within {seconds:g} s", reason)
     if isinstance(problem, ConnectionRefusedError) and is_loopback(origin):
-        advice = "start the server with: pdpp serve (or at every login: pdpp service install)"
+        advice = f"start the server with: {_start_command(origin)}"
     else:
         advice = "check that the server runs, the address, and any proxy between"
     return Unreachable(f"{origin} cannot be reached ({reason}); {advice}", reason)
+
+
+def _start_command(origin: str) -> str:
+    """Return the command that starts a server there; a service listens on the usual port."""
+    port = urlsplit(origin).port or 80
+    if port == USUAL_PORT:
+        return "pdpp serve (or at every login: pdpp service install)"
+    return f"pdpp serve --port {port}"
 
 
 def cause(problem: Exception) -> str:

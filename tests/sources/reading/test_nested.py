@@ -56,6 +56,24 @@ def test_what_unpacks_to_much_is_never_held_at_once(
     assert max(pieces) <= MIB
 
 
+def test_archives_are_opened_two_deep_and_no_deeper(tmp_path: Path) -> None:
+    content = b"the last"
+    for name in ("inmost.txt", "third.zip", "second.zip", "first.zip"):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr(name, content)
+        content = packed.getvalue()
+    path = tmp_path / "all.zip"
+    path.write_bytes(content)
+    expanded = nested.expand(open_tree(path), TreeLimits())
+    opened = "first.zip/second.zip"
+    assert [entry.name for entry in expanded.entries] == [
+        "first.zip",
+        opened,
+        f"{opened}/third.zip",
+    ]
+
+
 def test_many_archives_in_one_share_the_memory_they_may_take(tmp_path: Path) -> None:
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w") as archive:

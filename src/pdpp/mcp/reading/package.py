@@ -20,7 +20,9 @@ from pdpp.model.errors import Overloaded, PdppError
 from pdpp.wire.answer import is_temporary
 
 TOGETHER_SECONDS = 2.0
+"""How long a first page of all grants together may take, before each is asked by itself."""
 CHILD_SECONDS = 3.0
+"""How long one of them may take."""
 AT_ONCE = 8
 """How many grants are asked at once."""
 ALL_SECONDS = 20.0
@@ -30,6 +32,10 @@ PAGE_SECONDS = 20.0
 
 _MOST_HITS = 100
 _FEW_HITS = 3
+_ENDED = (401, 403)
+"""How a grant refuses that opens nothing any more: it is not asked again for the next page."""
+_UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
+"""How a grant refuses whose streams do not have what a filter asks for."""
 T = TypeVar("T")
 
 
@@ -150,10 +156,6 @@ def _from(params: SearchParams, cursor: str, limit: int) -> SearchParams:
 def _client(reader: GrantReader, child: ChildGrant) -> ResourceClient:
     assert reader.client_of is not None  # noqa: S101 - a package has one
     return reader.client_of(child)
-
-
-_ENDED = (401, 403)
-_UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
 
 
 async def _ask_all(

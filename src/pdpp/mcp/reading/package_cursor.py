@@ -1,4 +1,4 @@
-"""Places: how far each grant of a package was read, sealed into one cursor."""
+"""Package cursors: how far each grant of a package was read, in one text."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -41,21 +41,21 @@ class PackageCursor:
         bound = json_text([self._names, list(route), asked])
         self._mark = hashlib.sha256(bound.encode()).hexdigest()[:12]
 
-    def close(self, places: Mapping[str, ChildPosition]) -> str:
-        """Return the cursor of some places; the longest of their own cursors give way to others."""
-        parts = {name: self._part(name, place) for name, place in places.items()}
-        for name in sorted(places, key=lambda name: -len(places[name].cursor)):
+    def close(self, positions: Mapping[str, ChildPosition]) -> str:
+        """Return the cursor of positions; the longest of their own cursors give way to others."""
+        parts = {name: self._part(name, position) for name, position in positions.items()}
+        for name in sorted(positions, key=lambda name: -len(positions[name].cursor)):
             if sum(len(part) + 1 for part in parts.values()) <= MOST_CURSOR_CHARS:
                 break
-            parts[name] = self._part(name, places[name]._replace(cursor=""))
+            parts[name] = self._part(name, positions[name]._replace(cursor=""))
         return "~".join([self._mark, *parts.values()])
 
-    def _part(self, name: str, place: ChildPosition) -> str:
-        own = quote(place.cursor, safe="").replace("~", "%7E")
-        return f"{self._names.index(name)}.{place.before}.{place.taken}.{own}"
+    def _part(self, name: str, position: ChildPosition) -> str:
+        own = quote(position.cursor, safe="").replace("~", "%7E")
+        return f"{self._names.index(name)}.{position.before}.{position.taken}.{own}"
 
     def open(self, cursor: str | None) -> dict[str, ChildPosition]:
-        """Return the places of a cursor; none is the start of every child.
+        """Return the positions of a cursor; none is the start of every child.
 
         The children's own cursors inside it are signed by the server.
         """
@@ -63,16 +63,16 @@ class PackageCursor:
             return {name: ChildPosition() for name in self._names}
         mark, *parts = cursor.split("~")
         try:
-            places = dict(self._place(part) for part in parts)
+            positions = dict(self._position(part) for part in parts)
         except (ValueError, IndexError):
-            places = {}
-        if mark != self._mark or not places:
+            positions = {}
+        if mark != self._mark or not positions:
             raise InvalidCursor(
                 "This cursor was not made for this search; start again without it.", param="cursor"
             )
-        return places
+        return positions
 
-    def _place(self, part: str) -> tuple[str, ChildPosition]:
+    def _position(self, part: str) -> tuple[str, ChildPosition]:
         index, before, taken, own = part.split(".", 3)
         if not all(number.isdecimal() for number in (index, before, taken)):
             raise ValueError(part)

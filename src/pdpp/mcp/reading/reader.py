@@ -94,7 +94,7 @@ class GrantReader:
         """Tells what the streams are called, where that is known without a request."""
 
     def until(self, cancelled: Event) -> "GrantReader":
-        """Return the same way for one request, which ends when nobody waits for it any more."""
+        """Return the same reader for one request, which ends when nobody waits for it any more."""
         own = copy(self)
         own.cancelled = cancelled
         return own
@@ -113,7 +113,7 @@ class GrantReader:
     ) -> ServerAnswer:
         """Read through the grant that opens a connection, or through the only one."""
         self.check_wanted()
-        answer = await self.way(connection_id).get(path, params, room)
+        answer = await self.client_for(connection_id).get(path, params, room)
         self.record_page = answer.record_page or self.record_page
         return answer
 
@@ -163,7 +163,7 @@ class GrantReader:
         busy = next(filter(is_temporary, refusals), None)
         raise busy or (refusals[-1] if refusals else InvalidRequest("This package holds no grant."))
 
-    def way(self, connection_id: str | None) -> ResourceClient:
+    def client_for(self, connection_id: str | None) -> ResourceClient:
         """Return the client of the child that opens a connection; the bearer's own otherwise."""
         if self.children is None or self.client_of is None:
             return self.client

@@ -83,7 +83,7 @@ def read_record(body: Json, stream: str, record_id: str = "") -> ServerRecord:
         deleted=bool(body.get("deleted")),
         deleted_at=text_in(body, "deleted_at"),
         data=object_in(body, "data"),
-        related={name: _related(name, value) for name, value in _expanded(body).items()},
+        related={name: _related(name, v) for name, v in object_in(body, "expanded").items()},
         envelope=Verbatim(body).only(*_ENVELOPE).with_members({"id": id, **_labels(body)}),
     )
 
@@ -91,10 +91,6 @@ def read_record(body: Json, stream: str, record_id: str = "") -> ServerRecord:
 def _labels(body: Json) -> Json:
     labels = ((name, text_in(body, name)) for name in ("connector_key", "display_name"))
     return {name: visible(text, lines=False) for name, text in labels if text is not None}
-
-
-def _expanded(body: Json) -> Json:
-    return object_in(body, "expanded")
 
 
 def _related(name: str, value: object) -> RelatedRecords:

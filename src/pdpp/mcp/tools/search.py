@@ -175,7 +175,7 @@ async def _search(
         from pdpp.mcp.reading.package import search_package
 
         return await search_package(reader, route, params, room)
-    answer = await reader.search(reader.way(connection_id), route, params, room)
+    answer = await reader.search(reader.client_for(connection_id), route, params, room)
     return results_of(answer, limit)
 
 

@@ -1,13 +1,13 @@
 """Archives of tables: exports that are a folder of CSV files whose columns are known."""
 
 import csv
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
 from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import encoding_of, text_lines
@@ -30,12 +30,22 @@ CellReader = Callable[[Cells, str], Iterator[Finding]]
 
 
 class TableKind(NamedTuple):
-    """One table of an archive: its columns in small letters, what a row is, what reads it."""
+    """One table of an archive: its columns in small letters, what a row is, what reads a table."""
 
     pattern: str
     columns: frozenset[str]
     noun: str
-    read: CellReader
+    new_reader: Callable[[], CellReader]
+
+
+def plain(read: CellReader) -> Callable[[], CellReader]:
+    """Return what makes a reader of rows that are known by themselves."""
+    return lambda: read
+
+
+def numbered(read: Callable[[Ordinals, Cells, str], Iterator[Finding]]) -> Callable[[], CellReader]:
+    """Return what makes a reader that numbers equal rows, in each table anew."""
+    return lambda: partial(read, Ordinals())
 
 
 def find_columns(entry: FileEntry, wanted: Collection[str]) -> CsvTable | None:
@@ -72,8 +82,8 @@ def expected_files(kinds: Iterable[TableKind]) -> dict[str, str]:
     return dict.fromkeys((kind.pattern for kind in kinds), EXPECTED)
 
 
-def read_table(entry: FileEntry, kind: TableKind, table: CsvTable) -> Iterator[Finding]:
-    """Yield what the rows of a table hold."""
+def read_table(entry: FileEntry, table: CsvTable, noun: str, read: CellReader) -> Iterator[Finding]:
+    """Yield what the rows of a table hold; ``noun`` is what a row is."""
     empty = True
     for row in rows(entry, table):
         empty = False
@@ -82,7 +92,7 @@ def read_table(entry: FileEntry, kind: TableKind, table: CsvTable) -> Iterator[F
         else:
             where = f"{entry.name} line {row.line:,}"
             cells = dict(zip(table.header, (cell.strip() for cell in row.cells), strict=True))
-            yield from account(kind.read(cells, where), where, kind.noun)
+            yield from account(read(cells, where), where, noun)
     if empty and not entry.head().endswith((b"\n", b"\r")):
         yield Skipped("a table that ends in its header", entry.name, cut=True)
 
@@ -99,25 +109,36 @@ def utc_text(text: str) -> str | None:
 
 
 class KnownTables(Source):
-    """A source of tables whose columns are known, each whole by itself; none says whose it is."""
+    """A source of tables whose columns are known; unless it says more, each is whole by itself."""
 
     lies_among_others = True
-
-    @abstractmethod
-    def kinds(self) -> tuple[TableKind, ...]:
-        """Return the tables that are known, with readers that have read nothing yet."""
+    kinds: tuple[TableKind, ...]
+    """The tables that are known. A file is of the first kind that fits it."""
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for tables by their columns."""
-        tables = find_tables(tree, self.kinds())
-        if not tables:
+        kinds = {kind for _, kind, _ in find_tables(tree, self.kinds)}
+        if not any(self.is_telling(kind) for kind in kinds):
             return None
-        nouns = ", ".join(sorted({kind.noun for _, kind, _ in tables}))
-        return Recognition(Confidence.CERTAIN, nouns, account=self.label, owner_known=False)
+        name = self.owner_name(tree)
+        return Recognition(
+            Confidence.CERTAIN,
+            ", ".join(sorted({kind.noun for kind in kinds})),
+            account=f"{self.label} ({name})" if name else self.label,
+            identity=name,
+            owner_known=bool(name),
+        )
+
+    def is_telling(self, kind: TableKind) -> bool:  # noqa: ARG002 - for sources that need it
+        """Tell whether others have no such table, so that it alone says whose format it is."""
+        return True
+
+    def owner_name(self, tree: Tree) -> str:  # noqa: ARG002 - for sources that know it
+        """Return the name of the person whose tables they are, empty where none is said."""
+        return ""
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
-        """Return one part for each table, of which each numbers anew what is equal in it."""
-        kinds = self.kinds()
-        for entry, kind, table in find_tables(tree, kinds):
-            fresh = self.kinds()[kinds.index(kind)]
-            yield ExportPart(entry, partial(read_table, entry, fresh, table))
+        """Return one part for each table."""
+        for entry, kind, table in find_tables(tree, self.kinds):
+            read = partial(read_table, entry, table, kind.noun, kind.new_reader())
+            yield ExportPart(entry, read)

@@ -1,26 +1,14 @@
 """Amazon: the history of orders, a row for each thing that was ordered."""
 
 from collections.abc import Iterator
-from functools import partial
 
-from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind, utc_text
+from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind, numbered, utc_text
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.money import exact, members
 
 _COLUMNS = frozenset({"order id", "order date", "asin", "product name", "currency"})
 _NOTHING = frozenset({"not available", "not applicable", "n/a", ""})
-
-
-class AmazonOrders(KnownTables):
-    """The table of orders among the data that Amazon hands out."""
-
-    connector_key = "amazon_orders"
-    label = "Amazon orders"
-
-    def kinds(self) -> tuple[TableKind, ...]:
-        """Return the table of things that were sent by mail; one order has a row for each."""
-        return (TableKind("*.csv", _COLUMNS, "thing ordered", partial(_thing, Ordinals())),)
 
 
 def _thing(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
@@ -57,3 +45,14 @@ def _said(cells: Cells, *names: str) -> str:
     """Return the first of some cells that says something."""
     said = (cells.get(name, "") for name in names)
     return next((text for text in said if text.casefold() not in _NOTHING), "")
+
+
+class AmazonOrders(KnownTables):
+    """The table of orders among the data that Amazon hands out.
+
+    It is that of things which were sent by mail; one order has a row for each.
+    """
+
+    connector_key = "amazon_orders"
+    label = "Amazon orders"
+    kinds = (TableKind("*.csv", _COLUMNS, "thing ordered", numbered(_thing)),)

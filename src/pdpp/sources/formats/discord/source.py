@@ -9,7 +9,7 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.chat_span import ChatSpan
-from pdpp.sources.formats.csv_archive import Cells, TableKind, find_columns, read_table, utc_text
+from pdpp.sources.formats.csv_archive import Cells, find_columns, read_table, utc_text
 from pdpp.sources.formats.discord.chat_exporter import exported_channels, read_channel
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
@@ -154,8 +154,7 @@ def _read(tree: Tree, entry: FileEntry, names: Mapping[str, Any]) -> Iterator[Fi
         table = find_columns(entry, _COLUMNS)
         if table is None:
             raise DamagedFile("its columns are not there any more")
-        kind = TableKind("", _COLUMNS, "message", reader.row)
-        yield from read_table(entry, kind, table)
+        yield from read_table(entry, table, "message", reader.row)
     else:
         yield from read_each(entry, reader.message, noun="message")
     yield reader.record()

@@ -2,23 +2,12 @@
 
 from collections.abc import Iterator
 
-from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind
+from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind, plain
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.html import html_text
 
 _COLUMNS = frozenset({"book id", "title", "author", "my rating", "exclusive shelf", "date added"})
-
-
-class Goodreads(KnownTables):
-    """The table that Goodreads exports, also as other services write it for their users."""
-
-    connector_key = "goodreads"
-    label = "Goodreads"
-
-    def kinds(self) -> tuple[TableKind, ...]:
-        """Return the one table there is."""
-        return (TableKind("*.csv", _COLUMNS, "book", _book),)
 
 
 def _book(cells: Cells, where: str) -> Iterator[Finding]:
@@ -75,3 +64,11 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return (int(value) if value.is_integer() else value) if abs(value) < 1e9 else None
+
+
+class Goodreads(KnownTables):
+    """The table that Goodreads exports, also as other services write it for their users."""
+
+    connector_key = "goodreads"
+    label = "Goodreads"
+    kinds = (TableKind("*.csv", _COLUMNS, "book", plain(_book)),)

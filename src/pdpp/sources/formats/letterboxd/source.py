@@ -5,7 +5,7 @@ from datetime import date
 from functools import partial
 from types import MappingProxyType
 
-from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind
+from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind, numbered, plain
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import Ordinals, safe_key
 from pdpp.sources.reading.html import html_text
@@ -14,33 +14,6 @@ from pdpp.sources.reading.money import exact
 _FILM = frozenset({"date", "name", "year", "letterboxd uri"})
 _LISTS = {"watchlist*.csv": "watchlist", "watched*.csv": "watched", "films*.csv": "liked"}
 """Lists of films have the same columns, so that the names of their files tell them apart."""
-
-
-class Letterboxd(KnownTables):
-    """The zip that Letterboxd hands out, or tables of it."""
-
-    connector_key = "letterboxd"
-    label = "Letterboxd"
-    passed_over = MappingProxyType({"profile.csv": "what Letterboxd knows of you"})
-
-    def kinds(self) -> tuple[TableKind, ...]:
-        """Return the tables with more columns first: they have those of the others too."""
-        return (
-            TableKind("*.csv", _FILM | {"watched date", "review"}, "review", _review),
-            TableKind("*.csv", _FILM | {"watched date", "rewatch"}, "viewing", _viewing),
-            TableKind("*.csv", _FILM | {"rating"}, "rating", _rating),
-            *(
-                TableKind(pattern, _FILM, "film", partial(_film, name))
-                for pattern, name in _LISTS.items()
-            ),
-            TableKind("*.csv", _FILM, "film", partial(_film, "list")),
-            TableKind(
-                "*.csv",
-                frozenset({"date", "content", "comment"}),
-                "comment",
-                partial(_comment, Ordinals()),
-            ),
-        )
 
 
 def _about(cells: Cells) -> dict[str, object]:
@@ -131,3 +104,25 @@ def _day(text: str) -> str | None:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         return None
+
+
+class Letterboxd(KnownTables):
+    """The zip that Letterboxd hands out, or tables of it."""
+
+    connector_key = "letterboxd"
+    label = "Letterboxd"
+    passed_over = MappingProxyType({"profile.csv": "what Letterboxd knows of you"})
+    # Those with more columns come first: they have the columns of the others too.
+    kinds = (
+        TableKind("*.csv", _FILM | {"watched date", "review"}, "review", plain(_review)),
+        TableKind("*.csv", _FILM | {"watched date", "rewatch"}, "viewing", plain(_viewing)),
+        TableKind("*.csv", _FILM | {"rating"}, "rating", plain(_rating)),
+        *(
+            TableKind(pattern, _FILM, "film", plain(partial(_film, name)))
+            for pattern, name in _LISTS.items()
+        ),
+        TableKind("*.csv", _FILM, "film", plain(partial(_film, "list"))),
+        TableKind(
+            "*.csv", frozenset({"date", "content", "comment"}), "comment", numbered(_comment)
+        ),
+    )

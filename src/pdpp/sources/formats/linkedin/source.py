@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 from pdpp.sources.formats.csv_archive import (
     Cells,
+    KnownTables,
     TableKind,
     expected_files,
     find_columns,
-    find_tables,
-    read_table,
+    plain,
     utc_text,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
@@ -23,7 +23,7 @@ from pdpp.sources.reading.csvtable import rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import ExportPart, Recognition
 
 _YES = frozenset({"true", "yes", "1"})
 _LARGEST = 16 << 20
@@ -178,20 +178,20 @@ _KINDS = (
         "*messages*.csv",
         frozenset({"conversation id", "from", "date", "content"}),
         "message",
-        _message,
+        plain(_message),
     ),
     TableKind(
         "Invitations*.csv",
         frozenset({"from", "to", "sent at", "message"}),
         "invitation",
-        _invitation,
+        plain(_invitation),
     ),
     *(
         TableKind(
             f"Recommendations_{name}*.csv",
             frozenset({"first name", "last name", "text", "creation date"}),
             "recommendation",
-            partial(_recommendation, name == "Given"),
+            plain(partial(_recommendation, name == "Given")),
         )
         for name in ("Received", "Given")
     ),
@@ -199,24 +199,24 @@ _KINDS = (
         "Connections*.csv",
         frozenset({"first name", "last name", "connected on"}),
         "person",
-        _person,
+        plain(_person),
     ),
     TableKind(
         "Shares*.csv",
         frozenset({"date", "sharelink", "sharecommentary"}),
         "post",
-        partial(_post, "post", "sharecommentary", "sharelink"),
+        plain(partial(_post, "post", "sharecommentary", "sharelink")),
     ),
     TableKind(
         "Comments*.csv",
         frozenset({"date", "link", "message"}),
         "comment",
-        partial(_post, "comment", "message", "link"),
+        plain(partial(_post, "comment", "message", "link")),
     ),
 )
 
 
-class LinkedIn(Source):
+class LinkedIn(KnownTables):
     """The zip that LinkedIn hands out, the quick one or the whole one."""
 
     connector_key = "linkedin"
@@ -229,6 +229,8 @@ class LinkedIn(Source):
     )
     owner_files = ("Profile.csv",)
     label = "LinkedIn"
+    lies_among_others = False
+    kinds = _KINDS
     passed_over = MappingProxyType(
         {
             **expected_files(_KINDS),
@@ -238,36 +240,23 @@ class LinkedIn(Source):
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
-        """Look for tables with the columns of LinkedIn."""
-        tables = find_tables(tree, _KINDS)
-        telling = [kind for _, kind, _ in tables if kind.noun in ("message", "person")]
-        if not telling:
-            return None
-        name = _owner(tree)
-        return Recognition(
-            Confidence.CERTAIN,
-            ", ".join(sorted({kind.noun for _, kind, _ in tables})),
-            account=f"LinkedIn ({name})" if name else self.label,
-            identity=name,
-            owner_known=bool(name),
-        )
+    def is_telling(self, kind: TableKind) -> bool:
+        """Tell whether a table has the columns of LinkedIn; those of the others are common."""
+        return kind.noun in ("message", "person")
 
-    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
-        """Return one part for each table."""
-        for entry, kind, table in find_tables(tree, _KINDS):
-            yield ExportPart(entry, partial(read_table, entry, kind, table))
+    def owner_name(self, tree: Tree) -> str:
+        """Return the name on the profile."""
+        for entry in tree.named("Profile.csv"):
+            table = find_columns(entry, {"first name", "last name"})
+            for row in rows(entry, table) if table is not None else ():
+                if table is not None and not isinstance(row, Skipped):
+                    cells = dict(zip(table.header, row.cells, strict=True))
+                    return f"{cells['first name']} {cells['last name']}".strip()
+        return ""
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each table and each article."""
+        yield from super().parts(tree, recognition)
         for entry in tree.named("*.html"):
             if "Articles" in entry.name.split("/")[:-1]:
                 yield ExportPart(entry, partial(_read_article, entry))
-
-
-def _owner(tree: Tree) -> str:
-    """Return the name on the profile."""
-    for entry in tree.named("Profile.csv"):
-        table = find_columns(entry, {"first name", "last name"})
-        for row in rows(entry, table) if table is not None else ():
-            if table is not None and not isinstance(row, Skipped):
-                cells = dict(zip(table.header, row.cells, strict=True))
-                return f"{cells['first name']} {cells['last name']}".strip()
-    return ""

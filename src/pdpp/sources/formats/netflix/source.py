@@ -9,9 +9,11 @@ from types import MappingProxyType
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.csv_archive import (
     Cells,
+    KnownTables,
     TableKind,
     find_columns,
     find_tables,
+    numbered,
     read_table,
     utc_text,
 )
@@ -19,7 +21,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, rows
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition
 
 _ACTIVITY = frozenset({"profile name", "start time", "duration", "title", "device type"})
 _TITLES = ("title", "titel", "titre", "título", "titolo", "tytuł", "başlık", "název", "cím")
@@ -27,51 +29,6 @@ _DAYS = ("date", "datum", "fecha", "data", "tarih", "dátum", "dato")
 _ORDERS: Mapping[str, str] = MappingProxyType({"MDY": "mdy", "DMY": "dmy", "YMD": "ymd"})
 _LOOKED_AT = 50
 _MOST_DAYS = 100_000
-
-
-class Netflix(Source):
-    """The list that a profile lets download, or the table among the data of an account."""
-
-    connector_key = "netflix"
-    label = "Netflix"
-    lies_among_others = True
-    settings = MappingProxyType(
-        {"date_order": "Order of day, month and year in the list: DMY, MDY or YMD."}
-    )
-
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
-        """Look for tables by their columns; a list has two, which other tables have too."""
-        order = choices.given.get("date_order", "")
-        if order and order not in _ORDERS:
-            raise ImportRefused("date_order is DMY, MDY or YMD")
-        found = list(_lists(tree, chosen=choices.chosen))
-        lists = [entry.name for entry, _ in found]
-        tables = find_tables(tree, _kinds())
-        if not lists and not tables:
-            return None
-        words = ["the list of a profile"] * bool(lists) + ["viewing activity"] * bool(tables)
-        return Recognition(
-            Confidence.CERTAIN if tables else Confidence.LIKELY,
-            " and ".join(words),
-            account=self.label,
-            owner_known=False,
-            notes=() if order else tuple(_doubts(found)),
-            detail={"lists": lists, "date_order": order},
-        )
-
-    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
-        """Return one part for each table."""
-        for entry, _, table in find_tables(tree, _kinds()):
-            [kind] = _kinds()
-            yield ExportPart(entry, partial(read_table, entry, kind, table))
-        given = _ORDERS.get(recognition.detail["date_order"], "")
-        for entry in tree.these(recognition.detail["lists"]):
-            if (days := _list_table(entry)) is not None:
-                yield ExportPart(entry, partial(_read_list, entry, days, given))
-
-
-def _kinds() -> tuple[TableKind, ...]:
-    return (TableKind("*.csv", _ACTIVITY, "viewing", partial(_viewing, Ordinals())),)
 
 
 def _viewing(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
@@ -130,9 +87,8 @@ def _is_of_netflix(entry: FileEntry, table: CsvTable) -> bool:
 
 def _read_list(entry: FileEntry, table: CsvTable, given: str) -> Iterator[Finding]:
     order = given or _order(entry, table)
-    kind = TableKind("*.csv", frozenset(), "day", partial(_day_of_title, order, Ordinals()))
-    plain = CsvTable(table.encoding, table.delimiter, table.header_line, ("title", "date"))
-    return read_table(entry, kind, plain)
+    english = CsvTable(table.encoding, table.delimiter, table.header_line, ("title", "date"))
+    return read_table(entry, english, "day", partial(_day_of_title, order, Ordinals()))
 
 
 def _day_of_title(order: str, ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
@@ -188,3 +144,42 @@ def _day(text: str, order: str) -> date | None:
         return datetime(year, named["m"], named["d"]).date()  # noqa: DTZ001 - a day
     except ValueError:
         return None
+
+
+class Netflix(KnownTables):
+    """The list that a profile lets download, or the table among the data of an account."""
+
+    connector_key = "netflix"
+    label = "Netflix"
+    kinds = (TableKind("*.csv", _ACTIVITY, "viewing", numbered(_viewing)),)
+    settings = MappingProxyType(
+        {"date_order": "Order of day, month and year in the list: DMY, MDY or YMD."}
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for tables by their columns; a list has two, which other tables have too."""
+        order = choices.given.get("date_order", "")
+        if order and order not in _ORDERS:
+            raise ImportRefused("date_order is DMY, MDY or YMD")
+        found = list(_lists(tree, chosen=choices.chosen))
+        lists = [entry.name for entry, _ in found]
+        tables = find_tables(tree, self.kinds)
+        if not lists and not tables:
+            return None
+        words = ["the list of a profile"] * bool(lists) + ["viewing activity"] * bool(tables)
+        return Recognition(
+            Confidence.CERTAIN if tables else Confidence.LIKELY,
+            " and ".join(words),
+            account=self.label,
+            owner_known=False,
+            notes=() if order else tuple(_doubts(found)),
+            detail={"lists": lists, "date_order": order},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each table."""
+        yield from super().parts(tree, recognition)
+        given = _ORDERS.get(recognition.detail["date_order"], "")
+        for entry in tree.these(recognition.detail["lists"]):
+            if (days := _list_table(entry)) is not None:
+                yield ExportPart(entry, partial(_read_list, entry, days, given))

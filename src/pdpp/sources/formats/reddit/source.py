@@ -1,22 +1,23 @@
 """Reddit archives: posts, comments, messages, votes and saved things as flat tables."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 from pdpp.sources.formats.csv_archive import (
     Cells,
+    KnownTables,
     TableKind,
     expected_files,
-    find_tables,
-    read_table,
+    plain,
     utc_text,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.tree import Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import OwnerChoices, Recognition
 
 _SUBREDDIT = re.compile(r"/r/([^/]+)/")
 _NAME = re.compile(rb"(?m)^account name,\s*\"?([\w-]{2,40})")
@@ -125,29 +126,35 @@ def _vote(about: str, kind: str, cells: Cells, where: str) -> Iterator[Finding]:
 _ID = frozenset({"id", "permalink"})
 _DATED = _ID | {"date"}
 _KINDS = (
-    TableKind("posts*.csv", _DATED | {"subreddit", "title"}, "post", _post),
-    TableKind("comments*.csv", _DATED | {"subreddit", "body"}, "comment", _comment),
-    TableKind("messages*.csv", _DATED | {"from", "body"}, "message", _message),
+    TableKind("posts*.csv", _DATED | {"subreddit", "title"}, "post", plain(_post)),
+    TableKind("comments*.csv", _DATED | {"subreddit", "body"}, "comment", plain(_comment)),
+    TableKind("messages*.csv", _DATED | {"from", "body"}, "message", plain(_message)),
     TableKind(
         "chat_history*.csv",
         frozenset({"message_id", "created_at", "message"}),
         "chat message",
-        _chat,
+        plain(_chat),
     ),
-    TableKind("post_votes*.csv", _ID | {"direction"}, "vote", partial(_vote, "post", "vote")),
-    TableKind("comment_votes*.csv", _ID | {"direction"}, "vote", partial(_vote, "comment", "vote")),
-    TableKind("saved_posts*.csv", _ID, "vote", partial(_vote, "post", "saved")),
-    TableKind("saved_comments*.csv", _ID, "vote", partial(_vote, "comment", "saved")),
-    TableKind("hidden_posts*.csv", _ID, "vote", partial(_vote, "post", "hidden")),
+    TableKind(
+        "post_votes*.csv", _ID | {"direction"}, "vote", plain(partial(_vote, "post", "vote"))
+    ),
+    TableKind(
+        "comment_votes*.csv", _ID | {"direction"}, "vote", plain(partial(_vote, "comment", "vote"))
+    ),
+    TableKind("saved_posts*.csv", _ID, "vote", plain(partial(_vote, "post", "saved"))),
+    TableKind("saved_comments*.csv", _ID, "vote", plain(partial(_vote, "comment", "saved"))),
+    TableKind("hidden_posts*.csv", _ID, "vote", plain(partial(_vote, "post", "hidden"))),
 )
 
 
-class Reddit(Source):
+class Reddit(KnownTables):
     """The zip that Reddit hands out."""
 
     connector_key = "reddit"
     owner_files = ("statistics.csv",)
     label = "Reddit"
+    lies_among_others = False
+    kinds = _KINDS
     passed_over = MappingProxyType(
         {
             "*_headers.csv": "the same without texts",
@@ -160,24 +167,16 @@ class Reddit(Source):
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
-        """Look for tables with the columns of Reddit."""
-        tables = find_tables(tree, _KINDS)
-        if not any(
-            "subreddit" in kind.columns or "direction" in kind.columns for _, kind, _ in tables
-        ):
-            return None
-        match = next((_NAME.search(entry.head()) for entry in self.owner_entries(tree)), None)
-        name = match[1].decode() if match else ""
-        return Recognition(
-            Confidence.CERTAIN,
-            ", ".join(sorted({kind.noun for _, kind, _ in tables})),
-            account=f"Reddit ({name})" if name else self.label,
-            identity=name.lower(),
-            owner_known=bool(name),
-        )
+    def is_telling(self, kind: TableKind) -> bool:
+        """Tell whether a table has columns that only Reddit writes."""
+        return bool(kind.columns & {"subreddit", "direction"})
 
-    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
-        """Return one part for each table."""
-        for entry, kind, table in find_tables(tree, _KINDS):
-            yield ExportPart(entry, partial(read_table, entry, kind, table))
+    def owner_name(self, tree: Tree) -> str:
+        """Return the name of the account."""
+        match = next((_NAME.search(entry.head()) for entry in self.owner_entries(tree)), None)
+        return match[1].decode() if match else ""
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for tables by their columns; capitals make no other account."""
+        seen = super().recognise(tree, choices)
+        return seen and replace(seen, identity=seen.identity.lower())
