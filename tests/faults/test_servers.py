@@ -1,6 +1,7 @@
 """Two servers on one folder serve it together; one that is killed leaves the other at work."""
 
 import json
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -96,3 +97,23 @@ def test_a_killed_server_leaves_the_other_at_work_and_starts_again_beside_it(
         assert again.stop() == 0
     assert second.stop() == 0
     check_sound(data)
+
+
+@pytest.mark.embedded("about the file of the embedded engine")
+def test_a_server_whose_data_was_replaced_answers_nobody_from_the_old_data(
+    data: Path, tmp_path: Path
+) -> None:
+    words = ("--client", "a", "--purpose", "b", "--everything", "--json")
+    token = json.loads(pdpp("grant", "create", *words, data=data).out)["client_token"]
+    with serving(data, tmp_path / "one") as served:
+        assert served.get("/v1/streams", token).status_code == 200
+        data.rename(tmp_path / "moved")
+        refused(served.get("/v1/streams", token), 503, "overloaded")
+        shutil.copytree(tmp_path / "moved", data)
+        refused(served.get("/v1/streams", token), 503, "overloaded")
+        assert served.get("/readyz", token).status_code == 503
+        form = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": "y"}
+        answer = httpx.post(f"{served.url}/oauth/token", data=form, trust_env=False)
+        assert answer.status_code == 503
+    with serving(data, tmp_path / "two") as served:
+        assert served.get("/v1/streams", token).status_code == 200

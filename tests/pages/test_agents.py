@@ -1,9 +1,12 @@
+from collections.abc import Iterator
+
 import pytest
-from tests.pages.house import MAIL, PASSPHRASE, House, Reader, Sheet
-from tests.serving import refused
+from tests.oauth.dance import DECLARATION
+from tests.pages.house import MAIL, PASSPHRASE, House, Reader, Sheet, housed
+from tests.serving import approve, planted_store, refused
 
 from pdpp.authz.requester import agent_id
-from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.authz.selection import Selection, make_grant, make_package, resolve
 from pdpp.model import instant
 
 
@@ -177,3 +180,55 @@ def test_a_newcomer_is_told_one_way_to_connect(house: House, owner: Reader) -> N
     told = invitation.text().lower()
     for word in ("event", "developer", "owner", "bearer", "token", "profile", "toolset"):
         assert word not in told
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """An owner of 300 accounts who let 45 agents read, one of them everything."""
+    accounts = {f"c{number:03}": f"Account {number:03}" for number in range(300)}
+    folder = tmp_path_factory.mktemp("crowd")
+    store = planted_store(folder, DECLARATION, accounts)
+    for number in range(44):
+        approve(store, Selection(connections=("c000",)), client_id=f"agent {number:02}")
+    approve(store, client_id="reads all")
+    made, grants, _, token = make_package(
+        resolve(Selection(), store.catalogue()), client_id="packed", purpose="x", now=instant.now()
+    )
+    store.vault.keep_package(made, grants, [token])
+    for _ in range(50):
+        approve(store, Selection(connections=("c001",)), client_id="agent 00")
+    with housed(folder, store=store) as house:
+        yield house.owner()
+
+
+def test_many_agents_are_listed_on_pages(crowd: Reader) -> None:
+    first = crowd.get("/agents")
+    (more,) = [link for link in first.tree.css("a[rel=next]") if "More agents" in link.text()]
+    second = crowd.get(str(more.attributes["href"]))
+    listed = [len(sheet.tree.css("a.agent")) for sheet in (first, second)]
+    assert listed == [40, 6]
+    assert second.tree.css_first("a[rel=next]") is None
+    assert len(crowd.get("/agents?from=9999").tree.css("a.agent")) == 40
+
+
+@pytest.mark.parametrize("client_id", ["reads all", "packed", "agent 00"])
+def test_what_one_agent_has_of_many_accounts_fits_a_page(crowd: Reader, client_id: str) -> None:
+    assert len(page_of(crowd, client_id).answer.content) < 60_000
+
+
+def test_one_of_many_accounts_of_a_package_is_found_on_a_later_page(crowd: Reader) -> None:
+    sheet = page_of(crowd, "packed")
+    names = []
+    while True:
+        names += [button.text() for button in sheet.tree.css("button.small")]
+        more = [link for link in sheet.tree.css("a.go") if "More accounts" in link.text()]
+        if not more:
+            break
+        sheet = crowd.get(str(more[0].attributes["href"]))
+    assert len(set(names)) == len(names) == 300
+
+
+def test_a_list_of_approvals_that_is_cut_says_so(crowd: Reader) -> None:
+    assert "the newest 40 of 51" in page_of(crowd, "agent 00").answer.text
+    readers = crowd.get("/accounts/c000").answer.text
+    assert "and 6 more agents" in readers

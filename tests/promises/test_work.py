@@ -106,6 +106,20 @@ def test_hidden_records_cost_next_to_nothing(
     assert with_hidden <= FACTOR * without + MORE, (without, with_hidden)
 
 
+@pytest.mark.parametrize("path", ["/v1/schema", "/v1/streams", "/v1/streams/messages"])
+def test_hidden_accounts_cost_next_to_nothing(tmp_path: Path, path: str) -> None:
+    costs = []
+    for hidden in (0, 400):
+        with counting(tmp_path / str(hidden), 0) as (store, caller):
+            key = store.catalogue().connections["home"].connector_key
+            for number in range(hidden):
+                store.connect(f"hidden{number}", key, f"Hidden {number}")
+            token = approve(store, Selection(("home",), ("messages",))).token
+            costs.append(steps_of(store, caller.under(token), path, {}))
+    without, with_hidden = costs
+    assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)
+
+
 @pytest.mark.parametrize("asked", SHARED)
 @pytest.mark.parametrize("granted", SHARED_GRANTS)
 def test_hidden_records_that_share_something_cost_next_to_nothing(

@@ -133,6 +133,14 @@ def test_a_page_of_a_hundred_records_is_drawn_outside_the_loop(store: Store) -> 
     call_watched(store, "query_records", {"stream": "stream_1", "limit": 100})
 
 
+def test_a_stream_that_many_accounts_have_is_drawn_outside_the_loop(tmp_path: Path) -> None:
+    accounts = {f"home{number}": f"Home {number}" for number in range(1_000)}
+    source = declaration()
+    one = {**source, "streams": source["streams"][:1]}
+    with closing(planted_store(tmp_path, one, accounts)) as crowded:
+        call_watched(crowded, "schema", {"stream": "texts"}, before=[f"{BASE}/streams"])
+
+
 def test_the_index_of_many_accounts_is_made_read_and_drawn_outside_the_loop(tmp_path: Path) -> None:
     accounts = {f"home{number}": f"Home {number}" for number in range(10)}
     with closing(planted_store(tmp_path, declaration(), accounts)) as crowded:

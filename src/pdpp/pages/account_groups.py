@@ -7,6 +7,7 @@ from itertools import starmap
 from pdpp.authz.wording import AccountWords, StreamWords
 
 _ROOM = 4_000
+_PAGE = 40_000
 _STREAM = 230
 """About how many bytes the HTML of a stream takes beside the names of its fields."""
 
@@ -28,6 +29,11 @@ def grouped_accounts(accounts: Sequence[AccountWords]) -> Sequence[AccountWords]
 def is_long(accounts: Iterable[AccountWords]) -> bool:
     """Tell whether accounts, each by itself with its fields, take too much room of a page."""
     return sum(map(_size, accounts)) > _ROOM
+
+
+def is_endless(accounts: Iterable[AccountWords]) -> bool:
+    """Tell whether accounts take more room than a whole page has."""
+    return sum(map(_size, accounts)) > _PAGE
 
 
 def _size(account: AccountWords) -> int:

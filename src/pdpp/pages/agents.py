@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 
 from starlette.responses import PlainTextResponse, Response
 
@@ -12,7 +14,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, Grant, Package, status
 from pdpp.model.instant import SECOND
-from pdpp.pages.account_groups import grouped_accounts, is_long
+from pdpp.pages.account_groups import grouped_accounts, is_endless, is_long
 from pdpp.pages.login import proved
 from pdpp.pages.need import waiting_reviews
 from pdpp.pages.page_request import PageRequest
@@ -23,9 +25,12 @@ from pdpp.store.catalogue import Catalogue
 
 _MOST_LABELS = 6
 _MOST_ACCOUNTS = 8
+_MOST_ACTIVE = 40
 _MOST_ENDED = 20
 _MOST_TEXT = 2_000
 _MOST_APPROVALS = 3
+_MOST_LISTED = 40
+_MOST_PARTS = 100
 _MOST_DIGITS = 7
 
 
@@ -60,7 +65,8 @@ class ApprovalView:
     @property
     def is_long(self) -> bool:
         """Tell whether its parts are too many to stand by themselves on a page."""
-        return len(self.parts) > 1 and is_long([a for part in self.parts for a in part.accounts])
+        accounts = [account for part in self.parts for account in part.accounts]
+        return is_long(accounts) if len(self.parts) > 1 else is_endless(accounts)
 
     @property
     def has_long_text(self) -> bool:
@@ -130,20 +136,47 @@ class WaitingRequest:
 
 async def show_agents(request: PageRequest) -> Response:
     """Answer ``GET /agents``."""
-    agents = [_agent(request.site, grants) for grants in _by_client(request.site).values()]
-    agents.sort(key=lambda agent: agent.requester.name.casefold())
-    ended = [agent for agent in agents if not agent.active]
-    start = min(_number(request.http.query_params.get("ended", "")), len(ended))
+    site, asked = request.site, request.http.query_params
+    active, ended = _agents(site)
+    start = _number(asked.get("from", ""))
+    start = start if start < len(active) else 0
+    first_ended = min(_number(asked.get("ended", "")), len(ended))
     return request.page(
         "agents.html",
-        waiting=[_waiting(request, review) for review in waiting_reviews(request.site)],
-        active=[agent for agent in agents if agent.active],
-        ended=ended[start : start + _MOST_ENDED],
+        waiting=[_waiting(request, review) for review in waiting_reviews(site)],
+        active=[_agent(site, grants) for grants in active[start : start + _MOST_ACTIVE]],
+        next_active=_following(start, _MOST_ACTIVE, active),
+        ended=[_agent(site, grants) for grants in ended[first_ended : first_ended + _MOST_ENDED]],
         ended_count=len(ended),
-        ended_open=start > 0,
-        next_ended=start + _MOST_ENDED if len(ended) > start + _MOST_ENDED else 0,
+        ended_open=first_ended > 0,
+        next_ended=_following(first_ended, _MOST_ENDED, ended),
         mcp_url=f"{request.server_origin}/mcp",
     )
+
+
+def _following(start: int, most: int, listed: Sequence[object]) -> int:
+    """Return where the next page of a list begins, 0 where there is none."""
+    return start + most if len(listed) > start + most else 0
+
+
+def _agents(site: Site) -> tuple[list[list[Grant]], list[list[Grant]]]:
+    """Return the grants of each client, by its name: of those that may read, and of the others."""
+
+    def name(grants: list[Grant]) -> str:
+        client_id = grants[0].client_id
+        return requester_of(client_id, site.authority.client(client_id)).name.casefold()
+
+    now = site.service.clock()
+    known = sorted(_by_client(site).values(), key=name)
+    good = [any(status(_approved(site, grant), now) == ACTIVE for grant in own) for own in known]
+    return list(compress(known, good)), list(compress(known, map(not_, good)))
+
+
+def _approved(site: Site, grant: Grant) -> Grant | Package:
+    """Return what the owner approved at once: a grant, or the package that it is of."""
+    if grant.package_id is None:
+        return grant
+    return site.service.store.vault.package(grant.package_id) or grant
 
 
 async def show_agent(request: PageRequest) -> Response:
@@ -152,7 +185,13 @@ async def show_agent(request: PageRequest) -> Response:
     receipts = reads_of(request.site, agent.client_id)
     chosen = request.http.query_params.get("approval", "")
     return request.page(
-        "agent.html", agent=agent, receipts=receipts, shown=_shown_approvals(agent, chosen)
+        "agent.html",
+        agent=agent,
+        receipts=receipts,
+        shown=_shown_approvals(agent, chosen),
+        start=_number(request.http.query_params.get("from", "")),
+        most_parts=_MOST_PARTS,
+        most_listed=_MOST_LISTED,
     )
 
 
@@ -261,12 +300,11 @@ def _agent(site: Site, grants: Sequence[Grant]) -> AgentView:
 def _approval(site: Site, grants: Sequence[Grant], consent_text: str | None) -> ApprovalView:
     store, now = site.service.store, site.service.clock()
     first = grants[0]
-    package = store.vault.package(first.package_id) if first.package_id is not None else None
-    whole: Grant | Package = package or first
+    whole = _approved(site, first)
     catalogue = store.catalogue()
     return ApprovalView(
         id=whole.id,
-        package=package is not None,
+        package=isinstance(whole, Package),
         status=status(whole, now),
         since=date(whole.created_at),
         until=_until(whole),

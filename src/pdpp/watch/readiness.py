@@ -6,6 +6,7 @@ from http import HTTPStatus
 import orjson
 from starlette.types import Scope
 
+from pdpp.model.errors import PdppError
 from pdpp.service.service import Service
 from pdpp.watch.endpoint import WatchAnswer, WatchEndpoint
 
@@ -33,12 +34,17 @@ class Readiness(WatchEndpoint):
         """Tell whether the store answers a read."""
         service = self._service
         try:
-            await service.runner.read("readyz", lambda: service.store.vault.token(""))
+            await service.runner.read("readyz", self._read)
         except Exception as problem:
-            known = service.store.explain(problem) is not None
+            known = isinstance(problem, PdppError) or service.store.explain(problem) is not None
             log.error("the store cannot be read", exc_info=not known)
             return False
         return True
+
+    def _read(self) -> None:
+        store = self._service.store
+        store.state()
+        store.vault.token("")
 
     async def _records(self) -> bool:
         """Tell whether what clients read can be written down, without which they may not read."""

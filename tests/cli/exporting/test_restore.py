@@ -172,6 +172,11 @@ def edit(change: Callable[[dict[str, Any]], Any]) -> Spoil:
     return spoil
 
 
+def endless(out: Path) -> None:
+    (out / "manifest.json").unlink()
+    (out / "manifest.json").symlink_to("/dev/zero")
+
+
 def flip(out: Path) -> None:
     path = out / "records" / "cin_photos" / "albums.ndjson"
     content = bytearray(path.read_bytes())
@@ -183,6 +188,7 @@ def flip(out: Path) -> None:
     ("spoil", "told"),
     [
         (lambda out: (out / "manifest.json").unlink(), "there is no manifest.json"),
+        (endless, "there is no manifest.json"),
         (lambda out: (out / "manifest.json").write_text("{}"), "is not the manifest of an export"),
         (flip, "its checksum differs"),
         (

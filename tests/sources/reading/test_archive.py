@@ -10,6 +10,7 @@ import pytest
 from tests.sources.kit import hostile_zips, zipped
 
 from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.reading.nested import expand
 from pdpp.sources.reading.tree import Tree, TreeLimits, open_tree
 
 FILES = {"conversations.json": b'{"a": "' + bytes(range(97, 123)) * 400 + b'"}', "user.json": b"{}"}
@@ -89,6 +90,41 @@ def test_the_list_of_entries_is_bounded_before_it_is_loaded(tmp_path: Path) -> N
     path.write_bytes(content)
     with pytest.raises(ImportRefused, match="lists 60,000 entries"):
         open_tree(path, TreeLimits(entries=50_000))
+
+
+def lying(content: bytes, count: int = 1, size: int | None = None) -> bytes:
+    """Return a zip whose end says that it has other entries than it has."""
+    changed = bytearray(content)
+    at = changed.rindex(b"PK\x05\x06")
+    struct.pack_into("<HH", changed, at + 8, count, count)
+    if size is not None:
+        struct.pack_into("<L", changed, at + 12, size)
+    return bytes(changed)
+
+
+def test_entries_are_counted_where_an_archive_may_lie_about_their_number(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "x.zip", {f"{n}.txt": b"1" for n in range(9)})
+    content, few = path.read_bytes(), TreeLimits(entries=8)
+    lies = [lying(content), lying(big_end(content, 1)), lying(big_end(content, 1), 1, 50)]
+    for lie in lies:
+        path.write_bytes(lie)
+        with pytest.raises(ImportRefused, match="lists 9 entries, more than 8"):
+            open_tree(path, few)
+        assert len(open_tree(path).entries) == 9
+    path.write_bytes(lies[-1])
+    with pytest.raises(ImportRefused, match="a list of entries of"):
+        open_tree(path, TreeLimits(directory_bytes=400))
+
+
+def test_entries_of_an_archive_inside_another_are_counted_before_they_are_loaded(
+    tmp_path: Path,
+) -> None:
+    inner = zipped(tmp_path / "inner.zip", {f"{n}.txt": b"1" for n in range(9)})
+    path = zipped(tmp_path / "x.zip", {"inner.zip": lying(inner.read_bytes()), "a.txt": b"1"})
+    tree = expand(open_tree(path), TreeLimits(entries=8))
+    assert [entry.name for entry in tree.entries] == ["a.txt", "inner.zip"]
+    (refused,) = tree.refused
+    assert "lists 9 entries, more than 8" in refused.example
 
 
 def big_end(content: bytes, entries: int) -> bytes:

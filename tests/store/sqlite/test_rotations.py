@@ -57,9 +57,8 @@ class House:
             self.refresh(token)
 
 
-@pytest.fixture(params=["folder", "machine"])
-def house(tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> House:
-    machine = tmp_path / "machine" if request.param == "machine" else None
+def began(tmp_path: Path, clock: Clock, machine: Path | None) -> House:
+    """Return a new store with a client that has its first refresh token."""
     folder = tmp_path / "data"
     store = SqliteStore(folder, clock, machine=machine)
     grant = Grant("g", "agent", "x", AccessMode.CONTINUOUS, (), NOW)
@@ -71,6 +70,11 @@ def house(tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> House
             )
         )
     return House(folder, clock, store, machine)
+
+
+@pytest.fixture(params=["folder", "machine"])
+def house(tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> House:
+    return began(tmp_path, clock, tmp_path / "machine" if request.param == "machine" else None)
 
 
 def next_of(house: House, token: str) -> str:
@@ -95,16 +99,10 @@ def test_a_used_token_is_refused_after_an_older_database_was_put_back(
 
 def test_the_machine_knows_of_it_in_another_folder(tmp_path: Path, clock: Clock) -> None:
     machine = tmp_path / "machine"
-    store = SqliteStore(tmp_path / "data", clock, machine=machine)
-    house = House(tmp_path / "data", clock, store, machine)
-    store.vault.keep_grant(Grant("g", "agent", "x", AccessMode.CONTINUOUS, (), NOW), [])
-    with store.vault.transaction() as transaction:
-        transaction.add_refresh_token(
-            RefreshToken(hash_token(FIRST), "fam_1", "agent", "x", NOW, NOW + DAY, grant_id="g")
-        )
-    store.backup(tmp_path / "backup")
+    house = began(tmp_path, clock, machine)
+    house.store.backup(tmp_path / "backup")
     next_of(house, FIRST)
-    store.close()
+    house.store.close()
     copy = SqliteStore(tmp_path / "backup", clock, machine=machine)
     House(tmp_path / "backup", clock, copy, machine).must_refuse(FIRST)
     copy.close()
@@ -153,7 +151,38 @@ def _forget(*_: object) -> None:
     """Remember nothing, as a program that was killed."""
 
 
-def test_two_copies_of_a_store_that_are_in_use_each_keep_their_own(
+def test_a_folder_that_was_copied_by_hand_takes_no_used_token_where_the_machine_remembers(
+    tmp_path: Path, clock: Clock
+) -> None:
+    house = began(tmp_path, clock, tmp_path / "machine")
+    second = next_of(house, FIRST)
+    house.store.close()
+    shutil.copytree(house.folder, tmp_path / "by hand")
+    house.reopen()
+    next_of(house, second)
+    house.store.close()
+    shutil.rmtree(house.folder)
+    shutil.copytree(tmp_path / "by hand", house.folder)
+    house.reopen()
+    house.must_refuse(second)
+    house.store.close()
+
+
+def test_what_the_machine_could_not_write_the_folder_knows(tmp_path: Path, clock: Clock) -> None:
+    house = began(tmp_path, clock, tmp_path / "machine")
+    second = next_of(house, FIRST)
+    house.store.backup(tmp_path / "backup")
+    [memory] = (tmp_path / "machine").glob("*-rotations")
+    shutil.copytree(memory, tmp_path / "memory")
+    next_of(house, second)
+    shutil.rmtree(memory)
+    shutil.copytree(tmp_path / "memory", memory)
+    house.put_back(tmp_path / "backup")
+    house.must_refuse(second)
+    house.store.close()
+
+
+def test_of_two_copies_in_use_the_one_is_good_that_took_the_token_last(
     tmp_path: Path, house: House
 ) -> None:
     house.store.backup(tmp_path / "copy")
@@ -163,8 +192,11 @@ def test_two_copies_of_a_store_that_are_in_use_each_keep_their_own(
     mine, theirs = next_of(house, FIRST), next_of(other, FIRST)
     house.reopen()
     other.reopen()
-    next_of(house, mine)
     next_of(other, theirs)
+    if house.machine is None:  # Nobody can know of the other.
+        next_of(house, mine)
+    else:
+        house.must_refuse(mine)
     house.store.close()
     other.store.close()
 

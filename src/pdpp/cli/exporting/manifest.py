@@ -87,11 +87,11 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """Return the manifest in a file, None where there is no file."""
+    """Return the manifest in a file, None where there is no file: a pipe or a device has no end."""
+    if not path.is_file():
+        return None
     try:
         return _manifest(json.loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         raise InvalidRequest(f"{path} is not the manifest of an export.") from None
 

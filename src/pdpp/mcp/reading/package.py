@@ -162,20 +162,24 @@ async def _ask_all(
     children: Sequence[ChildGrant], ask: Callable[[ChildGrant], Awaitable[T]]
 ) -> ChildAnswers[T]:
     """Ask all children, some at once; one that refuses or is late is named, the others answer."""
-    turns, clock = asyncio.Semaphore(AT_ONCE), asyncio.get_running_loop().time
+    clock = asyncio.get_running_loop().time
     last = clock() + ALL_SECONDS
+    outcomes: list[T | PdppError | TimeoutError] = [TimeoutError()] * len(children)
+    waiting = iter(enumerate(children))
 
-    async def bounded(child: ChildGrant) -> T | PdppError | TimeoutError:
-        try:
-            async with turns, asyncio.timeout_at(min(last, clock() + CHILD_SECONDS)):
-                # A server that answers in its own event loop does so without a pause: others
-                # would wait until thousands of grants were asked.
-                await asyncio.sleep(0)
-                return await ask(child)
-        except (PdppError, TimeoutError) as problem:
-            return problem
+    # A few who take one child after another: to begin thousands of tasks at once is a long step.
+    async def take_turns() -> None:
+        for number, child in waiting:
+            try:
+                async with asyncio.timeout_at(min(last, clock() + CHILD_SECONDS)):
+                    # A server that answers in its own event loop does so without a pause: others
+                    # would wait until thousands of grants were asked.
+                    await asyncio.sleep(0)
+                    outcomes[number] = await ask(child)
+            except (PdppError, TimeoutError) as problem:
+                outcomes[number] = problem
 
-    outcomes = await asyncio.gather(*(bounded(child) for child in children))
+    await asyncio.gather(*(take_turns() for _ in range(min(AT_ONCE, len(children)))))
     answers: ChildAnswers[T] = ChildAnswers([], [], [], [])
     refusals: list[PdppError] = []
     for child, outcome in zip(children, outcomes, strict=True):

@@ -25,7 +25,8 @@ from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 MOST_INDEX_CHARS = 24_000
 _FEW_STREAMS = 50
-"""Up to here a schema is drawn at once; it may be drawn several times, shorter each time."""
+"""Up to here, streams or connections, a schema is drawn at once; it may be drawn several times,
+shorter each time."""
 
 Step = tuple[Callable[[SchemaAnswer], SchemaAnswer], int]
 """How a schema is made shorter, and how long it may be then."""
@@ -47,7 +48,8 @@ async def schema(reader: GrantReader, arguments: SchemaArguments) -> JsonObject:
         answer = await reader.compact(stream, connection_id)
     view = SchemaView(answer, stream, _calls(answer, arguments), unavailable)
     draw = partial(_fitting, view, _steps(answer, stream, connection_id))
-    return await reader.client.codec.run(draw, long=len(answer.streams) > _FEW_STREAMS)
+    long = max(len(answer.streams), _places(answer)) > _FEW_STREAMS
+    return await reader.client.codec.run(draw, long=long)
 
 
 def _steps(answer: SchemaAnswer, stream: str | None, connection_id: str | None) -> Steps:
@@ -56,8 +58,12 @@ def _steps(answer: SchemaAnswer, stream: str | None, connection_id: str | None) 
         return _INDEX_STEPS if connection_id is None else _CONNECTION_INDEX_STEPS
     if connection_id is not None:
         return _ONE_STREAM_STEPS
-    places = sum(len(connector.connections) for connector in answer.connectors)
-    return _STREAM_STEPS + (_PLACE_STEPS if places > 1 else ())
+    return _STREAM_STEPS + (_PLACE_STEPS if _places(answer) > 1 else ())
+
+
+def _places(answer: SchemaAnswer) -> int:
+    """Return how many connections a schema is of."""
+    return sum(len(connector.connections) for connector in answer.connectors)
 
 
 async def _full(reader: GrantReader, stream: str | None, connection_id: str | None) -> JsonObject:

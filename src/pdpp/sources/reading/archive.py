@@ -4,7 +4,7 @@ import stat
 import struct
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
@@ -18,8 +18,9 @@ _BIG_END_PLACE = struct.Struct("<4sLQL")
 _BIG_END_PLACE_MARK = b"PK\x06\x07"
 _BIG_END = struct.Struct("<4sQ2H2L4Q")
 _BIG_END_MARK = b"PK\x06\x06"
+_ENTRY = struct.Struct("<28x3H12x")
+"""What stands before the names of an entry in the list: how long they are."""
 _LONGEST_COMMENT = 1 << 16
-_UNKNOWN_COUNT, _UNKNOWN_SIZE = 0xFFFF, 0xFFFFFFFF
 _ENCRYPTED = 0x1
 _UNIX = 3
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -34,7 +35,8 @@ def is_zip(path: Path) -> bool:
 
 def open_archive(path: Path, limits: TreeLimits) -> Tree:
     """List a zip; entries that must not be read are refused one by one, a bomb as a whole."""
-    _check_directory(path, limits)
+    with path.open("rb") as file:
+        _check_directory(file, path.name, limits)
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as problem:
@@ -49,12 +51,11 @@ def archive_entries(
     content: IO[bytes], name: str, size: int, limits: TreeLimits, meter: ReadMeter
 ) -> tuple[list[FileEntry], list[Skipped]]:
     """List a zip that lies inside something else, under the same rules."""
+    _check_directory(content, name, limits)
     try:
         archive = zipfile.ZipFile(content)
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as problem:
         raise DamagedFile(f"{name} is a damaged zip: {problem}") from problem
-    if len(archive.infolist()) > limits.entries:
-        raise ImportRefused(f"{name} lists more than {limits.entries:,} entries; {_WAY_OUT}")
     entries, refused = _entries(archive, limits, meter)
     _check_total(name, entries, size, limits)
     return entries, refused
@@ -91,34 +92,46 @@ def _check_total(name: str, entries: list[FileEntry], size: int, limits: TreeLim
         )
 
 
-def _check_directory(path: Path, limits: TreeLimits) -> None:
+def _check_directory(file: IO[bytes], name: str, limits: TreeLimits) -> None:
     """Refuse a zip with too many entries before its whole list is loaded."""
-    count, size = _directory(path)
-    if count > limits.entries or size > limits.directory_bytes:
+    directory = _directory(file, name)
+    count = directory.count
+    if directory.size > limits.directory_bytes:
         raise ImportRefused(
-            f"{path.name} lists {count:,} entries, more than {limits.entries:,}; {_WAY_OUT}"
+            f"{name} has a list of entries of {directory.size:,} bytes, more than "
+            f"{limits.directory_bytes:,}; {_WAY_OUT}"
+        )
+    # What it says of their number may be a lie, where its list is long enough for more.
+    if directory.size > limits.entries * _ENTRY.size:
+        count = max(count, _counted(file, directory))
+    if count > limits.entries:
+        raise ImportRefused(
+            f"{name} lists {count:,} entries, more than {limits.entries:,}; {_WAY_OUT}"
         )
 
 
-def _directory(path: Path) -> tuple[int, int]:
-    """Return how many entries a zip says it has, and how long the list of them is."""
-    with path.open("rb") as file:
-        length = file.seek(0, 2)
-        start = max(0, length - _LONGEST_COMMENT - _END.size - _BIG_END_PLACE.size - _BIG_END.size)
-        file.seek(start)
-        tail = file.read()
-        at = tail.rfind(_END_MARK)
-        if at < 0 or len(tail) - at < _END.size:
-            raise DamagedFile(
-                f"{path.name} is a zip whose end is missing; it was not downloaded whole"
-            )
-        _, _, _, _, count, size, _, _ = _END.unpack_from(tail, at)
-        if count == _UNKNOWN_COUNT or size == _UNKNOWN_SIZE:
-            return _big_directory(tail[:at]) or (count, 0)
-    return count, size
+class _Directory(NamedTuple):
+    """How many entries a zip says it has, how long the list of them is, and where it ends."""
+
+    count: int
+    size: int
+    end: int
 
 
-def _big_directory(before: bytes) -> tuple[int, int] | None:
+def _directory(file: IO[bytes], name: str) -> _Directory:
+    length = file.seek(0, 2)
+    start = max(0, length - _LONGEST_COMMENT - _END.size - _BIG_END_PLACE.size - _BIG_END.size)
+    file.seek(start)
+    tail = file.read(length - start)
+    at = tail.rfind(_END_MARK)
+    if at < 0 or len(tail) - at < _END.size:
+        raise DamagedFile(f"{name} is a zip whose end is missing; it was not downloaded whole")
+    _, _, _, _, count, size, _, _ = _END.unpack_from(tail, at)
+    # The reader of zips believes the form for very many entries wherever there is one.
+    return _big_directory(tail[:at], start) or _Directory(count, size, start + at)
+
+
+def _big_directory(before: bytes, start: int) -> _Directory | None:
     """Return the same from the form for very many entries, which stands right before the end."""
     place = len(before) - _BIG_END_PLACE.size
     record = place - _BIG_END.size
@@ -127,7 +140,18 @@ def _big_directory(before: bytes) -> tuple[int, int] | None:
     mark, *_, count, size, _ = _BIG_END.unpack_from(before, record)
     if mark != _BIG_END_MARK:
         raise DamagedFile("the zip's list of entries is not where it says")
-    return count, size
+    return _Directory(count, size, start + record)
+
+
+def _counted(file: IO[bytes], directory: _Directory) -> int:
+    """Return how many entries a list holds."""
+    file.seek(max(0, directory.end - directory.size))
+    listed = file.read(directory.size)
+    count = place = 0
+    while place + _ENTRY.size <= len(listed):
+        place += _ENTRY.size + sum(_ENTRY.unpack_from(listed, place))
+        count += 1
+    return count
 
 
 def _problem(name: str, info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:

@@ -7,19 +7,19 @@ itself stays an entry too, because some are attachments.
 
 import io
 import re
-import tarfile
 import tempfile
 import weakref
 import zlib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, cast
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries, name_problem
+from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries
 from pdpp.sources.reading.reopened import ReopenedFile
+from pdpp.sources.reading.tarlist import tar_entries
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, file_entry
 
 DEEPEST = 2
@@ -51,7 +51,7 @@ def open_tar(path: Path, limits: TreeLimits) -> Tree:
     """List a tar, compressed or not, as a tree of its own."""
     meter = ReadMeter()
     entry = file_entry(path, path.name, path.stat(), meter)
-    entries, refused = _tar_entries(_seekable(entry, limits), entry, limits)
+    entries, refused = tar_entries(_seekable(entry, limits), entry, limits)
     ordered = tuple(sorted(entries, key=lambda entry: entry.name))
     return Tree(path, "zip", ordered, tuple(refused), meter)
 
@@ -111,6 +111,8 @@ def _open(entry: FileEntry, limits: TreeLimits, depth: int, expanded: Expanded) 
         return
     expanded.entries.extend(inner.entries)
     expanded.refused.extend(inner.refused)
+    if len(expanded.entries) + len(expanded.refused) > limits.entries:
+        raise ImportRefused(f"{entry.name} and others hold more than {limits.entries:,} files")
     if depth > 1:
         for child in inner.entries:
             if is_archive(child):
@@ -128,7 +130,7 @@ def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:
     if entry.suffix in _ZIP_SUFFIXES:
         entries, refused = archive_entries(content, entry.base, entry.size, limits, entry.meter)
     else:
-        entries, refused = _tar_entries(content, entry, limits)
+        entries, refused = tar_entries(content, entry, limits)
     prefix = f"{entry.name}/"
     return Expanded(
         [FileEntry(prefix + e.name, e.size, e.stamp, e.opener, e.meter) for e in entries],
@@ -213,38 +215,3 @@ def _gunzipped(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
         except zlib.error as problem:
             raise DamagedFile(f"{entry.name} cannot be unpacked: {problem}") from problem
     yield unpacker.flush()
-
-
-def _tar_entries(
-    content: IO[bytes], entry: FileEntry, limits: TreeLimits
-) -> tuple[list[FileEntry], list[Skipped]]:
-    entries: list[FileEntry] = []
-    refused: list[Skipped] = []
-    try:
-        archive = tarfile.TarFile(fileobj=content)
-        for info in archive:
-            if info.isdir():
-                continue
-            problem = name_problem(info.name, limits)
-            if not info.isreg():
-                problem = "a link to another place"
-            if problem is not None:
-                refused.append(Skipped(problem, info.name[:200]))
-            else:
-                entries.append(_tar_entry(archive, info, entry.meter))
-            if len(entries) > limits.entries:
-                raise ImportRefused(f"{entry.name} lists more than {limits.entries:,} entries")
-    except (tarfile.TarError, OSError, EOFError) as problem:
-        raise DamagedFile(f"{entry.name} is a damaged tar: {problem}") from problem
-    return entries, refused
-
-
-def _tar_entry(archive: tarfile.TarFile, info: tarfile.TarInfo, meter: ReadMeter) -> FileEntry:
-    def opener() -> BinaryIO:
-        content = archive.extractfile(info)
-        if content is None:
-            raise DamagedFile(f"{info.name} cannot be read")
-        return cast(BinaryIO, content)
-
-    name = str(PurePosixPath(info.name))
-    return FileEntry(name, info.size, f"{info.mtime:x}-{info.size:x}", opener, meter)

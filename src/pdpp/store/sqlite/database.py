@@ -20,7 +20,7 @@ from pdpp.store.number_key import number_key
 from pdpp.store.numbers import read_number
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
-from pdpp.store.sqlite.failures import advice
+from pdpp.store.sqlite.failures import advice, replaced
 from pdpp.store.sqlite.opening import (
     EXISTING,
     SqliteConnection,
@@ -69,6 +69,8 @@ class SqliteDatabase:
             _remove_unfinished(path)
             self._writer = self._made_ready(_recognised(path, key))
             os.chmod(path, 0o600)
+            self._place = str(path)
+            self._identity = _identity(self._place)
         except (OSError, apsw.Error) as problem:
             remedy = advice(problem)
             more = "" if remedy is None else f"; {remedy}"
@@ -158,6 +160,7 @@ class SqliteDatabase:
     def writing(self) -> Iterator[SqliteConnection]:
         """Hold the write lock, of this process and of the file, for one transaction."""
         with self._lock:
+            self._check_place()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -179,10 +182,19 @@ class SqliteDatabase:
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""
+        self._check_place()
         # Each connection counts for itself, and that of a thread may be replaced: the number of
         # the connection is never used again.
         version: Any = self.reader.execute("PRAGMA data_version").get
         return self._local.number, version
+
+    def _check_place(self) -> None:
+        """Refuse to go on where another file, or none, is in the place of the one that is open.
+
+        Other programs open the file that is there now: nobody here would see what they revoke.
+        """
+        if _identity(self._place) != self._identity:
+            raise replaced(self._path)
 
     def assumed_state(self) -> object:
         """Return that no state is assumed: to ask costs nothing here."""
@@ -240,6 +252,15 @@ class SqliteDatabase:
             for db in self._opened:
                 db.close()
             self._opened.clear()
+
+
+def _identity(place: str) -> tuple[int, int] | None:
+    """Return which file is at a path, None for none."""
+    try:
+        status = os.stat(place)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def wait_for_turn(tries: int) -> bool:

@@ -52,3 +52,15 @@ def explain(problem: BaseException, path: Path) -> PdppError | None:
         "kept. Send the same again once its owner has seen to it; the log says what is needed.",
         headers=_LATER,
     )
+
+
+def replaced(path: Path) -> PdppError:
+    """Return the refusal of a file that is no longer in its place, after logging what to do."""
+    log.error(
+        "%s: it was moved, or another file was put in its place: start the server again", path
+    )
+    return Overloaded(
+        "The database of this server was moved or replaced while it ran, and nothing of this "
+        "request was kept. It goes on once its owner has started it again.",
+        headers=_LATER,
+    )

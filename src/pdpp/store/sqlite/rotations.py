@@ -58,8 +58,10 @@ class RotationFiles:
     def outdated(self, db: TableReader) -> list[str]:
         """Return the families of which an older database takes a used token for unused.
 
-        A database that has the last token of a family is no older than what is remembered. Two
-        copies of a store on one machine may each have a last one of their own.
+        A database that has the last token of a family is no older than what is remembered. It must
+        have both: a folder that was copied by hand brings back its own memory with its database,
+        and the machine's is newer. A family that two copies of a store went on with is one of which
+        a token was used twice.
         """
         last_of: dict[str, set[str]] = {}
         for rotation in self._rotations():
@@ -67,7 +69,7 @@ class RotationFiles:
         return [
             family
             for family, last in last_of.items()
-            if not any(_is_known(db, token) for token in last)
+            if not all(_is_known(db, token) for token in last)
             and grant_rows.is_family_good(db, family)
         ]
 
