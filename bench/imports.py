@@ -24,6 +24,7 @@ from bench.report import Row, print_alone
 from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.serving import COLLECTOR_ROUNDS
+from pdpp.serving.memory import keep_memory
 from pdpp.sources.importing.destination import find_destination
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
@@ -213,8 +214,9 @@ def _most_megabytes() -> float:
 
 
 def _measure(path: str, rounds: str) -> None:
-    """Measure the import of one export, with rounds of the garbage collector as the program has."""
+    """Measure the import of one export, with the collector and memory as the program has them."""
     gc.set_threshold(*COLLECTOR_ROUNDS)
+    keep_memory()
     cost = _cost(Path(path), int(rounds))
     sys.stdout.buffer.write(orjson.dumps(asdict(cost)))
 

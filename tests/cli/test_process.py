@@ -57,3 +57,33 @@ def test_what_a_thread_of_a_server_gives_back_is_there_for_all_threads(tmp_path:
     command = [sys.executable, "-c", _MANY_THREADS, str(file)]
     subprocess.run(command, timeout=60, check=True)
     assert file.read_text().count("<heap nr=") == 1
+
+
+_TAKEN_AGAIN = """
+import sys
+from resource import RUSAGE_SELF, getrusage
+from pdpp.serving.memory import keep_memory
+if sys.argv[1] == "keeps":
+    keep_memory()
+for _ in range(50):
+    bytearray(8_000_000)
+before = getrusage(RUSAGE_SELF).ru_minflt
+for size in range(6, 31, 2):
+    bytearray(size * 1_000_000)
+print(getrusage(RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or not hasattr(ctypes.CDLL(None), "malloc_info"),
+    reason="another C library gives memory back as it likes",
+)
+def test_a_program_that_imports_takes_memory_again_that_it_had() -> None:
+    """A page that comes from the system anew is a fault."""
+
+    def faults(how: str) -> int:
+        command = [sys.executable, "-c", _TAKEN_AGAIN, how]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        return int(run.stdout)
+
+    assert 3 * faults("keeps") < faults("as usual")

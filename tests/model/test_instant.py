@@ -134,9 +134,23 @@ def test_the_day_of_an_instant_is_in_utc() -> None:
         | st.sampled_from(
             ("2026-13-01T00:00:00Z", "2026-01-31 08:00:00Z", "2026-01-31T08:00:00z", "")
         )
+        | st.sampled_from(
+            ("2026-01-31T08:00:00.123Z", "2026-01-31T08:00:00.12aZ", "2026-01-31T08:00:00.1+1Z")
+        )
+        | st.datetimes(timezones=st.just(UTC)).map(
+            lambda moment: f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+        )
         | st.text("0123456789-T:Z", min_size=20, max_size=20),
         max_size=4,
     )
 )
 def test_many_texts_name_the_instants_that_each_of_them_names(texts: list[str]) -> None:
     assert list(instant.parse_each(texts)) == [instant.parse(text) for text in texts]
+
+
+@pytest.mark.parametrize("fraction", [".123Z", ".123456Z", "Z"])
+def test_many_times_of_one_form_are_read_together_to_the_last_digit(fraction: str) -> None:
+    texts = [f"{year}-02-28T23:59:59{fraction}" for year in (1969, 1970, 2026)]
+    assert list(instant.parse_each(texts)) == [
+        instant.of_datetime(datetime.fromisoformat(text)) for text in texts
+    ]

@@ -25,6 +25,7 @@ from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
+from pdpp.serving.memory import keep_memory
 from pdpp.sources.importing.report import (
     COMPLETE,
     INTERRUPTED,
@@ -227,6 +228,7 @@ def _run(prepared: PreparedImport, options: ImportOptions, stop: Stop) -> None:
             _run_as_job(prepared, callbacks, wait)
             return
         if every is None:
+            keep_memory()
             with task.turn(wait):
                 task.run(_settle(task), callbacks, mirror=options.mirror)
             return

@@ -1,27 +1,23 @@
 """The process of a server: how it runs, whatever it serves."""
 
-import ctypes
 import gc
 import signal
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
 from pdpp.serving import COLLECTOR_ROUNDS
+from pdpp.serving.memory import share_memory
 from pdpp.serving.slow_clients import ClientConnection, GuardedServer
 
 BACKLOG = 2_048
 STOP_SECONDS = 10
 IDLE_SECONDS = 25
 """How long a connection is kept between two requests: as long as a model may think about one."""
-
-_MOST_POOLS = -8
-"""What the C library calls ``M_ARENA_MAX``."""
 
 _TURN_SECONDS = 0.001
 """How long a thread computes while another waits for its turn."""
@@ -81,13 +77,3 @@ def tune_process() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTOR_ROUNDS)
-
-
-def share_memory() -> None:
-    """Let all threads take their memory from one pool, where the C library has one for each.
-
-    What a thread gave back to a pool of its own is of no use to the others: with 16 callers a
-    worker occupied up to 13 MB that nobody used. One thread at a time runs anyway.
-    """
-    with suppress(AttributeError, OSError, TypeError):  # another C library has no such setting
-        ctypes.CDLL(None).mallopt(_MOST_POOLS, 1)

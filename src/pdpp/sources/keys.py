@@ -34,6 +34,9 @@ class RecordKey(str):
     __slots__ = ()
 
 
+_TEXTS = frozenset({str, RecordKey})
+
+
 class KeySealer:
     """Turns the names of one source's records into keys that tell nothing.
 
@@ -103,7 +106,7 @@ def plain_copy(data: dict[str, Any]) -> tuple[dict[str, Any], int]:
     size = _MEMBER_CHARS * len(data)
     for name, value in data.items():
         kind = type(value)
-        if kind is str or kind is RecordKey:
+        if kind in _TEXTS:
             size += len(value)
         elif kind is list or kind is dict:
             texts = value if kind is list else (*value, *value.values())

@@ -36,7 +36,7 @@ class ImportRun:
         patient: bool = False,
         parts_depend: bool = False,
     ) -> None:
-        self._writer = writer
+        self.writer = writer
         self._report = report
         self._journal = journal
         self.stopped = stop
@@ -68,12 +68,6 @@ class ImportRun:
             return not any(self.stopped() for _ in part.findings(START))
         return True
 
-    def take_item(self, item: Item) -> bool:
-        """Count and gather one item; tell whether a batch is gathered."""
-        self._writer.add(item)
-        self._count()
-        return self._writer.full
-
     def take(self, finding: Skipped | Unknown, *, growing: bool) -> None:
         """Count one thing that is no item.
 
@@ -86,9 +80,10 @@ class ImportRun:
         else:
             self._report.skip(finding.reason, finding.example)
             self._report.cut |= finding.cut and not growing
-        self._count()
+        self.count()
 
-    def _count(self) -> None:
+    def count(self) -> None:
+        """Count one thing that was read."""
         counts = self._report.counts
         counts["read"] = read = counts["read"] + 1
         if not read % _TELL_EVERY:
@@ -100,7 +95,7 @@ class ImportRun:
 
     def flush(self) -> None:
         """Send what is gathered to be written, and note how far what was sent before came."""
-        self._writer.send()
+        self.writer.send()
         self._note()
         # Two generations: positions of the batch that is being written now are noted when the next
         # one is sent, and never before their records are stored.
@@ -109,7 +104,7 @@ class ImportRun:
 
     def _settle(self) -> None:
         """Wait until everything is written."""
-        self._writer.settle()
+        self.writer.settle()
         self._note()
 
     def _note(self) -> None:
@@ -130,15 +125,18 @@ class _Reader:
 
     def run(self) -> bool:
         grows, stopped, passed_over = self._part.grows, self._run.stopped, self._passed_over
-        units, take_item = self._run.units, self._run.take_item
+        units, writer, count = self._run.units, self._run.writer, self._run.count
         try:
             for finding in self._part.findings(self._point):
                 # Items first: there are a million of them for each other thing.
                 if isinstance(finding, Item):
                     self._items += 1
-                    if self._items > passed_over and take_item(finding):
-                        self._reach(done=False)
-                        self._run.flush()
+                    if self._items > passed_over:
+                        writer.add(finding)
+                        count()
+                        if writer.full:
+                            self._reach(done=False)
+                            self._run.flush()
                     may_stop = not grows
                 elif isinstance(finding, Seen):
                     if self._items >= passed_over:

@@ -121,9 +121,10 @@ class RecordWriter:
         self._has_files = False
         """Whether as many files wait as are stored together."""
         self._waiting_size = 0
-        self._count = self._size = self._sent = 0
+        self._count = self._handed_over = self._size = self._sent = 0
         self._see = see
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
+        self._look()
         self._thread = ThreadPoolExecutor(1, "import")
         self._underway: Future[list[_Answer]] | None = None
 
@@ -143,16 +144,25 @@ class RecordWriter:
             load = self._loads[stream] = self._load(stream)
         # What was read belongs to the source, which may go on to change it.
         copy, size = (data, -1) if attachments or type(data) is not dict else plain_copy(data)
+        self._count += 1
         if size < 0:
             self._add_nested(load, item)
-        else:
-            self._count_bytes(size)
-            load.waiting.append((name, copy, None))
-        self._count += 1
-        if len(load.waiting) >= _GROUP_ITEMS or self._waiting_size >= _GROUP_BYTES:
+            self._look()
+            return
+        self._count_bytes(size)
+        load.waiting.append((name, copy, None))
+        if self._count >= self._look_items or self._waiting_size >= self._look_bytes:
+            self._look()
+
+    def _look(self) -> None:
+        """See whether what waits is made ready and whether a batch is gathered; say when next."""
+        waiting = self._count - self._handed_over
+        if waiting >= _GROUP_ITEMS or self._waiting_size >= _GROUP_BYTES:
             self._hand_over()
         size = self._size + self._waiting_size
         self.full = self._count >= self._most or size >= BATCH_BYTES or self._has_files
+        self._look_items = min(self._most, self._handed_over + _GROUP_ITEMS)
+        self._look_bytes = min(_GROUP_BYTES, BATCH_BYTES - self._size)
 
     def _is_there(self, stream: str, key: str) -> bool:
         """Tell whether a record is stored already, and count it then as it is."""
@@ -207,7 +217,7 @@ class RecordWriter:
 
     def _hand_over(self) -> None:
         """Have what was read sealed, written as JSON, checked and made ready."""
-        self._waiting_size = 0
+        self._waiting_size, self._handed_over = 0, self._count
         for load in self._loads.values():
             if load.waiting:
                 waiting, load.waiting = load.waiting, []
@@ -287,11 +297,12 @@ class RecordWriter:
         self._hand_over()
         loads, self._loads = [load for load in self._loads.values() if load.keys], {}
         self._sent += self._count
-        self.full, self._count, self._size = False, 0, 0
+        self._count = self._handed_over = self._size = 0
         self._file_count = self._file_size = 0
         self._has_files = False
         large = max(USUAL_ITEMS, self._sent // LARGEST_PART)
         self._most = min(2 * self._most, large, BATCH_ITEMS)
+        self._look()
         self.settle()
         files, self._files = self._files, None
         if loads or files is not None:

@@ -62,7 +62,7 @@ def entries_of(feed: IndexedFeed) -> EntriesOf:
         if conversation is None:
             return repeat(0)
         if order is None:
-            return map(ordinal_of, keys)
+            return ordinals_of(keys)
         return [whole_number(data.get(order)) for data in records]
 
     def entries(
@@ -114,9 +114,16 @@ def ordinal_of(key: str) -> int:
     Programs number what was said: "D3:7", "chat-0012". Times are often those of whole minutes, and
     by the number a reply still stands behind its question.
     """
+    return ordinals_of((key,))[0]
+
+
+def ordinals_of(keys: Iterable[str]) -> list[int]:
+    """Return the number that each key ends in, or 0."""
     # Most sealed keys end in a letter; the pattern would be tried at each of their characters.
-    if not key[-1:].isdigit():
-        return 0
+    return [_last_number(key) if key[-1:].isdigit() else 0 for key in keys]
+
+
+def _last_number(key: str) -> int:
     number = _LAST_NUMBER.search(key)
     return 0 if number is None else int(number[0])
 
