@@ -123,6 +123,38 @@ def test_a_word_that_many_languages_have_does_not_cut_the_others_down(world: Wor
     assert found["cake"] > found.get("lift", 0)
 
 
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        ("When is my dentist appointment?", "Ihr Termin beim Zahnarzt ist am Dienstag um 9 Uhr"),
+        ("rent increase", "zum Juni folgt eine Erhöhung der Miete"),
+        ("how much is the rent", "le loyer est de 800 euros"),
+        ("birthday present", "un regalo para el cumpleaños de Ana"),
+        ("Wann wird die Waschmaschine geliefert?", "your washing machine is out for delivery"),
+        ("Rechnungen", "your electricity bill is ready"),
+        ("facture de la pharmacie", "here is the invoice of the chemist"),
+    ],
+)
+def test_an_everyday_word_is_found_in_a_text_of_another_language(
+    world: World, asked: str, held: str
+) -> None:
+    messages = {
+        "letter": message(1, "Anna", held),
+        "other": message(30, "Anna", "the tiles arrive at half past nine"),
+    }
+    chat(world).put(messages)
+    found = scores(world, world.reach(), asked)
+    assert found["letter"] > found.get("other", 0)
+    assert found == modelled_scores(messages, asked)
+
+
+def test_a_word_of_another_language_is_not_taken_for_an_english_one_that_looks_alike(
+    world: World,
+) -> None:
+    chat(world).put({"thanks": message(1, "Anna", "that is very kind of you")})
+    assert scores(world, world.reach(), "how many children came?") == {}
+
+
 def test_words_that_are_asked_for_apart_are_found_where_they_are_written_as_one(
     world: World,
 ) -> None:
@@ -296,6 +328,17 @@ def test_a_question_that_names_a_stream_finds_it_there_first(world: World) -> No
     assert first("kitchen") == "letter"
     assert first("photos of the kitchen") == "picture"
     assert first("messages about the kitchen") == "letter"
+
+
+def test_a_stream_is_named_in_another_language_too(world: World) -> None:
+    query = {"search": {"lexical_fields": ["body"]}}
+    kinds = [stream(name, PROPERTIES, query) for name in ("messages", "bills")]
+    world.settle(declare(*kinds, version="2"))
+    world.put({"letter": message(30, "Anna", "the kitchen")})
+    bills = world.reach(name="bills")
+    world.write({"bill": message(1, "Anna", "the kitchen")}, bills.feed)
+    page = world.store.search(SearchQuery((world.reach(), bills), ask("Rechnungen"), 5))
+    assert [world.key(hit.record) for hit in page.hits] == ["bill"]
 
 
 def test_a_question_that_names_nothing_but_a_stream_asks_for_what_is_in_it(world: World) -> None:

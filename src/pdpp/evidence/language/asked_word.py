@@ -35,15 +35,18 @@ from pdpp.evidence.language.terms import (
     languages_of_script,
     pieces,
 )
+from pdpp.evidence.language.translations import TRANSLATED, in_english, in_other_languages
 from pdpp.evidence.language.variants import VARIANTS
 
-_RELATED_PART = 0.6
+_RELATED_PART = 0.75
 _VARIANT_PART = 0.8
 _MEMBER_PART = 0.45
 """What a thing counts for where the question names its kind. Measured."""
 _ASSOCIATED_PART = 0.4
 """What a word counts for by which people talk of the asked one. Measured."""
-_SAME_PART = 0.6
+_TRANSLATED_PART = 0.8
+"""What a word counts for in another language than that of the question. Measured."""
+_SAME_PART = 0.65
 """From which part of its own weight on a related term names the same stream as the word."""
 _STOP_FREQUENCY = 0.002
 _SYLLABLE_FREQUENCY = 0.005
@@ -271,6 +274,9 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         near = min(own, _english_weight(other))
         if other not in stems:
             related[other] = max(related.get(other, 0), part * near)
+    for other in _translated(piece, stems[0], languages, guessed):
+        if other not in stems:
+            related[other] = max(related.get(other, 0), _TRANSLATED_PART * own)
     likely = [(stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems]
     if own < weight(RARE) and not (guessed or written_in):
         likely = [(stem, _VARIANT_PART * own) for stem in _elsewhere(piece) if stem not in stems]
@@ -281,6 +287,17 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         required=required,
         guesses=tuple(likely),
     )
+
+
+def _translated(
+    piece: str, stem: str, languages: Sequence[str], guessed: Sequence[str]
+) -> Iterator[str]:
+    """Yield the stems that mean a word in another language than that of the question."""
+    if guessed or languages[0] == "en":
+        yield from in_other_languages(stem)
+    asked_in = languages[:1] if not guessed else () if is_english(piece) else TRANSLATED
+    for language in asked_in:
+        yield from in_english(piece, language)
 
 
 def _elsewhere(piece: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.tables import frequencies
 from pdpp.evidence.language.terms import distinct, pieces
+from pdpp.evidence.language.translations import in_german
 
 _LINKED = ("heit", "ion", "keit", "ling", "schaft", "tag", "tat", "tum", "ung")
 """How German words end that have an "s" before the next part of a word, as "Heizungsrechnung"."""
@@ -37,20 +38,29 @@ def joined_terms(one: str, other: str, languages: Sequence[str], *, keywords: bo
     forms = [one + other]
     if "de" in languages and one.endswith(_LINKED):
         forms.append(f"{one}s{other}")
-    if keywords:
-        forms += _german_compounds(one, other)
-    return distinct(stems_of(language)[form] for form in forms for language in languages)
+    if keywords and _is_german(one) and _is_german(other):
+        # In either order: "Vertrag Miete".
+        forms += [*_german_compounds(one, other), *_german_compounds(other, one)]
+    stems = [stems_of(language)[form] for form in forms for language in languages]
+    if "en" in languages:
+        stems += _german_for(one, other)
+    return distinct(stems)
 
 
-def _german_compounds(one: str, other: str) -> Iterator[str]:
-    """Yield the words that two German words make, in either order: "Vertrag Miete"."""
-    if not (_is_german(one) and _is_german(other)):
-        return
-    for first, last in ((one, other), (other, one)):
-        yield first + last
-        yield f"{first}n{last}" if first.endswith("e") else f"{first}s{last}"
-        if first.endswith("e"):
-            yield first[:-1] + last
+def _german_for(one: str, other: str) -> Iterator[str]:
+    """Yield the stems of the German words that two English ones make: "Mieterhöhung"."""
+    english, german = stems_of("en"), stems_of("de")
+    for first in in_german(english[one]):
+        for last in in_german(english[other]):
+            yield from (german[form] for form in _german_compounds(first, last))
+
+
+def _german_compounds(first: str, last: str) -> Iterator[str]:
+    """Yield the words that two German words may make, the second at the end."""
+    yield first + last
+    yield f"{first}n{last}" if first.endswith("e") else f"{first}s{last}"
+    if first.endswith("e"):
+        yield first[:-1] + last
 
 
 def _is_german(word: str) -> bool:
