@@ -63,6 +63,12 @@ def test_any_other_text_opens_nothing(text: str) -> None:
     assert seal_of("g").open(text) is None
 
 
+def test_letters_beyond_ascii_open_nothing() -> None:
+    for text in ("é" * LENGTH, "A" * (LENGTH - 1) + "Ａ", "٣" * LENGTH):
+        assert len(text) == LENGTH
+        assert located(text) is None
+
+
 def test_the_same_bytes_spelt_otherwise_open_nothing() -> None:
     seal = seal_of("g")
     sealed = seal.seal(7)

@@ -212,6 +212,17 @@ def restored_elsewhere(folder: Path, clock: Clock, *grants: Grant) -> SqliteStor
     return SqliteStore(folder / "backup", clock)
 
 
+def test_what_is_revoked_after_all_was_confirmed_waits_for_nobody(
+    tmp_path: Path, clock: Clock
+) -> None:
+    restored = restored_elsewhere(tmp_path, clock)
+    restored.vault.confirm(None)
+    # At the very moment at which it was suspended.
+    assert Authority(restored, clock).revoke_grant("g2")
+    assert restored.vault.held_grants() == []
+    restored.close()
+
+
 def test_what_is_revoked_while_it_waits_stays_so(tmp_path: Path, clock: Clock) -> None:
     restored = restored_elsewhere(tmp_path, clock)
     vault, authority = restored.vault, Authority(restored, clock)
