@@ -24,6 +24,9 @@ from pdpp.store.intake import IngestResultJson
 DEADLINE_SECONDS = 30
 
 
+KINDS = ("notes", "tags")
+
+
 def items(*found: Item) -> Callable[[Any, ResumePoint], Iterator[Finding]]:
     def read(entry: Any, place: ResumePoint) -> Iterator[Finding]:
         assert place == START
@@ -163,6 +166,29 @@ def test_items_are_made_ready_together_and_long_ones_do_not_wait(
     found = (note("a"), note("b"), note("c"), nested, note("e"), note("f", "x" * 1_000), note("g"))
     assert harness.read_parts(items(*found))
     assert taken == [["a", "b", "c"], ["d"], ["e", "f"], ["g"]]
+
+
+def test_items_of_several_streams_wait_together(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits is bounded however many streams it belongs to."""
+    most = 0
+
+    class Watched(RecordWriter):
+        def add(self, item: Item) -> None:
+            nonlocal most
+            super().add(item)
+            most = max(most, sum(len(load.waiting) for load in self._loads.values()))
+
+    monkeypatch.setattr(writer_module, "_GROUP_ITEMS", 3)
+    monkeypatch.setattr("tests.sources.harness.RecordWriter", Watched)
+    found = [
+        Item(name, f"k{at}", {"id": f"k{at}", "text": "x"}) for at in range(4) for name in KINDS
+    ]
+    harness.put("a", "")
+    assert harness.read_parts(items(*found))
+    assert most == 2
+    assert counts(harness.report) == {"read": 8, "new": 8}
 
 
 def test_an_item_that_is_no_json_costs_none_that_waits_beside_it(harness: Harness) -> None:
