@@ -38,7 +38,7 @@ from pdpp.evidence.language.terms import (
 from pdpp.evidence.language.translations import TRANSLATED, in_english, in_other_languages
 from pdpp.evidence.language.variants import VARIANTS
 
-_RELATED_PART = 0.75
+_RELATED_PART = 0.8
 _VARIANT_PART = 0.8
 _MEMBER_PART = 0.45
 """What a thing counts for where the question names its kind. Measured."""
@@ -46,7 +46,7 @@ _ASSOCIATED_PART = 0.4
 """What a word counts for by which people talk of the asked one. Measured."""
 _TRANSLATED_PART = 0.8
 """What a word counts for in another language than that of the question. Measured."""
-_SAME_PART = 0.65
+_SAME_PART = 0.7
 """From which part of its own weight on a related term names the same stream as the word."""
 _STOP_FREQUENCY = 0.002
 _SYLLABLE_FREQUENCY = 0.005

@@ -27,14 +27,13 @@ _TOLD = """
     anger angry: furious mad
     animal: cat cow dog fox horse pig rabbit seal whale wild
     anniversary: anniversary married year
-    announce announcement: announce news tell told
+    announce announcement: announce news
     anxious nervous: scare stress terrify worry
     apartment home house: bedroom key move neighbor rent unpack
     apologise apologize apology: forgive sorry
     argue argument fight: argue disagree fight shout
-    arrive: get here land
+    arrive: land
     art paint painting: artist brush canvas draw portrait sketch watercolour
-    attend: come go went
     award prize: award certificate medal nominate prize trophy win
     baby: crib diaper due newborn pregnant
     bake baker bakery: bread cake cookie dough flour oven pastry
@@ -46,7 +45,7 @@ _TOLD = """
     birthday: born cake candle party turn
     boat sail: captain ferry harbor sail ship
     book novel: author chapter novel publish read story
-    boss manager: boss lead run
+    boss manager: boss lead
     boyfriend girlfriend partner: couple date engage fiance together
     break: crack drop smash snap
     breakup divorce: divorce ex split
@@ -86,9 +85,9 @@ _TOLD = """
     cost price: buck cheap dollar expensive pay spend
     costume: costume dress halloween mask
     counselor therapist therapy: counselor mental session therapist
-    coworker colleague: boss office team work
+    coworker colleague: boss office team
     craft knit sew: hat needle pattern scarf stitch sweater wool yarn
-    criticise criticism: complain wrong
+    criticise criticism: complain
     customer: buy queue regular shop
     dance: ballet choreography recital salsa stage studio tango
     deadline: close due end until
@@ -96,10 +95,10 @@ _TOLD = """
     decide decision: choose decide decision pick
     decorate decoration: color hang light paint
     degree graduate graduation: ceremony college degree diploma graduate university
-    delay postpone: delay late later stuck wait week
-    depart: fly leave set
+    delay postpone: delay late stuck wait week
+    depart: fly leave
     dessert sweet: cake candy chocolate cookie pie
-    destination: go trip
+    destination: trip
     destroy: break chew eat ruin
     diagnose diagnosis health: blood diagnosis doctor heart hospital pain sick surgery weight
     diet healthy: eat exercise salad sugar vegetable weight
@@ -113,14 +112,14 @@ _TOLD = """
     drink: beer coffee juice tea water wine
     earn income salary: pay raise wage
     earthquake flood: damage water
-    emigrate immigrate: came country move suitcase
+    emigrate immigrate: country move suitcase
     emotion feel: excite grateful happy nervous overwhelm proud relieve sad thrill
-    employ employee hire staff: hire join team work
+    employ employee hire staff: hire join team
     employer: boss company hire job
     encourage inspiration inspire motivate motivation: believe encourage inspire motivate push
         support
     engage engagement proposal propose: fiance knee marry ring
-    enjoy favorite favourite like love prefer: adore amazing best enjoy favorite favourite love
+    enjoy favorite favourite prefer: adore amazing best enjoy favorite favourite love
     enroll enrol apply application: accept application apply course form letter
     event: ceremony conference fair festival fundraiser parade party workshop
     exam test: fail grade pass score study
@@ -140,9 +139,9 @@ _TOLD = """
     flavor flavour taste: chocolate delicious lemon vanilla yummy
     flight fly: airport board plane
     flower garden plant: bloom garden grow rose seed soil tomato
-    forget: forgot left remember
+    forget: forgot remember
     foster orphan: adopt child
-    found founder: open start
+    found founder: open
     friend: buddy friend mate pal
     fundraiser raise: auction charity donate money
     funeral: ash bury casket grave
@@ -155,7 +154,7 @@ _TOLD = """
     grandchild grandfather grandmother grandparent: grandma grandpa nana
     grateful thankful: appreciate thank
     greet: hello hug wave
-    habit routine: always daily every morning usually
+    habit routine: always daily morning usually
     hair: braid cut dye
     happy joy: glad smile
     headache ache: hurt pain
@@ -163,7 +162,7 @@ _TOLD = """
     hike: mountain peak summit trail trek
     hobby passion: enjoy fun love
     holiday vacation: beach christmas flight travel trip
-    hometown origin: born from grow
+    hometown origin: born grow
     hospital: emergency nurse surgery ward
     host organise organize: arrange host throw
     hurt injure injury: ankle break fall fracture knee leg rib sprain tear twist wrist
@@ -172,8 +171,8 @@ _TOLD = """
     instrument: drum guitar piano play violin
     internship: company intern summer
     interview: hire job offer
-    introduce: bring drag meet show
-    invent: design idea make
+    introduce: drag meet
+    invent: design idea
     issue problem trouble: break broken fix wrong
     jewel jewellery jewelry: bracelet earring necklace ring watch
     join: club enrol group member sign team
@@ -184,7 +183,7 @@ _TOLD = """
     lecture: class student teach university
     lend borrow: borrow lend lent
     length: centimetre long metre mile
-    living: accountant baker chef doctor driver engineer lawyer nurse teacher vet work
+    living: accountant baker chef doctor driver engineer lawyer nurse teacher vet
     lonely: alone miss
     lose: gone lost miss
     loss mourn: die funeral grief lose miss pass
@@ -193,7 +192,7 @@ _TOLD = """
     mayor politician: election vote
     meaning represent significance symbolize: mean remind reminder symbol
     medication medicine: doctor dose pill prescribe tablet
-    meet: first introduce met
+    meet: introduce met
     memory: remember remind
     military war: army deploy soldier veteran
     mishap mistake: drop knock spill wrong
@@ -203,13 +202,11 @@ _TOLD = """
     mural: paint wall
     museum: art exhibit gallery painting
     music song: album band guitar listen piano play sing song
-    name call: call name named
     nature outdoor outdoors: camp forest hike lake mountain park trail
     neighbor neighborhood neighbour: door next street
-    nickname: call
     nurse: hospital patient shift ward
     operation surgery: hospital operate recover surgeon
-    opinion review: amazing awful brilliant great love perfect think
+    opinion review: amazing awful brilliant perfect
     opportunity: chance offer
     ornament: hang shelf
     pain: ache hurt sore
@@ -231,7 +228,6 @@ _TOLD = """
     publish: author book magazine print
     punish punishment: ground trouble
     react reaction respond response: cry laugh scream shock surprise
-    reason: because cause why
     recover recovery: heal rest
     regret: sorry wish
     rehearsal rehearse: concert practise sing stage
@@ -239,23 +235,23 @@ _TOLD = """
     relationship: boyfriend couple date girlfriend love split together
     relieve relief: glad phew thank
     renovate renovation repair: build fix kitchen paint
-    reptile: iguana lizard snake turtle
+    reptile: lizard snake turtle
     rescue: save shelter
     restaurant: dinner food menu
     retire retirement: pension
-    reward: free get prize
+    reward: free prize
     ride: bike horse
     roommate: apartment rent share
     route: road trail
     scholarship: college full ride tuition
     school: class grade homework kid teacher
-    secret: nobody tell
+    secret: nobody
     shop store: customer open sell
     sibling: brother sister twin
-    sight vision: blurry glasses see
+    sight vision: blurry glasses
     sleep: bed insomnia nap tired
     snack: candy chip chocolate popcorn
-    souvenir: bring brought present
+    souvenir: brought present
     species: animal bird fish
     speech: audience podium talk
     spend: dollar money
@@ -273,9 +269,9 @@ _TOLD = """
     swim: lap pool water
     symptom: cough fever headache pain
     tattoo: ink needle
-    teach teacher tutor: class lesson school show student
+    teach teacher tutor: class lesson school student
     tease: joke laugh
-    tip: advice try
+    tip: advice
     tour: bus city stage travel
     toy: doll puzzle teddy
     tradition: always every year
@@ -289,7 +285,6 @@ _TOLD = """
     weather: cold hot rain snow storm sun
     wildlife: bear bird deer fox seal whale
     win: beat champion final first medal trophy
-    witness: saw see
     write writer: article blog book journal novel poem script story
     yoga: mat meditate pose stretch
     zoo: elephant lion monkey
