@@ -329,6 +329,8 @@ def test_tools_that_were_looked_for_and_words_of_other_agents_come_in(tmp_path: 
             line("response_item", {"type": "ghost_snapshot", "ghost_commit": {}}, 5),
             line("response_item", {"type": "compaction", "encrypted_content": "gA"}, 6),
             line("world_state", {"full": True}, 7),
+            line("token_usage_record", {"response_id": "r", "usage": {"total_tokens": 9}}, 8),
+            line("security_risk_score", {"score": 0.1}, 9),
         ],
     )
     records = read(SOURCE, log)
@@ -340,6 +342,8 @@ def test_tools_that_were_looked_for_and_words_of_other_agents_come_in(tmp_path: 
         ABOUT_SESSION,
         *["a mark of the program, which is no message"] * 2,
         "a line of type world_state, which is no message",
+        "a line of type token_usage_record, which is no message",
+        "a line of type security_risk_score, which is no message",
     ]
 
 
