@@ -487,7 +487,8 @@ def test_thoughts_typed_documents_and_older_conversations_of_cursor(tmp_path: Pa
 _LINKEDIN_OF_2018 = {
     "Messages.csv": (
         b"From,To,Date,Subject,Content,Direction,Folder\n"
-        b'Helga Brandt,Nora Lind,"10/16/18, 8:36 AM",Ropes,"We&rsquo;ve new hemp &amp; tar",INCOMING,INBOX\n'
+        b'Helga Brandt,Nora Lind,"10/16/18, 8:36 AM",Ropes,'
+        b'"We&rsquo;ve new hemp &amp; tar",INCOMING,INBOX\n'
         b'Nora Lind,Helga Brandt,"10/17/18, 12:05 AM",RE: Ropes,Two coils please,OUTGOING,SENT\n'
         b'Nora Lind,Ines Duarte,"10/18/18, 1:00 PM",,,OUTGOING,SENT\n'
     ),

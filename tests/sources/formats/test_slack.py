@@ -415,7 +415,9 @@ def test_what_a_program_laid_out_is_read_beside_its_short_text(tmp_path: Path) -
         message("1767261600.000200", "Gale", blocks=[section("Gale warning"), {"type": "divider"}]),
         message("1767261600.000300", "Storm", blocks=[section("Berth 7 is <https://x|shut>")]),
         message("1767261600.000400", "Berth 7 is shut", blocks=[section("Berth 7")]),
-        message("1767261600.000500", "Ebb at 6", blocks=[{"type": "rich_text", "elements": [typed]}]),
+        message(
+            "1767261600.000500", "Ebb at 6", blocks=[{"type": "rich_text", "elements": [typed]}]
+        ),
         message("1767261600.000600", "This content can't be displayed.", blocks=[]),
     )
     assert texts == [
@@ -455,8 +457,8 @@ def test_links_keep_no_token_so_that_a_later_export_changes_nothing(tmp_path: Pa
 
 
 def test_the_canvas_of_a_room_is_a_document_shared_there(tmp_path: Path) -> None:
-    canvas = {**CANVASES[0], "id": "F5ROOM", "shares": [{"team": "T9", "channel": "C1"}]}
-    del canvas["channels"]
+    canvas: dict[str, Any] = {"id": "F5ROOM", "title": "Moorings", "user": "U1"}
+    canvas["shares"] = [{"team": "T9", "channel": "C1"}]
     days = {**DAYS, "harbour/canvas_in_the_conversation": [canvas]}
     path = zipped(
         tmp_path / "Tides.zip",

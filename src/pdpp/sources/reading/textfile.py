@@ -81,13 +81,13 @@ def text_lines(entry: FileEntry, encoding: str | None = None) -> Iterator[Decode
     narrow = "utf-8" if encoding == "utf-8-sig" or encoding.startswith(_WIDE) else encoding
     with open_narrow(entry, encoding) as stream:
         for line in lines(stream):
-            # Programs that reserve room for a file, and machines that go off, leave zeros behind it.
-            if line.text.startswith(b"\x00") and not line.text.strip(b"\x00"):
-                continue
             text = line.text.removesuffix(b"\r").decode(narrow, "replace")
-            yield DecodedLine(
-                line.number, text.replace("\x00", "\ufffd"), line.too_long, line.whole
-            )
+            if "\x00" in text:
+                # A program that reserves room for a file, or a machine that goes off, leaves zeros.
+                if not text.strip("\x00"):
+                    continue
+                text = text.replace("\x00", "\ufffd")
+            yield DecodedLine(line.number, text, line.too_long, line.whole)
 
 
 class _Recoded(io.RawIOBase):

@@ -158,7 +158,7 @@ def _workout(element: XmlElement) -> Reading:
         "events": sum(1 for _ in element.each("WorkoutEvent")) or None,
         "statistics": statistics or None,
         **noted,
-        "details": "\n".join([*_legs(legs), *filter(None, [noted.get("details")])]),
+        "details": "\n".join(filter(None, [*_legs(legs), str(noted.get("details", ""))])),
     }
     return Item("workouts", key, present(data, ""))
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from enum import Enum
 from itertools import pairwise
 
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
@@ -30,15 +29,10 @@ _OPENING = frozenset(
 """Whom the first entry of a ledger names: its category is the ledger itself."""
 _LAST_MONTH = 12
 _CENTURY = 100
+_MONTH_FIRST, _DAY_FIRST, _YEAR_FIRST = "MDY", "DMY", "YMD"
+_MOST_COMPARED = 2_000
+"""Dates that are read in two orders to see which is meant."""
 _YEARS_BEFORE_2000 = 70
-
-
-class DateOrder(Enum):
-    """Which part of a date a file writes first."""
-
-    MONTH_FIRST = "MDY"
-    DAY_FIRST = "DMY"
-    YEAR_FIRST = "YMD"
 
 
 @dataclass(slots=True)
@@ -65,29 +59,35 @@ def is_qif(entry: FileEntry) -> bool:
     return bool(_HEADER.match(plain_head(entry)))
 
 
-def date_order(entry: FileEntry) -> DateOrder:
+def date_order(entry: FileEntry) -> str:
     """Return the order in which the dates of a file name day, month and year.
 
     Most name the month first. Years of two digits may stand first too: entries stand in the order
     of their days, and that shows which of two readings is meant.
     """
-    found = (
-        _DATE.match(line.text[1:].strip())
-        for line in text_lines(entry)
-        if line.text.startswith("D")
-    )
-    dates = [match for match in found if match is not None and len(match[1]) <= 2]
-    first = sum(int(match[1]) > _LAST_MONTH for match in dates)
-    second = sum(int(match[2]) > _LAST_MONTH for match in dates)
-    usual = DateOrder.DAY_FIRST if first > second else DateOrder.MONTH_FIRST
-    as_usual, turned = (
-        [_day(match[0], order) for match in dates] for order in (usual, DateOrder.YEAR_FIRST)
-    )
-    if None in turned or any(match[3] == "'" for match in dates):
+    dates: list[re.Match[str]] = []
+    first = second = 0
+    for line in text_lines(entry):
+        match = _DATE.match(line.text[1:].strip()) if line.text.startswith("D") else None
+        if match is not None and len(match[1]) <= 2:
+            first += int(match[1]) > _LAST_MONTH
+            second += int(match[2]) > _LAST_MONTH
+            if len(dates) < _MOST_COMPARED:
+                dates.append(match)
+    usual = _DAY_FIRST if first > second else _MONTH_FIRST
+    if any(len(match[4]) > 2 or match[3] == "'" for match in dates):
         return usual
+    return _YEAR_FIRST if _is_turned(dates, usual) else usual
+
+
+def _is_turned(dates: Sequence[re.Match[str]], usual: str) -> bool:
+    """Tell whether dates are days only with the year first, or stand in order only then."""
+    turned = [_day(match[0], _YEAR_FIRST) for match in dates]
+    if None in turned:
+        return False
+    as_usual = [_day(match[0], usual) for match in dates]
     none_such = as_usual.count(None) * 2 > len(dates)
-    orderly = _breaks(turned) * 4 < _breaks(as_usual)
-    return DateOrder.YEAR_FIRST if none_such or orderly else usual
+    return none_such or _breaks(turned) * 4 < _breaks(as_usual)
 
 
 def _breaks(days: Sequence[str | None]) -> int:
@@ -148,7 +148,7 @@ def _entry(
     section: str,
     holder: BankAccount | None,
     entry: _Entry,
-    order: DateOrder,
+    order: str,
     ordinals: Ordinals,
     where: str,
 ) -> Iterator[Finding]:
@@ -187,7 +187,7 @@ def _entry(
         ).item(ordinals)
 
 
-def _day(text: str, order: DateOrder) -> str | None:
+def _day(text: str, order: str) -> str | None:
     """Return a date such as ``12/19'18``, ``19.12.2018``, ``2018-12-19`` or ``18-12-19``."""
     match = _DATE.match(text.strip())
     if match is None:
@@ -195,13 +195,13 @@ def _day(text: str, order: DateOrder) -> str | None:
     one, two, three = int(match[1]), int(match[2]), int(match[4])
     if len(match[1]) == len("2018"):
         return day_text(one, two, three)
-    if order is DateOrder.YEAR_FIRST:
+    if order == _YEAR_FIRST:
         one, three = three, one
     year = three
     if year < _CENTURY:
         modern = match[3] == "'" or year < _YEARS_BEFORE_2000
         year += 2_000 if modern else 1_900
-    day, month = (two, one) if order is DateOrder.MONTH_FIRST else (one, two)
+    day, month = (two, one) if order == _MONTH_FIRST else (one, two)
     return day_text(year, month, day)
 
 

@@ -46,9 +46,10 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 def _laid_out(blocks: object) -> bool:
     """Tell whether blocks hold anything but what a person typed."""
-    return isinstance(blocks, list) and any(
-        isinstance(block, Mapping) and block.get("type") != _TYPED for block in blocks
-    )
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and block.get("type") != _TYPED:
+            return True
+    return False
 
 
 def _piece(block: Mapping[str, Any]) -> list[str]:

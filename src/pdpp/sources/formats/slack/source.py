@@ -39,6 +39,8 @@ _MARK = re.compile(r"<([^<>]*)>")
 _RANGE = re.compile(r"\s*(?:-\s*)?Slack export\b.*\Z", re.IGNORECASE)
 """What Slack puts behind the name of a workspace, with the days that an export is of."""
 _TOKEN = re.compile(r"\?(?:t|token)=xox[^&#]*")
+_FILED = frozenset({"file", "files", "attachments"})
+"""Members of a message that files may stand in, which most have not."""
 _SPECIAL = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MOST_PEOPLE = 1_000_000
 
@@ -227,8 +229,7 @@ def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> I
         "author": book.people.get(author, author) if isinstance(author, str) else None,
         "author_id": author if isinstance(author, str) else None,
         "conversations": [
-            book.rooms[room].name if room in book.rooms else room
-            for room in _shared_in(value)
+            book.rooms[room].name if room in book.rooms else room for room in _shared_in(value)
         ],
         "link": _link(value),
         "created_at": epoch_text(value.get("created")),
@@ -293,7 +294,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     key = safe_key(channel, stamp)
     thread = value.get("thread_ts")
     edited = value.get("edited")
-    files = _files(value)
+    files = _files(value) if _FILED & value.keys() else []
     comment = _profile(value, "comment")
     data = {
         "id": key,
@@ -301,7 +302,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "conversation": room.name,
         "sender": _sender(book, {**comment, **value}),
         "sender_id": value.get("user") or comment.get("user") or value.get("bot_id"),
-        "text": _text(book, value),
+        "text": _text(book, value, files),
         "kind": value.get("subtype"),
         "thread_id": safe_key(channel, thread) if isinstance(thread, str) else None,
         "reply_count": value.get("reply_count"),
@@ -321,19 +322,19 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         yield Skipped("a message without text or files", where)
         return
     yield Item("messages", key, present(data, []))
-    yield from file_items(book.uploads, key, files, sent)
+    if book.uploads:
+        yield from file_items(book.uploads, key, files, sent)
 
 
 def _files(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the files of a message, and of one that it passes on; before 2018 one at most."""
-    passed_on = value.get("attachments")
-    given = [value.get("files") or [value.get("file")]]
-    given += [
+    own = value.get("files") or [value.get("file")]
+    passed_on = [
         attachment.get("files")
-        for attachment in (passed_on if isinstance(passed_on, list) else ())
+        for attachment in value.get("attachments") or ()
         if isinstance(attachment, dict)
     ]
-    listed = (files for files in given if isinstance(files, list))
+    listed = [files for files in (own, *passed_on) if isinstance(files, list)]
     return [file for files in listed for file in files if isinstance(file, dict)]
 
 
@@ -349,14 +350,14 @@ def _sender(book: _Book, value: Mapping[str, object]) -> str:
     return str(user or value.get("bot_id") or "unknown")
 
 
-def _text(book: _Book, value: Mapping[str, Any]) -> str:
+def _text(book: _Book, value: Mapping[str, Any], files: list[Mapping[str, Any]]) -> str:
     """Return what a message says, with the text of what was attached by programs."""
     pieces: list[object] = [message_text(value)]
     for attachment in value.get("attachments") or ():
         if isinstance(attachment, dict):
             pieces += attachment_texts(attachment)
     # The beginning of a text that was pasted as a file, or the whole of a mail.
-    pieces += [file.get("plain_text") or file.get("preview") for file in _files(value)]
+    pieces += [file.get("plain_text") or file.get("preview") for file in files]
     # Before 2018 a comment on a file was a message that told of it, and often repeated it.
     comment = _profile(value, "comment").get("comment")
     pieces += [] if str(comment) in str(pieces[0]) else [comment]
