@@ -354,3 +354,14 @@ def test_an_answer_of_a_tool_that_is_a_list_in_an_object_is_its_text(tmp_path: P
     log = write(tmp_path / NAME, lines)
     [text] = [data["text"] for data in read(SOURCE, log).values()]
     assert text == "Low water"
+
+
+def test_the_summary_of_a_thought_and_the_thought_itself_are_both_kept(tmp_path: Path) -> None:
+    thought = {
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "The tide"}],
+        "content": [{"type": "reasoning_text", "text": "It ebbs at six"}],
+    }
+    log = write(tmp_path / NAME, [line("session_meta", META, 0), line("response_item", thought, 1)])
+    [message] = [data for (stream, _), data in read(SOURCE, log).items() if stream == "messages"]
+    assert (message["role"], message["text"]) == ("reasoning", "The tide\n\nIt ebbs at six")

@@ -509,3 +509,11 @@ def test_a_workspace_without_a_name_in_its_data_is_one_account_wherever_it_lies(
     home.bring(export(tmp_path / "Tide Club", DAYS, users=nameless))
     report = home.bring(export(tmp_path / "elsewhere", DAYS, users=nameless))
     assert (report["counts"]["new"], len(home.accounts())) == (0, 1)
+
+
+def test_an_export_and_then_the_same_with_its_files_are_the_one_with_files(tmp_path: Path) -> None:
+    shared = [{"id": "F1", "name": "chart.pdf", "mimetype": "application/pdf"}]
+    days = {"harbour/2026-01-01": [message("1767261600.000100", "Here", files=shared)]}
+    plain = zipped(tmp_path / "a" / "Tides.zip", files(days))
+    filled = {**files(days), "__uploads/F1/chart.pdf": b"%PDF-1.4 depths"}
+    check_overlap(plain, zipped(tmp_path / "b" / "Tides.zip", filled), tmp_path)
