@@ -936,3 +936,13 @@ def test_a_second_day_behind_a_day_does_not_hide_it(tmp_path: Path) -> None:
     )
     days = [data["booked_on"] for data in read(SOURCE, put(tmp_path, table)).values()]
     assert days == ["2026-09-16", "2026-09-17"]
+
+
+def test_years_of_taiwan_are_counted_from_1912(tmp_path: Path) -> None:
+    header = "交易日期,摘要,支出金額,存入金額,餘額\n"
+    text = f'{header}115/07/01,薪資,,"1,000",2000\n114/12/31,船,100,,1000\n'
+    found = read(SOURCE, put(tmp_path, text)).values()
+    assert sorted((data["booked_on"], data["amount_text"]) for data in found) == [
+        ("2025-12-31", "-100"),
+        ("2026-07-01", "1000"),
+    ]

@@ -1,6 +1,6 @@
 """Files of activities: what was given to Gemini and said to the Assistant, beside the list."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,6 +11,12 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 _LISTS = ("attachedFiles", "audioFiles")
 _MARKS = "-\u2013 "
 """What stands before the name of a file in the lines below an activity."""
+MEMBERS = frozenset({*_LISTS, "imageFile"})
+"""Members of an activity that name files."""
+_LIST_MARKS = (b"File", b'"url":', (b'"url": "http', b'"url":"http'))
+_PAGE_MARKS = (b' src="', b'href="', (b'href="http',))
+"""What names a file, how a link begins, and how one that leads to the web does."""
+_CHUNK = 1 << 20
 
 
 def is_address(link: object) -> bool:
@@ -56,11 +62,15 @@ def file_items(
         yield Item("files", key, data, (Attachment("file", file.open, file.media_type),))
 
 
-def has_others_beside(tree: Tree, entry: FileEntry, lists: Iterable[str]) -> bool:
-    """Tell whether anything lies beside a list that is no list itself."""
-    folder = entry.name.rpartition("/")[0]
-    known = set(lists)
-    return any(
-        other.name.rpartition("/")[0] == folder and other.name not in known
-        for other in tree.entries
-    )
+def may_name_files(entry: FileEntry) -> bool:
+    """Tell whether a list or a page may name files: counting spares reading it twice."""
+    naming, link, addresses = _PAGE_MARKS if entry.suffix == ".html" else _LIST_MARKS
+    local = 0
+    with entry.open() as stream:
+        while chunk := stream.read(_CHUNK):
+            if naming in chunk:
+                return True
+            local += chunk.count(link)
+            for address in addresses if local else ():
+                local -= chunk.count(address)
+    return local != 0

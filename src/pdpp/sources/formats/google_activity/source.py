@@ -7,11 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.google_activity.files import (
+    MEMBERS,
     file_beside,
     file_items,
     files_named,
-    has_others_beside,
     is_address,
+    may_name_files,
 )
 from pdpp.sources.formats.google_activity.pages import ActivityCell, cells, is_activity_page
 from pdpp.sources.formats.google_activity.youtube import is_youtube_table, read_youtube_table
@@ -36,6 +37,8 @@ _MARKS = (b'"products"', b'"titleUrl"', b'"header"')
 _PATHS = frozenset({"item.header", "item.title", "item.time", "item.products"})
 _YOUTUBE = re.compile(r"youtube|music[ -]library[ -]songs", re.IGNORECASE)
 """Stands in the name of YouTube's folder in every language, and in that of a table by itself."""
+_NO_FILES = frozenset({".json", ".html", ".csv", ".css"})
+"""Endings of lists, pages and tables, beside which nothing else may lie."""
 _SECONDS = len("2026-01-31T08:00:00")
 
 
@@ -91,10 +94,12 @@ class GoogleActivity(Source):
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the files that activities name, which are no documents or photos besides."""
-        documents, pages = recognition.detail["documents"], recognition.detail["pages"]
+        lists = {*recognition.detail["documents"], *recognition.detail["pages"]}
+        others = (entry.name for entry in tree.entries if entry.suffix not in _NO_FILES)
+        folders = {name.rpartition("/")[0] for name in others}
         named: set[str] = set()
-        for entry in tree.these((*documents, *pages)):
-            if has_others_beside(tree, entry, (*documents, *pages)):
+        for entry in tree.these(sorted(lists)):
+            if entry.name.rpartition("/")[0] in folders and may_name_files(entry):
                 files = (file_beside(tree, entry, name) for name in _names_in(entry))
                 named.update(file.name for file in files if file is not None)
         return named
@@ -118,27 +123,37 @@ def _activity(
         yield Unknown("an activity without a time or a title", where)
         return
     names = value.get("products") or [value.get("header")]
-    subtitles = [line for line in value.get("subtitles") or () if isinstance(line, dict)]
-    channels = [str(line["name"]) for line in subtitles if _is_channel(line)]
+    channels, lines, local = _lines(value.get("subtitles") or ())
     activity = _item(
         done,
         str(value.get("titleUrl") or ""),
         title=title,
         product=str(value.get("header") or names[0]),
         channel=channels[0] if channels else None,
-        details="\n".join(_details(value, subtitles, channels)) or None,
+        details="\n".join(_details(value, [*lines, *channels[1:]])) or None,
     )
     yield activity
-    yield from file_items(tree, entry, activity, files_named(value))
+    if local or not MEMBERS.isdisjoint(value):
+        yield from file_items(tree, entry, activity, files_named(value))
 
 
-def _is_channel(line: Mapping[str, Any]) -> bool:
-    return bool(line.get("name")) and is_address(line.get("url"))
+def _lines(subtitles: Iterable[Any]) -> tuple[list[str], list[str], bool]:
+    """Return the lines below an activity: links, other words, and whether a link is to a file."""
+    links: list[str] = []
+    words: list[str] = []
+    local = False
+    for line in subtitles:
+        if isinstance(line, dict) and (name := line.get("name")):
+            url = line.get("url")
+            if is_address(url):
+                links.append(str(name))
+            else:
+                words.append(str(name))
+                local = local or bool(url)
+    return links, words, local
 
 
-def _details(
-    value: Mapping[str, Any], subtitles: Sequence[Mapping[str, Any]], channels: Sequence[str]
-) -> Iterator[str]:
+def _details(value: Mapping[str, Any], lines: Sequence[str]) -> Iterator[str]:
     """Yield what else is said of an activity; what Gemini answered is a page."""
     for answer in value.get("safeHtmlItem") or ():
         if text := html_text(str(answer.get("html") or "")).strip():
@@ -146,9 +161,7 @@ def _details(
     if value.get("description"):
         yield str(value["description"])
     yield from (str(line.get("name")) for line in value.get("details") or ())
-    told = (line for line in subtitles if line.get("name") and not _is_channel(line))
-    yield from (str(line["name"]) for line in told)
-    yield from channels[1:]
+    yield from lines
     yield from (
         str(place["name"]) for place in value.get("locationInfos") or () if place.get("name")
     )
