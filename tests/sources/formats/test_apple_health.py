@@ -201,3 +201,31 @@ def test_two_people_are_two_accounts_and_one_person_is_one(tmp_path: Path) -> No
     # Older data that came later stands first: the records say whose export it is.
     older = put(tmp_path / "older", *(health.steps(day, day) for day in (9, 1, 2, 3, 4, 5)), me="")
     assert home.bring(older)["connection"]["connection_id"] == ids[0]
+
+
+def leg(kind: str, minute: int, kilometres: str) -> str:
+    start, end = (f"2026-01-02 10:{at:02}:00 +0100" for at in (minute, minute + 10))
+    return (
+        f'<WorkoutActivity uuid="{kind}" workoutActivityType="HKWorkoutActivityType{kind}" '
+        f'startDate="{start}" endDate="{end}"><WorkoutStatistics '
+        f'type="HKQuantityTypeIdentifierDistance{kind}" startDate="{start}" endDate="{end}" '
+        f'sum="{kilometres}" unit="km"/></WorkoutActivity>'
+    )
+
+
+def test_the_parts_of_a_workout_are_told_and_an_only_one_gives_its_sums(tmp_path: Path) -> None:
+    workout = (
+        '<Workout workoutActivityType="HKWorkoutActivityTypeSwimBikeRun" sourceName="Watch" '
+        'creationDate="2026-01-02 10:30:00 +0100" startDate="2026-01-02 10:00:00 +0100" '
+        'endDate="2026-01-02 10:30:00 +0100">{}'
+        '<MetadataEntry key="HKTimeZone" value="Europe/Lisbon"/></Workout>'
+    )
+    legs = leg("Swimming", 0, "0.4") + leg("Cycling", 10, "7")
+    several = only(put(tmp_path / "a", workout.format(legs)), "workouts")
+    assert several["details"].splitlines() == [
+        "part 1: Swimming, 600 s, DistanceSwimming 0.4 km",
+        "part 2: Cycling, 600 s, DistanceCycling 7.0 km",
+        "TimeZone: Europe/Lisbon",
+    ]
+    alone = only(put(tmp_path / "b", workout.format(leg("Swimming", 0, "0.4"))), "workouts")
+    assert (alone["distance_metres"], alone["details"]) == (400.0, "TimeZone: Europe/Lisbon")

@@ -546,6 +546,12 @@ def test_statements_of_many_banks_come_in_with_their_signs(tmp_path: Path, place
         ("cp1250", "Datum;Popis;Částka;Měna\n13.01.2026;Člun;-4,50;CZK\n", "Člun"),
         ("cp1251", "Дата операции;Описание;Сумма\n13.01.2026;Лодка;-4,50\n", "Лодка"),
         ("cp932", "取引日,入出金(円),残高(円),摘要\n20260113,-450,100,船\n", "船"),
+        (
+            "big5",
+            "活存明細查詢\n日期,摘要,支出,存入,結餘,備註\n2026/01/13,船,450,,100,港口\n",
+            "船",
+        ),
+        ("cp950", "交易日期,帳務日期,說明,提出,存入,餘額\n2026/01/13,2026/01/13,船,45,,9\n", "船"),
         ("gb18030", "交易时间,商品说明,收/支,金额\n2026-01-13 10:00:00,船,支出,4.50\n", "船"),
     ],
 )
@@ -930,3 +936,13 @@ def test_a_second_day_behind_a_day_does_not_hide_it(tmp_path: Path) -> None:
     )
     days = [data["booked_on"] for data in read(SOURCE, put(tmp_path, table)).values()]
     assert days == ["2026-09-16", "2026-09-17"]
+
+
+def test_years_of_taiwan_are_counted_from_1912(tmp_path: Path) -> None:
+    header = "交易日期,摘要,支出金額,存入金額,餘額\n"
+    text = f'{header}115/07/01,薪資,,"1,000",2000\n114/12/31,船,100,,1000\n'
+    found = read(SOURCE, put(tmp_path, text)).values()
+    assert sorted((data["booked_on"], data["amount_text"]) for data in found) == [
+        ("2025-12-31", "-100"),
+        ("2026-07-01", "1000"),
+    ]

@@ -292,3 +292,25 @@ def test_a_ledger_is_called_as_its_first_entry_opens_it(tmp_path: Path) -> None:
     home.bring(tmp_path / "both")
     again = home.bring(put(tmp_path, ledger, "renamed.qif"))
     assert again["counts"]["new"] == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "days"),
+    [
+        (
+            ["18-12-28", "18-12-31", "19-01-02", "19-02-01"],
+            ["2018-12-28", "2018-12-31", "2019-01-02", "2019-02-01"],
+        ),
+        (["99/12/31", "99/12/02", "99/11/20"], ["1999-12-31", "1999-12-02", "1999-11-20"]),
+        (["25/10/18", "25/11/18", "25/10/19"], ["2018-10-25", "2018-11-25", "2019-10-25"]),
+        (["12/10/18", "12/11/18", "12/10/19"], ["2018-12-10", "2018-12-11", "2019-12-10"]),
+        (["12/31'18", "1/2'19", "2/1'19"], ["2018-12-31", "2019-01-02", "2019-02-01"]),
+    ],
+)
+def test_the_order_of_entries_shows_whether_a_short_year_stands_first(
+    tmp_path: Path, written: list[str], days: list[str]
+) -> None:
+    entries = [f"D{day}\nT-{number}\nPx\n^\n" for number, day in enumerate(written, 1)]
+    path = put(tmp_path, bank.qif(*entries), "a.qif")
+    found = sorted(bookings(path), key=lambda data: -float(data["amount"]))
+    assert [data["posted_on"] for data in found] == days

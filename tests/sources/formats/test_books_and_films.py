@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.kit import look, read, told
+from tests.sources.kit import Home, check_twice, look, read, told, zipped
 from tests.sources.samples import books_and_films as sample
 
 from pdpp.model.errors import ImportRefused
@@ -61,6 +61,45 @@ def test_a_film_seen_twice_is_two_viewings(tmp_path: Path) -> None:
     }
     [comment] = records(Letterboxd(), tmp_path, "comments")
     assert comment["text"] == "The fog again"
+
+
+OWN_LIST = (
+    "Letterboxd list export v7\n"
+    "Date,Name,Tags,URL,Description\n"
+    '2026-05-04,Lighthouses,"sea, lamp",https://boxd.it/lamps,"Lamps,\nall of them"\n'
+    "\n"
+    "Position,Name,Year,URL,Description\n"
+    "1,Tides,2020,https://boxd.it/tides,\n"
+    "2,Ropes,2021,https://boxd.it/ropes,<b>The</b> mizzen\n"
+    "3,,2021,,\n"
+)
+
+
+def test_a_list_of_ones_own_comes_in_with_places_and_notes(tmp_path: Path) -> None:
+    path = put(tmp_path / "e", OWN_LIST.encode(), "lighthouses.csv")
+    first, second = check_twice(path, tmp_path).values()
+    tides, ropes = sorted((first, second), key=lambda film: int(film["position"]))
+    assert (tides["title"], tides["list"], tides["added_on"]) == (
+        "Tides",
+        "Lighthouses",
+        "2026-05-04",
+    )
+    assert (ropes["note"], ropes["link"]) == ("The mizzen", "https://boxd.it/ropes")
+    assert [finding.reason for finding in told(Letterboxd(), path)] == [
+        "an entry of a list without a film",
+        "what is said of a list as a whole",
+    ]
+
+
+def test_what_was_deleted_on_letterboxd_stays_out(tmp_path: Path) -> None:
+    files = dict(sample.LETTERBOXD)
+    gone = {f"{folder}/{name}": files[name] for folder in ("deleted", "orphaned") for name in files}
+    path = zipped(tmp_path / "letterboxd-nora.zip", {**files, **gone})
+    alone = zipped(tmp_path / "alone.zip", files)
+    assert read(Letterboxd(), path) == read(Letterboxd(), alone)
+    report = Home(tmp_path / "home").bring(path)
+    assert report["files"]["unknown"] == []
+    assert look(Letterboxd(), zipped(tmp_path / "gone.zip", gone)) is None
 
 
 def test_a_viewing_of_no_day_is_told(tmp_path: Path) -> None:

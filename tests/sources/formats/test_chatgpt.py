@@ -497,3 +497,27 @@ def test_marks_whose_words_hold_marks_do_not_multiply() -> None:
     assert cited(mark, {"content_references": references}) == mark * 2
     long = [{"matched_text": mark, "alt": "y" * 100_000}]
     assert cited(mark * 100_000, {"content_references": long}) == mark * 100_000
+
+
+def test_a_picture_that_a_program_drew_comes_in_though_its_answer_has_no_words(
+    tmp_path: Path,
+) -> None:
+    drawn = {"message_type": "image", "image_url": "file-service://file-Ch4rt", "width": 640}
+    result = {"status": "success", "messages": [drawn, {"message_type": "stream", "text": "ok"}]}
+    content = {"content_type": "execution_output", "text": ""}
+    answer = {
+        "author": {"role": "tool", "name": "python"},
+        "create_time": 5.0,
+        "content": content,
+        "metadata": {"aggregate_result": result},
+    }
+    odd = {**answer, "metadata": {"aggregate_result": {"messages": [7, {"image_url": None}]}}}
+    files = {
+        "conversations.json": json.dumps([tree_of(said("Draw the tide"), answer, odd)]).encode(),
+        "file-Ch4rt-tides.png": b"\x89PNG curve",
+    }
+    held = check_twice(zipped(tmp_path / "export.zip", files), tmp_path)
+    [picture] = [data for (stream, _), data in held.items() if stream == "attachments"]
+    assert (picture["media_type"], picture["file"]["size_bytes"]) == ("image/png", 10)
+    [tool] = [data for (stream, _), data in held.items() if data.get("role") == "tool"]
+    assert (tool["id"], tool["text"]) == (picture["message_id"], "")

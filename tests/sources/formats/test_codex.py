@@ -329,6 +329,8 @@ def test_tools_that_were_looked_for_and_words_of_other_agents_come_in(tmp_path: 
             line("response_item", {"type": "ghost_snapshot", "ghost_commit": {}}, 5),
             line("response_item", {"type": "compaction", "encrypted_content": "gA"}, 6),
             line("world_state", {"full": True}, 7),
+            line("token_usage_record", {"response_id": "r", "usage": {"total_tokens": 9}}, 8),
+            line("security_risk_score", {"score": 0.1}, 9),
         ],
     )
     records = read(SOURCE, log)
@@ -340,6 +342,8 @@ def test_tools_that_were_looked_for_and_words_of_other_agents_come_in(tmp_path: 
         ABOUT_SESSION,
         *["a mark of the program, which is no message"] * 2,
         "a line of type world_state, which is no message",
+        "a line of type token_usage_record, which is no message",
+        "a line of type security_risk_score, which is no message",
     ]
 
 
@@ -350,3 +354,14 @@ def test_an_answer_of_a_tool_that_is_a_list_in_an_object_is_its_text(tmp_path: P
     log = write(tmp_path / NAME, lines)
     [text] = [data["text"] for data in read(SOURCE, log).values()]
     assert text == "Low water"
+
+
+def test_the_summary_of_a_thought_and_the_thought_itself_are_both_kept(tmp_path: Path) -> None:
+    thought = {
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "The tide"}],
+        "content": [{"type": "reasoning_text", "text": "It ebbs at six"}],
+    }
+    log = write(tmp_path / NAME, [line("session_meta", META, 0), line("response_item", thought, 1)])
+    [message] = [data for (stream, _), data in read(SOURCE, log).items() if stream == "messages"]
+    assert (message["role"], message["text"]) == ("reasoning", "The tide\n\nIt ebbs at six")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.kit import Home, look, read, told
+from tests.sources.kit import Home, check_twice, look, read, told
 from tests.sources.samples import every_sample
 from tests.sources.samples.google import KEEP, NOTE, WATCHED, cell, page
 from tests.sources.samples.sample import json_bytes
@@ -165,7 +165,8 @@ def test_what_gemini_answered_comes_in_from_a_list_and_from_a_page(tmp_path: Pat
     (tmp_path / "a" / "MyActivity.json").write_bytes(json_bytes([asked]))
     [listed] = read(GoogleActivity(), tmp_path / "a").values()
     details = [line for line in listed["details"].split("\n") if line]
-    assert details == ["Four metres.", "- At noon", "Two pictures", "b.png"]
+    assert details == ["Four metres.", "- At noon", "Two pictures", "a.png", "b.png"]
+    assert "channel" not in listed
     (tmp_path / "b").mkdir()
     when = "Jan 5, 2026, 9:15:32 AM UTC<br><p>Four metres.</p><ul><li>At noon</li></ul>"
     shown = cell("how high is the tide", when).replace("Watched", "Prompted")
@@ -173,6 +174,51 @@ def test_what_gemini_answered_comes_in_from_a_list_and_from_a_page(tmp_path: Pat
     [told_page] = read(GoogleActivity(), tmp_path / "b").values()
     assert told_page["id"] == listed["id"]
     assert told_page["details"].startswith("Four metres.\nAt noon")
+
+
+def test_files_that_were_given_to_gemini_come_in_and_are_no_documents_besides(
+    tmp_path: Path,
+) -> None:
+    asked = {
+        "header": "Gemini Apps",
+        "title": "Prompted what is on the chart",
+        "time": "2026-01-05T09:15:32.123Z",
+        "products": ["Gemini Apps"],
+        "subtitles": [
+            {"name": "Attached 2 files."},
+            {"name": "-  chart of tides.png", "url": "chart%20of%20tides-1e98.png"},
+            {"name": "-  depths.rtf", "url": "depths-77.rtf"},
+        ],
+        "imageFile": "chart of tides-1e98.png",
+        "audioFiles": ["said.mp3", "gone.mp3"],
+    }
+    folder = tmp_path / "e" / "My Activity" / "Gemini Apps"
+    folder.mkdir(parents=True)
+    (folder / "MyActivity.json").write_bytes(json_bytes([asked]))
+    (folder / "chart of tides-1e98.png").write_bytes(b"\x89PNG chart")
+    (folder / "depths-77.rtf").write_bytes(b"{\\rtf1 Four metres}")
+    (folder / "said.mp3").write_bytes(b"ID3 said")
+    held = check_twice(tmp_path / "e", tmp_path)
+    [activity] = of(held, "activities")
+    files = of(held, "files")
+    assert sorted((data["name"], data["file"]["size_bytes"]) for data in files) == [
+        ("chart of tides.png", 10),
+        ("depths.rtf", 19),
+        ("said.mp3", 8),
+    ]
+    assert {data["activity_id"] for data in files} == {activity["id"]}
+    assert {stream for stream, _ in held} == {"activities", "files"}
+    assert [skip.reason for skip in told(GoogleActivity(), tmp_path / "e")] == [
+        "a file that is not in the export"
+    ]
+    (folder / "MyActivity.json").unlink()
+    when = "Jan 5, 2026, 9:15:32 AM UTC"
+    said = 'Attached 1 file.<br><a href="depths-77.rtf">- depths.rtf</a><br>'
+    shown = cell("what is on the chart", said + when).replace("Watched", "Prompted")
+    (folder / "MyActivity.html").write_bytes(page(shown))
+    from_page = read(GoogleActivity(), tmp_path / "e")
+    assert [data["name"] for data in of(from_page, "files")] == ["depths-77.rtf"]
+    assert "channel" not in of(from_page, "activities")[0]
 
 
 def test_stays_within_stays_and_points_on_the_way_come_in(tmp_path: Path) -> None:

@@ -282,3 +282,12 @@ def test_other_tables_and_maps_are_no_places(tmp_path: Path) -> None:
 def test_a_file_without_tracks_or_places_is_told(tmp_path: Path) -> None:
     path = put(tmp_path, "<metadata><name>Harbour</name></metadata>")
     assert [finding.reason for finding in told(SOURCE, path)] == ["a file without tracks or places"]
+
+
+def test_a_day_on_a_map_that_is_no_moment_is_kept_in_words(tmp_path: Path) -> None:
+    place = (
+        "<Placemark><name>Mole</name><TimeSpan><begin>2026-05</begin><end>2026-06-01T10:00:00Z</end>"
+        "</TimeSpan><Point><coordinates>-9.1,38.7</coordinates></Point></Placemark>"
+    )
+    [mole] = read(SOURCE, put_map(tmp_path, place)).values()
+    assert (mole["description"], mole["left_at"]) == ("begin: 2026-05", "2026-06-01T10:00:00Z")

@@ -310,3 +310,15 @@ def test_a_text_bundle_has_its_name_and_the_times_that_bear_writes(tmp_path: Pat
     assert notes["Trip"]["updated_at"] == "2024-02-02T03:04:05Z"
     assert not notes["Trip"]["floating"]
     assert "created_at" not in notes["Bare"]
+
+
+def test_names_of_properties_may_begin_with_a_capital_letter(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(
+        "---\nTitle: Ebb\nCreated: 2026-01-31 10:15\nUpdated: 2026-02-01 08:00:00Z\n"
+        "Tags:\n  - sea\nCompleted?: false\n---\n\nLow water\n"
+    )
+    [note] = read(SOURCE, tmp_path).values()
+    assert (note["title"], note["tags"]) == ("Ebb", ["sea"])
+    assert (note["created_at"], note["floating"]) == ("2026-01-31T10:15:00", True)
+    assert note["updated_at"] == "2026-02-01T08:00:00Z"
+    assert note["properties"]["Completed?"] is False

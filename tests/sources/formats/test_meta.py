@@ -461,3 +461,20 @@ def test_what_was_posted_on_threads_comes_in_with_its_people(tmp_path: Path) -> 
     assert ("followed on Threads", "bo") in people
     assert "liked thread" in [data["reaction"] for data in of(records, "likes")]
     assert "a file of another layout" not in [found.reason for found in told(Instagram(), path)]
+
+
+def test_a_chat_by_itself_is_known_under_any_name_and_is_the_same_chat(tmp_path: Path) -> None:
+    whole = SAMPLES[0].folder(tmp_path / "e")
+    [first] = sorted(whole.rglob("harbour_10158/message_1.json"))
+    renamed = tmp_path / "talk with Inês.json"
+    renamed.write_bytes(first.read_bytes())
+    assert {key for key in read(Facebook(), renamed) if key[0] == "messages"} <= set(
+        read(Facebook(), whole)
+    )
+    assert look(Instagram(), renamed) is None
+    sealed = tmp_path / "Bo.json"
+    sealed.write_bytes(json_bytes(SEALED))
+    assert isinstance(look(Facebook(), sealed), Recognition)
+    other = tmp_path / "list.json"
+    other.write_bytes(json_bytes({"messages": [{"sender": "x"}]}))
+    assert look(Facebook(), other) is None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.sources.kit import Records, look, read, told
+from tests.sources.kit import Records, check_twice, look, read, told
 from tests.sources.samples.sample import json_bytes, json_lines
 from tests.sources.samples.social import script, tweet
 
@@ -479,3 +479,65 @@ def test_thoughts_typed_documents_and_older_conversations_of_cursor(tmp_path: Pa
     titles = {data["title"]: data["message_count"] for data in of(records, "sessions")}
     assert titles == {"map": 1, "Grease the winch": 2, "Cleats": 1}
     assert reasons(Cursor(), path) == ["a conversation that is kept in another place"]
+
+
+def test_code_of_cursor_beside_its_words_is_read_once_and_pictures_are_told(
+    tmp_path: Path,
+) -> None:
+    about = {"createdAt": 1_767_000_000_000}
+    whole = {"type": 2, "text": "Try `moor()`:\nmoor(7)", "codeBlocks": [{"content": "moor(7)\n"}]}
+    apart = {"type": 2, "text": "Try this:", "codeBlocks": [{"content": "reef(2)\n"}, 7, {}]}
+    shown = {"type": 1, "text": "What is this?", "images": [{"path": "/home/nora/a.png"}]}
+    path = state(
+        tmp_path / "globalStorage" / "state.vscdb",
+        {"composerData:c": about, "bubbleId:c:1": whole, "bubbleId:c:2": apart}
+        | {"bubbleId:c:3": shown},
+    )
+    assert sorted(said(read(Cursor(), path))) == [
+        ("assistant", "Try `moor()`:\nmoor(7)"),
+        ("assistant", "Try this:\n\nreef(2)"),
+        ("user", "What is this?"),
+    ]
+    assert reasons(Cursor(), path) == ["a picture or file in a message"]
+
+
+# LinkedIn of 2018
+
+
+_LINKEDIN_OF_2018 = {
+    "Messages.csv": (
+        b"From,To,Date,Subject,Content,Direction,Folder\n"
+        b'Helga Brandt,Nora Lind,"10/16/18, 8:36 AM",Ropes,'
+        b'"We&rsquo;ve new hemp &amp; tar",INCOMING,INBOX\n'
+        b'Nora Lind,Helga Brandt,"10/17/18, 12:05 AM",RE: Ropes,Two coils please,OUTGOING,SENT\n'
+        b'Nora Lind,Ines Duarte,"10/18/18, 1:00 PM",,,OUTGOING,SENT\n'
+    ),
+    "Connections.csv": (
+        b"First Name,Last Name,Email Address,Company,Position,Connected On\n"
+        b'Ines,Duarte,ines@quay.example,Quay,Pilot,"1/8/18, 6:14 PM"\n'
+        b'Ines,Duarte,duarte@mole.example,Mole,Cook,"4/4/18, 10:35 AM"\n'
+        b"Olga,Reis,olga@quay.example,Quay,Pilot,some day\n"
+    ),
+    "Profile.csv": b"First Name,Last Name\nNora,Lind\n",
+}
+
+
+def test_an_archive_of_linkedin_of_2018_has_messages_and_days(tmp_path: Path) -> None:
+    path = put(tmp_path / "e", _LINKEDIN_OF_2018)
+    held = check_twice(path, tmp_path)
+    first, second = sorted(of(held, "messages"), key=lambda data: str(data["sent_at"]))
+    assert (first["text"], first["sent_at"]) == (
+        "We\u2019ve new hemp & tar",
+        "2018-10-16T08:36:00Z",
+    )
+    assert (second["sender"], second["subject"]) == ("Nora Lind", "RE: Ropes")
+    assert first["conversation_id"] == second["conversation_id"]
+    assert sorted((data["name"], data.get("since")) for data in of(held, "people")) == [
+        ("Ines Duarte", "2018-01-08"),
+        ("Ines Duarte", "2018-04-04"),
+        ("Olga Reis", None),
+    ]
+    assert reasons(LinkedIn(), path) == [
+        "an empty message",
+        "the day of a connection, which cannot be read",
+    ]

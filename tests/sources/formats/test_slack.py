@@ -397,3 +397,123 @@ def test_an_account_is_called_as_the_workspace_and_not_by_the_days(tmp_path: Pat
     seen = look(SOURCE, zipped(tmp_path / name, made))
     assert isinstance(seen, Recognition)
     assert seen.account == "Slack (Harbour)"
+
+
+def section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def test_what_a_program_laid_out_is_read_beside_its_short_text(tmp_path: Path) -> None:
+    typed = {"type": "rich_text_section", "elements": [{"type": "text", "text": "Ebb  at six"}]}
+    texts = texts_of(
+        tmp_path,
+        message(
+            "1767261600.000100",
+            "This content can't be displayed.",
+            blocks=[section("Low water at *noon*")],
+        ),
+        message("1767261600.000200", "Gale", blocks=[section("Gale warning"), {"type": "divider"}]),
+        message("1767261600.000300", "Storm", blocks=[section("Berth 7 is <https://x|shut>")]),
+        message("1767261600.000400", "Berth 7 is shut", blocks=[section("Berth 7")]),
+        message(
+            "1767261600.000500", "Ebb at 6", blocks=[{"type": "rich_text", "elements": [typed]}]
+        ),
+        message("1767261600.000600", "This content can't be displayed.", blocks=[]),
+    )
+    assert texts == [
+        "Low water at *noon*",
+        "Gale warning",
+        "Storm\nBerth 7 is shut (https://x)",
+        "Berth 7 is shut",
+        "Ebb at 6",
+        "This content can't be displayed.",
+    ]
+
+
+def test_a_program_is_called_by_its_own_name(tmp_path: Path) -> None:
+    posted = {**message("1767261600.000100", "Ebb"), "user": "U8", "bot_id": "B1"}
+    path = export(
+        tmp_path / "e", {"harbour/2026-01-01": [{**posted, "bot_profile": {"name": "Buoy"}}]}
+    )
+    assert read(SOURCE, path)["messages", "C1.1767261600.000100"]["sender"] == "Buoy"
+
+
+def test_links_keep_no_token_so_that_a_later_export_changes_nothing(tmp_path: Path) -> None:
+    def day(token: str, name: str) -> Path:
+        link = f"https://files.slack.com/files-pri/T9-F1/chart.pdf?{name}={token}"
+        files = [{"id": "F1", "name": "chart.pdf", "url_private": link}]
+        passed_on = [{"text": "Look", "files": [{"id": "F2", "name": "mole.png"}]}]
+        said = message("1767261600.000100", "Here", files=files, attachments=passed_on)
+        return export(tmp_path / token, {"harbour/2026-01-01": [said]})
+
+    home = Home(tmp_path / "home")
+    home.bring(day("xoxe-1-a", "t"))
+    before = home.records()
+    report = home.bring(day("xoxe-2-b", "token"))
+    assert (report["counts"]["changed"], home.records()) == (0, before)
+    [kept] = [data for (stream, _), data in before.items() if stream == "messages"]
+    assert kept["file_links"] == ["https://files.slack.com/files-pri/T9-F1/chart.pdf"]
+    assert kept["file_names"] == ["chart.pdf", "mole.png"]
+
+
+def test_the_canvas_of_a_room_is_a_document_shared_there(tmp_path: Path) -> None:
+    canvas: dict[str, Any] = {"id": "F5ROOM", "title": "Moorings", "user": "U1"}
+    canvas["shares"] = [{"team": "T9", "channel": "C1"}]
+    days = {**DAYS, "harbour/canvas_in_the_conversation": [canvas]}
+    path = zipped(
+        tmp_path / "Tides.zip",
+        {**files(days, canvases=[canvas]), ".slack-manifest.json": b'{"version": 2}'},
+    )
+    assert read(SOURCE, path)["documents", "F5ROOM"]["conversations"] == ["#harbour"]
+    report = Home(tmp_path / "home").bring(path)
+    assert (report["status"], report["files"]["unknown"]) == ("complete", [])
+
+
+def test_files_that_a_program_put_into_the_export_come_in_with_their_messages(
+    tmp_path: Path,
+) -> None:
+    shared = [{"id": "F1", "name": "chart.pdf", "mimetype": "application/pdf"}, {"id": "F3"}]
+    direct = [{"id": "F2", "name": "oars.png"}]
+    days = {
+        "harbour/2026-01-01": [message("1767261600.000100", "Here", files=shared)],
+        "D1/2026-01-02": [message("1767348000.000100", "See", files=direct)],
+    }
+    path = zipped(
+        tmp_path / "dump.zip",
+        {
+            **files(days),
+            "__uploads/F1/chart.pdf": b"%PDF-1.4 depths",
+            "D1/attachments/F2-oars.png": b"\x89PNG oars",
+            "__uploads/F9/lost.txt": b"of no message",
+        },
+    )
+    held = check_twice(path, tmp_path)
+    kept = [data for (stream, _), data in held.items() if stream == "files"]
+    assert sorted((data["name"], data["file"]["mime_type"]) for data in kept) == [
+        ("chart.pdf", "application/pdf"),
+        ("oars.png", "image/png"),
+    ]
+    assert {("messages", data["message_id"]) for data in kept} <= set(held)
+    report = Home(tmp_path / "home").bring(path)
+    [unknown] = report["files"]["unknown"]
+    assert unknown["examples"] == ["__uploads/F9/lost.txt"]
+
+
+def test_a_workspace_without_a_name_in_its_data_is_one_account_wherever_it_lies(
+    tmp_path: Path,
+) -> None:
+    nameless = [{**person, "profile": {}} for person in PEOPLE]
+    for person in nameless:
+        person.pop("team_id", None)
+    home = Home(tmp_path / "home")
+    home.bring(export(tmp_path / "Tide Club", DAYS, users=nameless))
+    report = home.bring(export(tmp_path / "elsewhere", DAYS, users=nameless))
+    assert (report["counts"]["new"], len(home.accounts())) == (0, 1)
+
+
+def test_an_export_and_then_the_same_with_its_files_are_the_one_with_files(tmp_path: Path) -> None:
+    shared = [{"id": "F1", "name": "chart.pdf", "mimetype": "application/pdf"}]
+    days = {"harbour/2026-01-01": [message("1767261600.000100", "Here", files=shared)]}
+    plain = zipped(tmp_path / "a" / "Tides.zip", files(days))
+    filled = {**files(days), "__uploads/F1/chart.pdf": b"%PDF-1.4 depths"}
+    check_overlap(plain, zipped(tmp_path / "b" / "Tides.zip", filled), tmp_path)

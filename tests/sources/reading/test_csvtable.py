@@ -164,3 +164,12 @@ def test_rows_that_end_with_one_more_delimiter_than_the_header_are_its_rows(tmp_
         ("1", "a"),
         ("2", "b"),
     ]
+
+
+def test_zeros_behind_a_table_are_no_row(tmp_path: Path) -> None:
+    file = entry(tmp_path / "a.csv", b"Day,Words\n1,Ebb\n2,Flood\n" + bytes(9_000))
+    assert list(rows(file, table(file))) == [Row(2, ("1", "Ebb")), Row(3, ("2", "Flood"))]
+    torn = entry(tmp_path / "b.csv", b"Day,Words\n1,Ebb\n2" + bytes(9_000))
+    assert find_table(torn) is None or any(
+        isinstance(row, Skipped) and row.cut for row in rows(torn, table(torn))
+    )

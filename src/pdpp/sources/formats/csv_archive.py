@@ -48,11 +48,13 @@ def numbered(read: Callable[[Ordinals, Cells, str], Iterator[Finding]]) -> Calla
     return lambda: partial(read, Ordinals())
 
 
-def find_columns(entry: FileEntry, wanted: Collection[str]) -> CsvTable | None:
+def find_columns(
+    entry: FileEntry, wanted: Collection[str], most_notes: int = _MOST_NOTES
+) -> CsvTable | None:
     """Return how a table is written that has these columns in one of its first lines."""
     encoding = encoding_of(entry.head())
     for line in text_lines(entry, encoding):
-        if line.number > _MOST_NOTES:
+        if line.number > most_notes:
             return None
         try:
             cells = next(csv.reader([line.text]), [])

@@ -28,6 +28,7 @@ _ATTACHED = ("photos", "videos", "gifs", "audio_files", "files")
 _ARCHIVE = re.compile(r"\A.*\.(?:zip|tgz)/", re.IGNORECASE)
 _OPEN = {"participants.item.name", "messages.item.sender_name", "messages.item.timestamp_ms"}
 _SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
+_SENDERS = (b'"sender_name"', b'"senderName"')
 _SEALED_NUMBER = re.compile(r"_\d+\Z")
 _ADDRESS = re.compile(r"\w+://\S+\Z")
 _MOST_LOOKED_AT = 200
@@ -143,6 +144,8 @@ def in_archive(name: str) -> str:
 
 def chats_of(tree: Tree) -> list[ChatFiles]:
     """Return the chats of an archive, each with all of its files."""
+    if (single := _single_chat(tree)) is not None:
+        return [single]
     groups: dict[tuple[str, str], list[tuple[int, FileEntry]]] = {}
     for entry in tree.entries:
         if match := _NUMBERED.match(entry.base):
@@ -159,6 +162,18 @@ def chats_of(tree: Tree) -> list[ChatFiles]:
         elif is_sealed_chat(entries[0]):
             sealed.append((numbered[0][0], entries))
     return chats + _sealed_chats(sealed)
+
+
+def _single_chat(tree: Tree) -> ChatFiles | None:
+    """Return the chat that a file by itself holds, whatever somebody called it."""
+    for entry in tree.entries if tree.kind == "file" else ():
+        # A look at its beginning spares reading a large document of another kind to its end.
+        if not _NUMBERED.match(entry.base) and any(mark in entry.head() for mark in _SENDERS):
+            if is_chat(entry):
+                return ChatFiles([entry], sealed=False)
+            if is_sealed_chat(entry):
+                return ChatFiles([entry], sealed=True)
+    return None
 
 
 def _without_copies(numbered: Iterable[tuple[int, FileEntry]]) -> list[FileEntry]:
@@ -209,7 +224,7 @@ def is_sealed_chat(entry: FileEntry) -> bool:
 def has_chats(tree: Tree) -> bool:
     """Tell whether there is a chat among the first files that may be one."""
     numbered = [entry for entry in tree.entries if _NUMBERED.match(entry.base)]
-    if any(map(is_chat, numbered[:_MOST_LOOKED_AT])):
+    if any(map(is_chat, numbered[:_MOST_LOOKED_AT])) or _single_chat(tree) is not None:
         return True
     flat = [entry for entry in tree.entries if _FLAT.match(entry.base)]
     return any(map(is_sealed_chat, flat[:_MOST_LOOKED_AT]))

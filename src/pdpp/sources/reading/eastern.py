@@ -11,6 +11,10 @@ _KANA = frozenset({0xA4, 0xA5})
 _WINDOWS_KANA = frozenset({0x82, 0x83})
 _HANGUL = range(0xB0, 0xC9)
 _SIGNS = range(0xA1, 0xB0)
+_BIG = re.compile(rb"(?:[\xa1-\xf9][\x40-\x7e\xa1-\xfe])+")
+_BIG_SIGNS = range(0xA1, 0xA4)
+_BIG_FREQUENT = range(0xA4, 0xC7)
+"""Rows of Big5, which puts the letters that are used most before the others."""
 
 
 def eastern_encoding(head: bytes) -> str | None:
@@ -27,7 +31,23 @@ def eastern_encoding(head: bytes) -> str | None:
     wide = _WIDE.findall(head)
     kana = sum(letter[0] in _WINDOWS_KANA for letter in wide)
     often = len(wide) >= _FEWEST and kana * 3 > len(wide)
-    return "cp932" if often and _fits(head, "cp932") else None
+    if often and _fits(head, "cp932"):
+        return "cp932"
+    return "cp950" if _is_big5(head) else None
+
+
+def _is_big5(head: bytes) -> bool:
+    """Tell whether text is Chinese as it is written on Taiwan, whose pairs may end in ASCII.
+
+    In the West a letter above ASCII makes a pair with the next one, and stands alone.
+    """
+    runs = _BIG.findall(head)
+    leads = Counter(lead for run in runs for lead in run[::2])
+    alone = sum(len(run) == 2 for run in runs)
+    words = leads.total() - sum(leads[lead] for lead in _BIG_SIGNS)
+    frequent = sum(leads[lead] for lead in _BIG_FREQUENT)
+    often = words >= _FEWEST and frequent * 20 > words * 19 and alone * 2 < leads.total()
+    return often and _fits(head, "big5")
 
 
 def _of_pairs(head: bytes, leads: Counter[int]) -> str | None:

@@ -82,9 +82,12 @@ def text_lines(entry: FileEntry, encoding: str | None = None) -> Iterator[Decode
     with open_narrow(entry, encoding) as stream:
         for line in lines(stream):
             text = line.text.removesuffix(b"\r").decode(narrow, "replace")
-            yield DecodedLine(
-                line.number, text.replace("\x00", "\ufffd"), line.too_long, line.whole
-            )
+            if "\x00" in text:
+                # A program that reserves room for a file, or a machine that goes off, leaves zeros.
+                if not text.strip("\x00"):
+                    continue
+                text = text.replace("\x00", "\ufffd")
+            yield DecodedLine(line.number, text, line.too_long, line.whole)
 
 
 class _Recoded(io.RawIOBase):

@@ -136,7 +136,9 @@ def _workout(element: XmlElement) -> Reading:
     if start is None or not raw:
         return None
     end = moment(attributes.get("endDate", ""))
-    statistics = _statistics(element)
+    legs = list(element.each("WorkoutActivity"))
+    statistics = _statistics(element) or (_statistics(legs[0]) if len(legs) == 1 else {})
+    noted = _noted(element)
     source = attributes.get("sourceName", "")
     key = digest_key(
         raw, source, start, end or "", moment(attributes.get("creationDate", "")) or ""
@@ -155,14 +157,30 @@ def _workout(element: XmlElement) -> Reading:
         "device": _device(attributes.get("device")),
         "events": sum(1 for _ in element.each("WorkoutEvent")) or None,
         "statistics": statistics or None,
-        **_noted(element),
+        **noted,
+        "details": "\n".join(filter(None, [*_legs(legs), str(noted.get("details", ""))])),
     }
     return Item("workouts", key, present(data, ""))
 
 
-def _statistics(element: XmlElement) -> dict[str, object]:
+def _legs(legs: list[XmlElement]) -> list[str]:
+    """Return the parts of a workout that has several, such as intervals or kinds of sport."""
+    lines = []
+    for number, leg in enumerate(legs[:_MOST_DETAILS] if len(legs) > 1 else (), 1):
+        kind = leg.attributes.get("workoutActivityType", "").removeprefix("HKWorkoutActivityType")
+        start, end = (moment(leg.attributes.get(name, "")) for name in ("startDate", "endDate"))
+        values = [
+            f"{name} {measured.get('sum', measured.get('average', ''))} {measured['unit']}".rstrip()
+            for name, measured in _statistics(leg).items()
+        ]
+        told = [kind, f"{_seconds(start, end):g} s" if start and end else "", *values]
+        lines.append(f"part {number}: {', '.join(filter(None, told))}")
+    return lines
+
+
+def _statistics(element: XmlElement) -> dict[str, dict[str, object]]:
     """Return the sums and averages of a workout by what was measured."""
-    statistics: dict[str, object] = {}
+    statistics: dict[str, dict[str, object]] = {}
     for child in element.each("WorkoutStatistics"):
         values: dict[str, object] = {
             name: number

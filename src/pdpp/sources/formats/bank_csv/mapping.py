@@ -59,6 +59,8 @@ from pdpp.sources.table.form import (
 TURNED, AS_WRITTEN = "turned", "as written"
 _SAMPLE_ROWS = 2_000
 _FIRST_DATES = 40
+_AFTER_YEAR = frozenset("/-.")
+_BEFORE_TAIWAN = 1911
 _BEHIND_DAY = re.compile(
     r"(?<=\d) (?:(?:[ECMP][SD]T|GMT|UTC|BST|CES?T)|as of \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4})\Z"
 )
@@ -310,8 +312,14 @@ def _tells_direction(cells: set[str]) -> bool:
 
 
 def bare_day(text: str) -> str:
-    """Return a time without a zone or a second day behind it: the first day is when it was."""
-    return _BEHIND_DAY.sub("", text.strip())
+    """Return a time without a zone or a second day behind it: the first day is when it was.
+
+    Banks of Taiwan count years from 1912, so that 2026 is 115.
+    """
+    day = _BEHIND_DAY.sub("", text.strip())
+    if day[3:4] in _AFTER_YEAR and day[:3].isdecimal():
+        return f"{int(day[:3]) + _BEFORE_TAIWAN}{day[3:]}"
+    return day
 
 
 def _date_form(texts: Sequence[str]) -> str | None:

@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("data operacji", "data transakcji", "data księgowania", "datum zaúčtování"),
             *("datum provedení", "dátum zaúčtovania", "dátum", "könyvelés dátuma"),
             *("tranzakció dátuma", "datum izvršenja", "tarih", "işlem tarihi"),
-            *("дата операции", "дата платежа", "дата", "交易时间", "交易日期", "取引日"),
+            *("дата операции", "дата платежа", "дата", "交易时间", "交易日期", "日期", "取引日"),
             *("年月日", "日付", "date completed (utc)", "datum des abschlusses", "date de fin"),
             *("fecha de finalización", "data di completamento", "data de conclusão"),
             *("data zrealizowania", "settlement date (utc)", "fecha valor", "wertstellung"),
@@ -57,13 +57,14 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("money out", "soll", "débito", "débit", "debit amount", "withdrawal amount"),
             *("withdrawal amt.", "belastung", "lastschrift", "zahlungsausgang", "uscite"),
             *("addebiti", "addebito", "dare", "cargo", "cargos", "ut", "ut fra konto"),
-            *("isplata", "お引出し", "出金"),
+            *("isplata", "お引出し", "出金", "支出", "支出金額", "提出"),
         ),
         "money_in": (
             *("inflow", "deposits", "ontvangsten", "credit", "deposit", "paid in", "money in"),
             *("haben", "crédito", "crédit", "credit amount", "deposit amount", "deposit amt."),
             *("gutschrift", "zahlungseingang", "entrate", "accrediti", "accredito", "avere"),
             *("abono", "abonos", "inn", "inn på konto", "uplata", "お預入れ", "入金"),
+            *("存入", "存入金額"),
         ),
         "payee": (
             *("payee", "name", "name / description", "merchant", "counterparty", "counter party"),
@@ -108,6 +109,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "お取り扱い内容",
                 "入出金先内容",
                 "摘要",
+                "交易摘要",
+                "說明",
+                "備註",
                 "note",
                 "notes",
                 "label",
@@ -131,7 +135,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("saldo na trn", "closing balance", "cash balance", "accountbalance"),
             *("saldo contabilístico", "disponible", "bokfört saldo", "saldo po transakcji"),
             "saldo po operacji",
-            *("zůstatek", "stanje", "bakiye", "残高"),
+            *("zůstatek", "stanje", "bakiye", "残高", "餘額", "結餘", "即時餘額", "結存餘額"),
         ),
         "currency": (
             *(

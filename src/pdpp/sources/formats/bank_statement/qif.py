@@ -1,11 +1,12 @@
 """QIF: what Quicken and its heirs wrote for thirty years, a letter and a value on each line."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
 from pdpp.sources.item import Finding, Skipped, Unknown
@@ -28,6 +29,9 @@ _OPENING = frozenset(
 """Whom the first entry of a ledger names: its category is the ledger itself."""
 _LAST_MONTH = 12
 _CENTURY = 100
+_MONTH_FIRST, _DAY_FIRST, _YEAR_FIRST = "MDY", "DMY", "YMD"
+_MOST_COMPARED = 2_000
+"""Dates that are read in two orders to see which is meant."""
 _YEARS_BEFORE_2000 = 70
 
 
@@ -55,15 +59,42 @@ def is_qif(entry: FileEntry) -> bool:
     return bool(_HEADER.match(plain_head(entry)))
 
 
-def day_first(entry: FileEntry) -> bool:
-    """Tell whether the dates of a file name the day before the month; most name it after."""
+def date_order(entry: FileEntry) -> str:
+    """Return the order in which the dates of a file name day, month and year.
+
+    Most name the month first. Years of two digits may stand first too: entries stand in the order
+    of their days, and that shows which of two readings is meant.
+    """
+    dates: list[re.Match[str]] = []
     first = second = 0
     for line in text_lines(entry):
         match = _DATE.match(line.text[1:].strip()) if line.text.startswith("D") else None
         if match is not None and len(match[1]) <= 2:
             first += int(match[1]) > _LAST_MONTH
             second += int(match[2]) > _LAST_MONTH
-    return first > second
+            if len(dates) < _MOST_COMPARED:
+                dates.append(match)
+    usual = _DAY_FIRST if first > second else _MONTH_FIRST
+    if any(len(match[4]) > 2 or match[3] == "'" for match in dates):
+        return usual
+    return _YEAR_FIRST if _is_turned(dates, usual) else usual
+
+
+def _is_turned(dates: Sequence[re.Match[str]], usual: str) -> bool:
+    """Tell whether dates are days only with the year first, or stand in order only then."""
+    turned = [_day(match[0], _YEAR_FIRST) for match in dates]
+    if None in turned:
+        return False
+    as_usual = [_day(match[0], usual) for match in dates]
+    none_such = as_usual.count(None) * 2 > len(dates)
+    return none_such or _breaks(turned) * 4 < _breaks(as_usual)
+
+
+def _breaks(days: Sequence[str | None]) -> int:
+    """Count where days do not go on as most of them do, forwards or backwards."""
+    steps = [(one or "") <= (other or "") for one, other in pairwise(days)]
+    back = [(one or "") >= (other or "") for one, other in pairwise(days)]
+    return min(steps.count(False), back.count(False))
 
 
 def opened_account(entry: FileEntry) -> str:
@@ -81,7 +112,7 @@ def opened_account(entry: FileEntry) -> str:
 
 def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
     """Yield the bookings and accounts of a file; ``name`` is that of an account without one."""
-    first, ordinals = day_first(entry), Ordinals()
+    order, ordinals = date_order(entry), Ordinals()
     name = opened_account(entry) or name
     section, current = "", _Entry(1)
     holder: BankAccount | None = None
@@ -100,7 +131,7 @@ def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
                 holder = BankAccount(current.values.get("N", ""), kind=current.values.get("T", ""))
                 yield from account(_account(holder, where), where, "account")
             elif current.values:
-                finding = _entry(section, holder, current, first, ordinals, where)
+                finding = _entry(section, holder, current, order, ordinals, where)
                 yield from account(finding, where, "entry")
             current = _Entry(line.number + 1)
         elif letter.strip():
@@ -117,7 +148,7 @@ def _entry(
     section: str,
     holder: BankAccount | None,
     entry: _Entry,
-    first: bool,
+    order: str,
     ordinals: Ordinals,
     where: str,
 ) -> Iterator[Finding]:
@@ -125,7 +156,7 @@ def _entry(
         yield Skipped("an entry of a list that is no ledger, such as categories", where)
         return
     values = entry.values
-    posted = _day(values.get("D", ""), day_is_first=first)
+    posted = _day(values.get("D", ""), order)
     amount = _amount(values.get("T") or values.get("U", ""))
     if section == "invst" and amount is None and "Q" in values:
         amount = Decimal(0)
@@ -156,19 +187,21 @@ def _entry(
         ).item(ordinals)
 
 
-def _day(text: str, *, day_is_first: bool) -> str | None:
-    """Return a date such as ``12/19'18``, ``19.12.2018`` or ``2018-12-19``."""
+def _day(text: str, order: str) -> str | None:
+    """Return a date such as ``12/19'18``, ``19.12.2018``, ``2018-12-19`` or ``18-12-19``."""
     match = _DATE.match(text.strip())
     if match is None:
         return _worded_day(text.strip())
     one, two, three = int(match[1]), int(match[2]), int(match[4])
     if len(match[1]) == len("2018"):
         return day_text(one, two, three)
+    if order == _YEAR_FIRST:
+        one, three = three, one
     year = three
     if year < _CENTURY:
         modern = match[3] == "'" or year < _YEARS_BEFORE_2000
         year += 2_000 if modern else 1_900
-    day, month = (one, two) if day_is_first else (two, one)
+    day, month = (two, one) if order == _MONTH_FIRST else (one, two)
     return day_text(year, month, day)
 
 

@@ -118,6 +118,17 @@ def asset_pointers(part: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(pointer for pointer in pointers if isinstance(pointer, str)))
 
 
+def drawn_pictures(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the pictures that a program of ChatGPT drew; its answer names them nowhere else."""
+    result = metadata.get("aggregate_result")
+    shown = result.get("messages") if isinstance(result, Mapping) else None
+    return [
+        {"asset_pointer": picture["image_url"]}
+        for picture in (shown if isinstance(shown, list) else ())
+        if isinstance(picture, Mapping) and isinstance(picture.get("image_url"), str)
+    ]
+
+
 def named_files(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the uploads that a message names; documents stand nowhere else."""
     metadata = message.get("metadata")

@@ -12,6 +12,7 @@ from pdpp.sources.formats.chatgpt.files import (
     ExportFiles,
     asset_pointers,
     bare,
+    drawn_pictures,
     file_id,
     named_files,
 )
@@ -239,7 +240,7 @@ def _message(
     content = message["content"]
     kind = str(content.get("content_type"))
     text = cited(_text(content), metadata)
-    shown = [*(content.get("parts") or ()), content.get("screenshot")]
+    shown = [*(content.get("parts") or ()), content.get("screenshot"), *drawn_pictures(metadata)]
     pointers = [part for part in shown if isinstance(part, dict)]
     uploads = named_files(message)
     if not text and kind not in _KNOWN and any(content[name] for name in content.keys() - _LABELS):

@@ -46,7 +46,7 @@ from pdpp.sources.source import (
 _INDEX = "session_index.jsonl"
 _ASIDE = frozenset(
     {"event_msg", "turn_context", "compacted", "state", "world_state", "retained_context"}
-    | {"inter_agent_communication_metadata"}
+    | {"inter_agent_communication_metadata", "token_usage_record", "security_risk_score"}
 )
 _CALLS = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
@@ -187,7 +187,7 @@ class _CodexLog(AgentLog):
         elif kind in _MARKS:
             yield Skipped("a mark of the program, which is no message", event.where)
         elif kind == "reasoning":
-            thought = payload.get("summary") or payload.get("content")
+            thought = [*(payload.get("summary") or ()), *(payload.get("content") or ())]
             yield from self._message("reasoning", thought, at, session, event.where)
         elif kind == "image_generation_call" and payload.get("result"):
             name = str(payload.get("id") or session.lines)

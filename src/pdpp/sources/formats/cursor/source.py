@@ -275,15 +275,11 @@ def _bubble(
         given = tool.get("rawArgs") or tool.get("params")
         result = tool.get("result") or tool.get("error")
         yield from talk.tool(name, used_tool, parsed(given) or given, result, at)
-    elif not text and not thought:
-        yield Skipped(_why_empty(value), where)
-
-
-def _why_empty(value: Mapping[str, object]) -> str:
-    """Return why a message has neither a text nor a tool."""
-    if member(value, "thinking", "signature"):
-        return "reasoning that is encrypted"
-    return "a picture or file in a message" if value.get("images") else EMPTY
+    elif not text and not thought and not value.get("images"):
+        encrypted = member(value, "thinking", "signature")
+        yield Skipped("reasoning that is encrypted" if encrypted else EMPTY, where)
+    if value.get("images"):
+        yield Skipped("a picture or file in a message", where)
 
 
 def _role(value: Mapping[str, object]) -> str:
@@ -292,11 +288,17 @@ def _role(value: Mapping[str, object]) -> str:
 
 def _text(value: Mapping[str, Any]) -> str:
     """Return what a message says; what was typed may stand only as the editor's own document."""
-    plain = str(value.get("text") or value.get("rawText") or "").strip()
+    text = str(value.get("text") or value.get("rawText") or "").strip()
     rich = value.get("richText")
-    if plain or not isinstance(rich, str) or not rich.startswith("{"):
-        return plain
-    return _rich_text(parsed(rich)).strip()
+    if not text and isinstance(rich, str) and rich.startswith("{"):
+        text = _rich_text(parsed(rich)).strip()
+    # Some versions keep the code of an answer apart from its words.
+    blocks = value.get("codeBlocks")
+    for block in blocks if isinstance(blocks, list) else ():
+        code = block.get("content") if isinstance(block, dict) else None
+        if isinstance(code, str) and code.strip() and code.strip() not in text:
+            text = f"{text}\n\n{code.strip()}".strip()
+    return text
 
 
 def _rich_text(node: Any) -> str:

@@ -5,13 +5,17 @@ account's language writes it, local, with the zone as a word.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from pdpp.sources.formats.google_activity.files import is_address
 from pdpp.sources.formats.takeout_time import read_time
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.flat_html import is_costly
 from pdpp.sources.reading.page_pieces import page_pieces
 from pdpp.sources.reading.tree import FileEntry
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
 
 _BEGIN = b'<div class="outer-cell'
 _LONGEST_TIME = 80
@@ -28,6 +32,7 @@ class ActivityCell(NamedTuple):
     details: str
     done: str | None
     floating: bool
+    files: tuple[str, ...] = ()
 
 
 def is_activity_page(entry: FileEntry) -> bool:
@@ -65,7 +70,7 @@ def _cell(html: str) -> ActivityCell:
     timed, done, floating = _time_line(lines)
     more = page.css(".content-cell")[1:]
     own = [link for link in links if lines and link[1] and link[1] in lines[0]]
-    channels = [name for _, name in links if name in lines[1:timed]]
+    channels = [name for link, name in links if name in lines[1:timed] and is_address(link)]
     # What Gemini answered stands behind the time.
     said = [line for line in lines[1:timed] if line not in channels[:1]]
     said += [*lines[timed + 1 :], *(node.text(separator=" ", strip=True) for node in more)]
@@ -77,7 +82,16 @@ def _cell(html: str) -> ActivityCell:
         details="\n".join(said).strip(),
         done=done,
         floating=floating,
+        files=tuple(dict.fromkeys(_files(page))),
     )
+
+
+def _files(page: "LexborHTMLParser") -> Iterator[str]:
+    """Yield what lies beside the page and is shown in an entry, or linked."""
+    for node in page.css("a[href], img[src], audio[src], source[src]"):
+        link = node.attributes.get("href") or node.attributes.get("src") or ""
+        if link and not is_address(link) and not link.startswith(("#", "data:", "mailto:")):
+            yield link
 
 
 def _time_line(lines: list[str]) -> tuple[int, str | None, bool]:

@@ -6,6 +6,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.sources.formats.google_activity.files import (
+    MEMBERS,
+    file_beside,
+    file_items,
+    files_named,
+    is_address,
+    may_name_files,
+)
 from pdpp.sources.formats.google_activity.pages import ActivityCell, cells, is_activity_page
 from pdpp.sources.formats.google_activity.youtube import is_youtube_table, read_youtube_table
 from pdpp.sources.formats.takeout import (
@@ -19,7 +27,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
-from pdpp.sources.reading.jsonstream import read_each
+from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
@@ -29,6 +37,8 @@ _MARKS = (b'"products"', b'"titleUrl"', b'"header"')
 _PATHS = frozenset({"item.header", "item.title", "item.time", "item.products"})
 _YOUTUBE = re.compile(r"youtube|music[ -]library[ -]songs", re.IGNORECASE)
 """Stands in the name of YouTube's folder in every language, and in that of a table by itself."""
+_NO_FILES = frozenset({".json", ".html", ".csv", ".css"})
+"""Endings of lists, pages and tables, beside which nothing else may lie."""
 _SECONDS = len("2026-01-31T08:00:00")
 
 
@@ -75,34 +85,75 @@ class GoogleActivity(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each list or page."""
         for entry in tree.these(recognition.detail["documents"]):
-            yield ExportPart(entry, partial(read_each, entry, _activity, noun="activity"))
+            reader = partial(_activity, tree, entry)
+            yield ExportPart(entry, partial(read_each, entry, reader, noun="activity"))
         for entry in tree.these(recognition.detail["pages"]):
-            yield ExportPart(entry, partial(_read_page, entry))
+            yield ExportPart(entry, partial(_read_page, tree, entry))
         for entry in tree.these(recognition.detail["tables"]):
             yield ExportPart(entry, partial(read_youtube_table, entry))
 
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the files that activities name, which are no documents or photos besides."""
+        lists = {*recognition.detail["documents"], *recognition.detail["pages"]}
+        others = (entry.name for entry in tree.entries if entry.suffix not in _NO_FILES)
+        folders = {name.rpartition("/")[0] for name in others}
+        named: set[str] = set()
+        for entry in tree.these(sorted(lists)):
+            if entry.name.rpartition("/")[0] in folders and may_name_files(entry):
+                files = (file_beside(tree, entry, name) for name in _names_in(entry))
+                named.update(file.name for file in files if file is not None)
+        return named
 
-def _activity(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+
+def _names_in(entry: FileEntry) -> Iterator[str]:
+    """Yield the files that a list or a page names."""
+    if entry.suffix == ".html":
+        for cell in cells(entry):
+            yield from cell.files if isinstance(cell, ActivityCell) else ()
+    else:
+        for value in objects(entry):
+            yield from files_named(value)
+
+
+def _activity(
+    tree: Tree, entry: FileEntry, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
     done, title = moment_text(value.get("time")), str(value.get("title") or "").strip()
     if done is None or not title:
         yield Unknown("an activity without a time or a title", where)
         return
     names = value.get("products") or [value.get("header")]
-    subtitles = [line for line in value.get("subtitles") or () if isinstance(line, dict)]
-    channels = [str(line["name"]) for line in subtitles if line.get("url") and line.get("name")]
-    yield _item(
+    channels, lines, local = _lines(value.get("subtitles") or ())
+    activity = _item(
         done,
         str(value.get("titleUrl") or ""),
         title=title,
         product=str(value.get("header") or names[0]),
         channel=channels[0] if channels else None,
-        details="\n".join(_details(value, subtitles, channels)) or None,
+        details="\n".join(_details(value, [*lines, *channels[1:]])) or None,
     )
+    yield activity
+    if local or not MEMBERS.isdisjoint(value):
+        yield from file_items(tree, entry, activity, files_named(value))
 
 
-def _details(
-    value: Mapping[str, Any], subtitles: Sequence[Mapping[str, Any]], channels: Sequence[str]
-) -> Iterator[str]:
+def _lines(subtitles: Iterable[Any]) -> tuple[list[str], list[str], bool]:
+    """Return the lines below an activity: links, other words, and whether a link is to a file."""
+    links: list[str] = []
+    words: list[str] = []
+    local = False
+    for line in subtitles:
+        if isinstance(line, dict) and (name := line.get("name")):
+            url = line.get("url")
+            if is_address(url):
+                links.append(str(name))
+            else:
+                words.append(str(name))
+                local = local or bool(url)
+    return links, words, local
+
+
+def _details(value: Mapping[str, Any], lines: Sequence[str]) -> Iterator[str]:
     """Yield what else is said of an activity; what Gemini answered is a page."""
     for answer in value.get("safeHtmlItem") or ():
         if text := html_text(str(answer.get("html") or "")).strip():
@@ -110,8 +161,7 @@ def _details(
     if value.get("description"):
         yield str(value["description"])
     yield from (str(line.get("name")) for line in value.get("details") or ())
-    yield from (str(line["name"]) for line in subtitles if not line.get("url") and line.get("name"))
-    yield from channels[1:]
+    yield from lines
     yield from (
         str(place["name"]) for place in value.get("locationInfos") or () if place.get("name")
     )
@@ -125,20 +175,20 @@ def _item(done: str, link: str, **data: Any) -> Item:
     )
 
 
-def _read_page(entry: FileEntry) -> Iterator[Finding]:
+def _read_page(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     for number, cell in enumerate(cells(entry), 1):
         where = f"{entry.name} activity {number}"
         if isinstance(cell, Skipped):
             yield cell
         else:
-            yield from account(_cell(cell, where), where, "activity")
+            yield from account(_cell(tree, entry, cell, where), where, "activity")
 
 
-def _cell(cell: ActivityCell, where: str) -> Iterator[Finding]:
+def _cell(tree: Tree, entry: FileEntry, cell: ActivityCell, where: str) -> Iterator[Finding]:
     if cell.done is None or not cell.title:
         yield Unknown("an activity whose time or title cannot be read", where)
         return
-    yield _item(
+    activity = _item(
         cell.done,
         cell.link,
         title=cell.title,
@@ -147,3 +197,5 @@ def _cell(cell: ActivityCell, where: str) -> Iterator[Finding]:
         details=cell.details or None,
         floating=cell.floating or None,
     )
+    yield activity
+    yield from file_items(tree, entry, activity, dict.fromkeys(cell.files, ""))

@@ -125,10 +125,15 @@ def _take(mark: _Placemark, element: XmlElement, inside: str) -> None:
             mark.details.setdefault(element.attributes.get("name", ""), value)
         else:
             mark.cut += bool(value)
-    elif element.name in ("begin", "end"):
-        setattr(mark, element.name, moment_of(text))
-    elif element.name == "when":
-        mark.whens.append(moment_of(text))
+    elif element.name in ("begin", "end", "when"):
+        moment = moment_of(text)
+        if element.name == "when":
+            mark.whens.append(moment)
+        else:
+            setattr(mark, element.name, moment)
+        if moment is None and text:
+            # A day, a month or a year is no moment, and still worth to be found.
+            mark.details.setdefault(element.name, text)
     elif element.name == "coord" and mark.way is not None:
         when = mark.whens[mark.seen] if mark.seen < len(mark.whens) else None
         mark.seen += 1

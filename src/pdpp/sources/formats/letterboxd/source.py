@@ -1,19 +1,24 @@
 """Letterboxd: the diary of films, reviews, ratings and lists, as flat tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import partial
 from types import MappingProxyType
 
 from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind, numbered, plain
+from pdpp.sources.formats.letterboxd.own_list import is_own_list, read_own_list
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import Ordinals, safe_key
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.money import exact
+from pdpp.sources.reading.tree import Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition
 
 _FILM = frozenset({"date", "name", "year", "letterboxd uri"})
 _LISTS = {"watchlist*.csv": "watchlist", "watched*.csv": "watched", "films*.csv": "liked"}
 """Lists of films have the same columns, so that the names of their files tell them apart."""
+_GONE = frozenset({"deleted", "orphaned"})
+"""Folders of what somebody deleted, in tables that are called as those of what is there."""
 
 
 def _about(cells: Cells) -> dict[str, object]:
@@ -111,7 +116,13 @@ class Letterboxd(KnownTables):
 
     connector_key = "letterboxd"
     label = "Letterboxd"
-    passed_over = MappingProxyType({"profile.csv": "what Letterboxd knows of you"})
+    passed_over = MappingProxyType(
+        {
+            "profile.csv": "what Letterboxd knows of you",
+            **dict.fromkeys(("deleted/*", "*/deleted/*"), "what you deleted"),
+            **dict.fromkeys(("orphaned/*", "*/orphaned/*"), "what belongs to something deleted"),
+        }
+    )
     # Those with more columns come first: they have the columns of the others too.
     kinds = (
         TableKind("*.csv", _FILM | {"watched date", "review"}, "review", plain(_review)),
@@ -126,3 +137,24 @@ class Letterboxd(KnownTables):
             "*.csv", frozenset({"date", "content", "comment"}), "comment", numbered(_comment)
         ),
     )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for tables by their columns, and for lists of somebody's own."""
+        seen = super().recognise(_present(tree), choices)
+        own = any(map(is_own_list, _present(tree).named("*.csv")))
+        if seen is not None or not own:
+            return seen
+        return Recognition(Confidence.CERTAIN, "list", account=self.label, owner_known=False)
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each table and list."""
+        yield from super().parts(_present(tree), recognition)
+        for entry in _present(tree).named("*.csv"):
+            if is_own_list(entry):
+                yield ExportPart(entry, partial(read_own_list, entry))
+
+
+def _present(tree: Tree) -> Tree:
+    """Return a tree without what was deleted."""
+    gone = {entry.name for entry in tree.entries if _GONE & set(entry.name.split("/")[:-1])}
+    return tree.without(gone) if gone else tree

@@ -65,6 +65,32 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
     yield Item("messages", key, present(data))
 
 
+def _message_of_2018(cells: Cells, where: str) -> Iterator[Finding]:
+    """Yield a message of an archive that names no conversations, and no tags that a text had."""
+    sent, text = _clock_text(cells["date"]), unescape(cells["content"])
+    subject = unescape(cells["subject"])
+    if sent is None:
+        yield Unknown("a message without a time", where)
+        return
+    if not text and not subject:
+        yield Skipped("an empty message", where)
+        return
+    sender, recipient = cells["from"], cells["to"]
+    key = digest_key("message", cells["date"], sender, recipient, text or subject)
+    data = {
+        "id": key,
+        "conversation_id": digest_key("conversation", *sorted((sender, recipient))),
+        "conversation": ", ".join(sorted(filter(None, (sender, recipient)))),
+        "sender": sender,
+        "recipients": recipient,
+        "subject": subject,
+        "text": text or subject,
+        "folder": cells["folder"],
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data, ""))
+
+
 def _invitation(cells: Cells, where: str) -> Iterator[Finding]:
     text, sent = cells["message"], _clock_text(cells["sent at"])
     if not text:
@@ -111,7 +137,7 @@ def _recommendation(given: bool, cells: Cells, where: str) -> Iterator[Finding]:
 
 
 def _clock_text(text: str) -> str | None:
-    """Return a time as the table of invitations writes it, month first."""
+    """Return a time as older tables write it, month first."""
     for form in ("%m/%d/%y, %I:%M %p", "%m/%d/%Y, %I:%M %p", "%m/%d/%Y %H:%M"):
         with suppress(ValueError):
             return utc_text(datetime.strptime(text.replace("\u202f", " "), form).isoformat())  # noqa: DTZ007
@@ -123,10 +149,10 @@ def _person(cells: Cells, where: str) -> Iterator[Finding]:
     if not name:
         yield Skipped("a connection whose account is gone", where)
         return
-    since = None
-    with suppress(ValueError):
-        since = datetime.strptime(cells["connected on"], "%d %b %Y").date().isoformat()  # noqa: DTZ007
-    key = digest_key("person", cells.get("url") or name)
+    since = _day(cells["connected on"])
+    # Before 2020 there is no address of the profile, and two people may have the same name.
+    known_by = (cells["url"],) if cells.get("url") else (name, cells.get("email address", ""))
+    key = digest_key("person", *known_by)
     data = {
         "id": key,
         "name": name,
@@ -137,6 +163,16 @@ def _person(cells: Cells, where: str) -> Iterator[Finding]:
         "since": since,
     }
     yield Item("people", key, present(data))
+    if since is None and cells["connected on"]:
+        yield Skipped("the day of a connection, which cannot be read", where)
+
+
+def _day(text: str) -> str | None:
+    """Return a day as the table of connections writes it, until 2018 with the time."""
+    with suppress(ValueError):
+        return datetime.strptime(text, "%d %b %Y").date().isoformat()  # noqa: DTZ007
+    moment = _clock_text(text)
+    return moment[: len("2018-01-31")] if moment else None
 
 
 def _post(kind: str, text_column: str, link: str, cells: Cells, where: str) -> Iterator[Finding]:
@@ -175,10 +211,16 @@ def _article(entry: FileEntry) -> Iterator[Finding]:
 _KINDS = (
     TableKind(
         # Besides messages.csv there are those with coaches and guides, in the same columns.
-        "*messages*.csv",
+        "*[Mm]essages*.csv",
         frozenset({"conversation id", "from", "date", "content"}),
         "message",
         plain(_message),
+    ),
+    TableKind(
+        "*[Mm]essages*.csv",
+        frozenset({"from", "to", "date", "subject", "content", "direction", "folder"}),
+        "message",
+        plain(_message_of_2018),
     ),
     TableKind(
         "Invitations*.csv",

@@ -217,18 +217,20 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
     key = safe_key(digest_key(place))
     bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
     day = _DAY.match(bundle.name)
-    written_dates = [*(front.values.get(name) for name in _CREATED), bundle.created]
+    # Some programs and people write the names of properties with a capital letter.
+    told = {name.lower(): value for name, value in front.values.items()}
+    written_dates = [*(told.get(name) for name in _CREATED), bundle.created]
     created, floating = _moment(folder, [*written_dates, day.group(1) if day else None])
-    changed_dates = [*(front.values.get(name) for name in _UPDATED), bundle.updated]
+    changed_dates = [*(told.get(name) for name in _UPDATED), bundle.updated]
     updated, _ = _moment(folder, changed_dates)
     data: dict[str, object] = {
         "id": key,
-        "title": _title(front.values, front.rest, bundle.name),
+        "title": _title(told, front.rest, bundle.name),
         "body": front.rest.strip(),
         "path": place,
         "folder": place.rpartition("/")[0],
-        "tags": _unique([*_listed(front.values, "tags", "tag"), *visible_text.tags]),
-        "aliases": _listed(front.values, "aliases", "alias"),
+        "tags": _unique([*_listed(told, "tags", "tag"), *visible_text.tags]),
+        "aliases": _listed(told, "aliases", "alias"),
         "links": visible_text.links,
         "properties": front.values or None,
         "created_at": created,

@@ -9,6 +9,10 @@ _LINES = frozenset(
     | {"context", "image", "actions", "markdown", "video"}
 )
 """Blocks that begin a line of their own."""
+_TYPED = "rich_text"
+"""The block of what a person typed, which the text of the message repeats."""
+_NO_TEXT = "This content can't be displayed."
+"""What Slack writes as the text of a message that a program sent as blocks alone."""
 _INNER = ("text", "elements", "fields", "title", "label", "accessory", "message", "blocks")
 
 
@@ -25,6 +29,27 @@ def block_text(blocks: object) -> str:
             inner = (block.get(name) for name in _INNER)
             waiting[:0] = [part for part in inner if isinstance(part, dict | list)]
     return "".join(pieces).strip()
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """Return what a message shows: its text, and what a program laid out beside it."""
+    plain, blocks = message.get("text"), message.get("blocks")
+    text = plain if isinstance(plain, str) and plain != _NO_TEXT else ""
+    if text and not _laid_out(blocks):
+        return text
+    told = block_text(blocks)
+    short, long = " ".join(text.split()), " ".join(told.split())
+    if not told or long in short:
+        return text or told or str(plain or "")
+    return told if short in long else f"{text}\n{told}"
+
+
+def _laid_out(blocks: object) -> bool:
+    """Tell whether blocks hold anything but what a person typed."""
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and block.get("type") != _TYPED:
+            return True
+    return False
 
 
 def _piece(block: Mapping[str, Any]) -> list[str]:

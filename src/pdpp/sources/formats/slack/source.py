@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.evidence.amount import counted
-from pdpp.sources.formats.slack.blocks import attachment_texts, block_text
+from pdpp.sources.formats.slack.blocks import attachment_texts, block_text, message_text
+from pdpp.sources.formats.slack.uploads import FOLDER, Uploads, file_items, uploads_of
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
@@ -29,6 +30,7 @@ _DOCUMENTS = {
     "lists.json": "list",
     "huddle_transcripts.json": "huddle transcript",
 }
+_CANVAS_OF_ROOM = "canvas_in_the_conversation.json"
 _PEOPLE = ("users.json", "org_users.json")
 _ABOUT_FILE = re.compile(r"FC:(?P<file>[A-Z0-9]+)(?::(?P<title>.*))?\Z")
 """How conversations about a canvas or a list are called."""
@@ -36,6 +38,9 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
 _MARK = re.compile(r"<([^<>]*)>")
 _RANGE = re.compile(r"\s*(?:-\s*)?Slack export\b.*\Z", re.IGNORECASE)
 """What Slack puts behind the name of a workspace, with the days that an export is of."""
+_TOKEN = re.compile(r"\?(?:t|token)=xox[^&#]*")
+_FILED = frozenset({"file", "files", "attachments"})
+"""Members of a message that files may stand in, which most have not."""
 _SPECIAL = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MOST_PEOPLE = 1_000_000
 
@@ -45,10 +50,12 @@ class Slack(Source):
 
     connector_key = "slack"
     owner_files = _PEOPLE
+    own_folders = (FOLDER,)
     passed_over = MappingProxyType(
         {
             "integration_logs.json": "which integrations were installed",
             "content_flags.json": "messages that somebody reported",
+            ".slack-manifest.json": "the list of the export's files",
         }
     )
     label = "Slack export"
@@ -66,13 +73,14 @@ class Slack(Source):
             Confidence.CERTAIN if days else Confidence.LIKELY,
             f"{counted(len(days), 'day')} of messages",
             account=f"Slack ({name})",
-            identity=team.group(1).decode() if team else name,
+            identity=team.group(1).decode() if team else "",
+            owner_known=bool(team),
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return the people, the conversations, canvases and lists, then every day of each."""
         people, lists = _people(tree), tree.named(*_LISTS)
-        book = _book(people, lists)
+        book = _book(people, lists, uploads_of(tree))
         for entry in people:
             yield ExportPart(entry, partial(_read, entry, _person))
         for entry in lists:
@@ -81,6 +89,8 @@ class Slack(Source):
         for entry in tree.named(*_DOCUMENTS):
             kind = _DOCUMENTS[entry.base]
             yield ExportPart(entry, partial(_read, entry, partial(_document, book, kind)))
+        for entry in tree.named(_CANVAS_OF_ROOM):
+            yield ExportPart(entry, partial(_read, entry, partial(_document, book, "canvas")))
         for entry in _days(tree, people):
             folder = entry.name.split("/")[-2]
             room = book.rooms.get(folder, _Room(folder, folder))
@@ -114,14 +124,15 @@ class _Room(NamedTuple):
 
 
 class _Book(NamedTuple):
-    """The names of people by id, and the conversations by the folder they are in."""
+    """The names of people by id, the conversations by the folder they are in, and the files."""
 
     people: dict[str, str]
     rooms: dict[str, _Room]
+    uploads: Uploads
 
 
-def _book(people: list[FileEntry], lists: list[FileEntry]) -> _Book:
-    book = _Book({}, {})
+def _book(people: list[FileEntry], lists: list[FileEntry], uploads: Uploads) -> _Book:
+    book = _Book({}, {}, uploads)
     for value in chain.from_iterable(map(objects, people)):
         if isinstance(value.get("id"), str) and len(book.people) < _MOST_PEOPLE:
             book.people[value["id"]] = _person_name(value)
@@ -209,8 +220,6 @@ def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> I
         return
     key = safe_key(value["id"])
     author = value.get("user")
-    shared = [value.get(name) for name in ("channels", "groups", "ims")]
-    rooms = [room for rooms in shared if isinstance(rooms, list) for room in rooms]
     data = {
         "id": key,
         "kind": kind,
@@ -220,15 +229,23 @@ def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> I
         "author": book.people.get(author, author) if isinstance(author, str) else None,
         "author_id": author if isinstance(author, str) else None,
         "conversations": [
-            book.rooms[room].name if room in book.rooms else room
-            for room in rooms
-            if isinstance(room, str)
+            book.rooms[room].name if room in book.rooms else room for room in _shared_in(value)
         ],
         "link": _link(value),
         "created_at": epoch_text(value.get("created")),
         "updated_at": epoch_text(value.get("updated")),
     }
     yield Item("documents", key, present(data, [], ""))
+
+
+def _shared_in(value: Mapping[str, object]) -> Iterator[str]:
+    """Yield the conversations that a document was shared in."""
+    for name in ("channels", "groups", "ims", "shares"):
+        rooms = value.get(name)
+        for room in rooms if isinstance(rooms, list) else ():
+            shared = room.get("channel") if isinstance(room, dict) else room
+            if isinstance(shared, str):
+                yield shared
 
 
 def _document_text(book: _Book, value: Mapping[str, object]) -> str:
@@ -253,7 +270,12 @@ def _columns(value: Mapping[str, object]) -> list[str]:
 
 def _link(value: Mapping[str, object]) -> str | None:
     links = (value.get(name) for name in ("permalink", "url_private"))
-    return next((link for link in links if isinstance(link, str) and link), None)
+    return next((open_link(link) for link in links if isinstance(link, str) and link), None)
+
+
+def open_link(link: str) -> str:
+    """Return a link without the token of the export, which opens the file for everybody."""
+    return _TOKEN.sub("", link)
 
 
 def _inner(value: Mapping[str, object], name: str) -> str | None:
@@ -272,7 +294,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     key = safe_key(channel, stamp)
     thread = value.get("thread_ts")
     edited = value.get("edited")
-    files = _files(value)
+    files = _files(value) if _FILED & value.keys() else []
     comment = _profile(value, "comment")
     data = {
         "id": key,
@@ -280,7 +302,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "conversation": room.name,
         "sender": _sender(book, {**comment, **value}),
         "sender_id": value.get("user") or comment.get("user") or value.get("bot_id"),
-        "text": _text(book, value),
+        "text": _text(book, value, files),
         "kind": value.get("subtype"),
         "thread_id": safe_key(channel, thread) if isinstance(thread, str) else None,
         "reply_count": value.get("reply_count"),
@@ -289,7 +311,9 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
             str(file.get("name") or file.get("title") or file.get("id")) for file in files
         ],
         "file_links": [
-            file["url_private"] for file in files if isinstance(file.get("url_private"), str)
+            open_link(file["url_private"])
+            for file in files
+            if isinstance(file.get("url_private"), str)
         ],
         "edited_at": epoch_text(edited.get("ts")) if isinstance(edited, dict) else None,
         "sent_at": sent,
@@ -298,33 +322,42 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         yield Skipped("a message without text or files", where)
         return
     yield Item("messages", key, present(data, []))
+    if book.uploads:
+        yield from file_items(book.uploads, key, files, sent)
 
 
 def _files(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the files of a message; before 2018 it had one at most."""
-    given = value.get("files") or [value.get("file")]
-    return [file for file in given if isinstance(file, dict)] if isinstance(given, list) else []
+    """Return the files of a message, and of one that it passes on; before 2018 one at most."""
+    own = value.get("files") or [value.get("file")]
+    passed_on = [
+        attachment.get("files")
+        for attachment in value.get("attachments") or ()
+        if isinstance(attachment, dict)
+    ]
+    listed = [files for files in (own, *passed_on) if isinstance(files, list)]
+    return [file for files in listed for file in files if isinstance(file, dict)]
 
 
 def _sender(book: _Book, value: Mapping[str, object]) -> str:
     user = value.get("user")
     if isinstance(user, str) and user in book.people:
         return book.people[user]
-    names = _profile(value, "user_profile")
-    for name in (names.get("display_name"), names.get("real_name"), value.get("username")):
+    names, program = _profile(value, "user_profile"), _profile(value, "bot_profile")
+    told = (names.get("display_name"), names.get("real_name"), value.get("username"))
+    for name in (*told, program.get("name")):
         if isinstance(name, str) and name:
             return name
     return str(user or value.get("bot_id") or "unknown")
 
 
-def _text(book: _Book, value: Mapping[str, Any]) -> str:
+def _text(book: _Book, value: Mapping[str, Any], files: list[Mapping[str, Any]]) -> str:
     """Return what a message says, with the text of what was attached by programs."""
-    pieces: list[object] = [value.get("text") or block_text(value.get("blocks"))]
+    pieces: list[object] = [message_text(value)]
     for attachment in value.get("attachments") or ():
         if isinstance(attachment, dict):
             pieces += attachment_texts(attachment)
     # The beginning of a text that was pasted as a file, or the whole of a mail.
-    pieces += [file.get("plain_text") or file.get("preview") for file in _files(value)]
+    pieces += [file.get("plain_text") or file.get("preview") for file in files]
     # Before 2018 a comment on a file was a message that told of it, and often repeated it.
     comment = _profile(value, "comment").get("comment")
     pieces += [] if str(comment) in str(pieces[0]) else [comment]
