@@ -51,16 +51,13 @@ def reasons(tree: Tree) -> dict[str, str]:
     return {skip.example: skip.reason for skip in tree.refused}
 
 
-OTHER_SIZE = {"GNU__sparse__size": 5}
-
-
 @pytest.mark.parametrize(
     "content",
     [
         facts(size=-3 * BLOCK) + header("a.txt"),
         facts(size=-3 * BLOCK) + header("a", kind=b"Z"),
         facts(size=-1) + header("a.txt"),
-        facts(**OTHER_SIZE) + header("a.txt", -3 * BLOCK),
+        facts(GNU__sparse__size=5) + header("a.txt", -3 * BLOCK),
         header("a", -BLOCK, tarfile.XHDTYPE) + header("a.txt"),
     ],
     ids=["file", "unknown", "one byte", "hidden by another size", "facts"],

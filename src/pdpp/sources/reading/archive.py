@@ -95,7 +95,7 @@ def _check_total(name: str, entries: list[FileEntry], size: int, limits: TreeLim
 def _check_directory(file: IO[bytes], name: str, limits: TreeLimits) -> None:
     """Refuse a zip with too many entries before its whole list is loaded."""
     directory = _directory(file, name)
-    count = directory.count
+    count = directory.listed
     if directory.size > limits.directory_bytes:
         raise ImportRefused(
             f"{name} has a list of entries of {directory.size:,} bytes, more than "
@@ -113,7 +113,7 @@ def _check_directory(file: IO[bytes], name: str, limits: TreeLimits) -> None:
 class _Directory(NamedTuple):
     """How many entries a zip says it has, how long the list of them is, and where it ends."""
 
-    count: int
+    listed: int
     size: int
     end: int
 

@@ -52,7 +52,7 @@ def tar_entries(
             before, headers.left = info.offset, _MOST_HEADERS
             # They are of no use any more, and hundreds of thousands of them would be kept.
             info.pax_headers = {}
-            archive.pax_headers.clear()
+            archive.pax_headers = {}
             if not info.isdir():
                 _add(archive, info, entry.meter, limits, entries, refused)
     except (tarfile.TarError, OSError, EOFError) as problem:
