@@ -110,4 +110,19 @@ def _dated(chance: random.Random) -> str:
 def _named(chance: random.Random) -> str:
     name = chance.choice(NAMES)
     whole = f'"{name}"' if " " in name else name
-    return chance.choice((f"from:{whole}", f"from:{name.split()[0].lower()}", "in:notes", name))
+    first = name.split()[0].lower()
+    return chance.choice(
+        (
+            f"from:{whole}",
+            f"from:{first}",
+            f"with:{whole}",
+            f"with:{first}",
+            f"in:{_place(chance)}",
+            name,
+        )
+    )
+
+
+def _place(chance: random.Random) -> str:
+    """Return a stream or an account: one that is shown, one that is hidden, or none at all."""
+    return chance.choice(("notes", "notes", "Notes", "h0", "c0z", "none", '"no such place"'))

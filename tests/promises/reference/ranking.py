@@ -95,7 +95,8 @@ def ranked(
     everything = params.get("match") == "all"
     demanding = demands(text, everything=everything)
     question = parse_question(text, date.fromisoformat(today), everything=everything)
-    rows = [one for feed in feeds for one in _candidates(feed) if _in_days(one, question)]
+    named = [feed for feed in feeds if all(_is_in(feed, name) for name in question.accounts)]
+    rows = [one for feed in named for one in _candidates(feed) if _in_days(one, question)]
     asked, question = question, question.read_as_words(_empty_moments(rows, question))
     repaired: dict[str, list[str]] = {}
     asked_units = _without_places(_units(question.words), rows, question)
@@ -177,6 +178,16 @@ def _said(one: Candidate) -> str:
 def _most_of_date(word: Word) -> float:
     """Return what a word of a date is worth at most, or the whole date."""
     return DATE_HELD if " " in word.terms[0][0] else DATE_WORD
+
+
+def _is_in(feed: Feed, name: str) -> bool:
+    """Tell whether ``in:`` means a stream or its account: by their names, or a part of a label."""
+    wanted = name.casefold()
+    exact = feed.connection_id, feed.connector_key, feed.stream
+    loose = feed.display_name, feed.declared["label"]
+    return wanted in [text.casefold() for text in exact] or any(
+        wanted in text.casefold() for text in loose
+    )
 
 
 def _candidates(feed: Feed) -> list[Candidate]:
