@@ -139,6 +139,20 @@ def test_a_worker_that_dies_is_replaced_and_the_counts_go_on(crew: Served) -> No
     assert "ended with -9; starting it again" in crew.err.read_text()
 
 
+def test_a_worker_that_dies_again_before_it_answers_is_replaced_too(crew: Served) -> None:
+    token = owner_token(crew.data)
+    gone: set[int] = set()
+    for _ in range(3):
+        until(lambda: len(children(crew.process.pid) - gone) == 2)
+        newest = max(children(crew.process.pid) - gone)
+        os.kill(newest, signal.SIGKILL)
+        gone.add(newest)
+    until(lambda: len(children(crew.process.pid) - gone) == 2)
+    for _ in range(5):
+        assert crew.get("/healthz", token).status_code == 200
+    assert crew.stop() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_every_worker_and_leaves_nothing(number: int, crew: Served) -> None:
     workers = children(crew.process.pid)

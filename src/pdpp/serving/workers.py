@@ -33,6 +33,8 @@ from pdpp.watch.meter import WORDS, Share
 log = logging.getLogger("pdpp.workers")
 
 _LOOK_SECONDS = 0.2
+_MOST_TRIES = 5
+"""How often in a row a worker of a server that has answered may end before it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class WorkerPool:
         self._news, self._teller = self._context.Pipe(duplex=False)
         self._running: dict[int, BaseProcess] = {}
         self._waiting = set(range(count))
+        self._tries = 0
         self._announced = self._stopping = False
 
     def run(self, announce: Callable[[], None]) -> None:
@@ -93,6 +96,7 @@ class WorkerPool:
         for ready in connection.wait([self._news, *sentinels], _LOOK_SECONDS):
             if ready is self._news:
                 self._waiting.discard(self._news.recv())
+                self._tries = 0
                 if not self._waiting and not self._announced:
                     self._announced = True
                     announce()
@@ -103,8 +107,10 @@ class WorkerPool:
         ended = self._running.pop(place)
         ended.join()
         # A worker that never answered would end again for the same reason: stop instead of starting
-        # it for ever.
+        # it for ever. One of a server that has answered may have met a database that failed over.
         if place in self._waiting:
+            self._tries += 1
+        if place in self._waiting and (not self._announced or self._tries >= _MOST_TRIES):
             raise click.ClickException("a worker ended before it could answer; see the log above")
         log.error("worker %s ended with %s; starting it again", place, ended.exitcode)
         self._waiting.add(place)
