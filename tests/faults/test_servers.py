@@ -3,6 +3,7 @@
 import json
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -108,6 +109,7 @@ def test_a_server_whose_data_was_replaced_answers_nobody_from_the_old_data(
     with serving(data, tmp_path / "one") as served:
         assert served.get("/v1/streams", token).status_code == 200
         data.rename(tmp_path / "moved")
+        time.sleep(0.1)  # a server looks for its file a hundred times a second
         refused(served.get("/v1/streams", token), 503, "overloaded")
         shutil.copytree(tmp_path / "moved", data)
         refused(served.get("/v1/streams", token), 503, "overloaded")

@@ -44,6 +44,8 @@ _STATEMENTS = 512
 _UNFINISHED_SECONDS = 3_600
 _LOG_PAGES = 1_000
 """How long the log of writes grows before it is carried over; whoever writes then waits for it."""
+_LOOK_SECONDS = 0.01
+"""How often readers look whether the file is still in its place: a request asks several times."""
 
 
 class SqliteDatabase:
@@ -71,6 +73,7 @@ class SqliteDatabase:
             os.chmod(path, 0o600)
             self._place = str(path)
             self._identity = _identity(self._place)
+            self._looked = time.monotonic()
         except (OSError, apsw.Error) as problem:
             remedy = advice(problem)
             more = "" if remedy is None else f"; {remedy}"
@@ -182,7 +185,8 @@ class SqliteDatabase:
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""
-        self._check_place()
+        if time.monotonic() - self._looked > _LOOK_SECONDS:
+            self._check_place()
         # Each connection counts for itself, and that of a thread may be replaced: the number of
         # the connection is never used again.
         version: Any = self.reader.execute("PRAGMA data_version").get
@@ -195,6 +199,7 @@ class SqliteDatabase:
         """
         if _identity(self._place) != self._identity:
             raise replaced(self._path)
+        self._looked = time.monotonic()
 
     def assumed_state(self) -> object:
         """Return that no state is assumed: to ask costs nothing here."""
