@@ -65,12 +65,14 @@ def file_items(
 def may_name_files(entry: FileEntry) -> bool:
     """Tell whether a list or a page may name files: counting spares reading it twice."""
     naming, link, addresses = _PAGE_MARKS if entry.suffix == ".html" else _LIST_MARKS
-    local = 0
+    local, before = 0, b""
     with entry.open() as stream:
         while chunk := stream.read(_CHUNK):
-            if naming in chunk:
+            text = before + chunk  # a mark may begin in one piece and end in the next
+            if naming in text:
                 return True
-            local += chunk.count(link)
+            local += text.count(link) - before.count(link)
             for address in addresses if local else ():
-                local -= chunk.count(address)
+                local -= text.count(address) - before.count(address)
+            before = text[1 - len(max(addresses, key=len)) :]
     return local != 0
