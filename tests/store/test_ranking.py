@@ -155,6 +155,51 @@ def test_a_word_of_another_language_is_not_taken_for_an_english_one_that_looks_a
     assert scores(world, world.reach(), "how many children came?") == {}
 
 
+@pytest.mark.parametrize(
+    ("asked", "right", "other"),
+    [
+        (
+            "Conti",
+            "Signora Conti will send the contract by Monday, and then we can fetch the keys",
+            "my account, the account",
+        ),
+        (
+            "Nina",
+            "so Nina told me that she would rather go to the mountains, where it is cooler in July",
+            "each child likes it, one child more",
+        ),
+        (
+            "my appointment",
+            "so the appointment is now on Tuesday at half past nine, the one before was too early",
+            "the terminal shows an error of the terminal",
+        ),
+    ],
+)
+def test_what_a_name_or_word_means_elsewhere_stands_behind_the_word_itself(
+    world: World, asked: str, right: str, other: str
+) -> None:
+    messages = {"right": message(1, "Anna", right), "other": message(30, "Bo", other, "work")}
+    chat(world).put(messages)
+    found = scores(world, world.reach(), asked)
+    assert found["right"] > found["other"]
+    assert found == modelled_scores(messages, asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [
+        ("what am I reading", "Ihr Zählerstand"),
+        ("when does the train leave", "Ausbildung und Kündigung"),
+        ("who was the driver", "der Führerschein"),
+    ],
+)
+def test_a_word_of_two_meanings_leads_to_none_that_is_about_another_thing(
+    world: World, asked: str, other: str
+) -> None:
+    chat(world).put({"other": message(1, "Anna", other)})
+    assert scores(world, world.reach(), asked) == {}
+
+
 def test_words_that_are_asked_for_apart_are_found_where_they_are_written_as_one(
     world: World,
 ) -> None:

@@ -35,7 +35,12 @@ from pdpp.evidence.language.terms import (
     languages_of_script,
     pieces,
 )
-from pdpp.evidence.language.translations import TRANSLATED, in_english, in_other_languages
+from pdpp.evidence.language.translations import (
+    AMBIGUOUS,
+    TRANSLATED,
+    in_english,
+    in_other_languages,
+)
 from pdpp.evidence.language.variants import VARIANTS
 
 _RELATED_PART = 0.8
@@ -46,6 +51,8 @@ _ASSOCIATED_PART = 0.4
 """What a word counts for by which people talk of the asked one. Measured."""
 _TRANSLATED_PART = 0.8
 """What a word counts for in another language than that of the question. Measured."""
+_AMBIGUOUS_PART = 0.5
+"""What such a word counts for that English texts hold for another thing."""
 _SAME_PART = 0.7
 """From which part of its own weight on a related term names the same stream as the word."""
 _STOP_FREQUENCY = 0.002
@@ -77,7 +84,8 @@ class Word(NamedTuple):
 
     ``guesses`` may mean it: stems far shorter than the word, in languages that the question may be
     in, and the word joined with its neighbour, as "fusebox" where "fuse box" is asked for.
-    ``related`` are terms near in meaning. A ``prefix`` stands for every term that begins so.
+    ``related`` are terms near in meaning; those of them that are ``translated`` mean the word in
+    another language. A ``prefix`` stands for every term that begins so.
     ``moment`` is the number, from 1, of the time expression that the word was written in: records
     of that time need not spell it out.
     """
@@ -90,6 +98,7 @@ class Word(NamedTuple):
     group: int = 0
     moment: int = 0
     guesses: tuple[tuple[str, float], ...] = ()
+    translated: frozenset[str] = frozenset()
 
     @property
     def own(self) -> list[str]:
@@ -114,8 +123,8 @@ class Word(NamedTuple):
     def same(self) -> Iterator[str]:
         """Yield the terms that mean the word itself: its own and those as good as it."""
         yield from (term for term, _ in self.terms)
-        least = _SAME_PART * self.weight
-        yield from (term for term, value in self.related if value >= least)
+        least, meant = _SAME_PART * self.weight, self.translated
+        yield from (term for term, value in self.related if value >= least or term in meant)
 
     @property
     def weight(self) -> float:
@@ -274,9 +283,13 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         near = min(own, _english_weight(other))
         if other not in stems:
             related[other] = max(related.get(other, 0), part * near)
-    for other in _translated(piece, stems[0], languages, guessed):
-        if other not in stems:
-            related[other] = max(related.get(other, 0), _TRANSLATED_PART * own)
+    translated = {
+        other: value
+        for other, value in _translated(piece, stems[0], languages, guessed, own)
+        if other not in stems
+    }
+    for other, value in translated.items():
+        related[other] = max(related.get(other, 0), value)
     likely = [(stem, min(own, _english_weight(stem))) for stem in guesses if stem not in stems]
     if own < weight(RARE) and not (guessed or written_in):
         likely = [(stem, _VARIANT_PART * own) for stem in _elsewhere(piece) if stem not in stems]
@@ -286,18 +299,23 @@ def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, requi
         tuple(related.items()),
         required=required,
         guesses=tuple(likely),
+        translated=frozenset(translated),
     )
 
 
 def _translated(
-    piece: str, stem: str, languages: Sequence[str], guessed: Sequence[str]
-) -> Iterator[str]:
-    """Yield the stems that mean a word in another language than that of the question."""
+    piece: str, stem: str, languages: Sequence[str], guessed: Sequence[str], own: float
+) -> Iterator[tuple[str, float]]:
+    """Yield the stems that mean a word in another language than that of the question, each with
+    its weight; ``own`` is that of the word."""
     if guessed or languages[0] == "en":
-        yield from in_other_languages(stem)
+        for other in in_other_languages(stem):
+            yield other, own * (_AMBIGUOUS_PART if other in AMBIGUOUS else _TRANSLATED_PART)
     asked_in = languages[:1] if not guessed else () if is_english(piece) else TRANSLATED
     for language in asked_in:
-        yield from in_english(piece, language)
+        for other in in_english(piece, language):
+            # A name is rare, and what it means elsewhere may be common: "Noel", "Nina".
+            yield other, _TRANSLATED_PART * min(own, _english_weight(other))
 
 
 def _elsewhere(piece: str) -> list[str]:

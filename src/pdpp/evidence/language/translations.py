@@ -51,7 +51,7 @@ _GERMAN = """
     diary: tagebuch; dinner: abendessen; discount: rabatt gutschein; disease illness ill sick: krank
     krankheit krankmeldung; dish: gericht; divorce: scheidung; doctor physician: arzt ärztin
     hausarzt praxis; dog: hund; door: tür; dream: traum; dress: kleid; drink drinks beverage:
-    getränk getränke trinken; drive: fahren; driver licence license: führerschein; due: fällig; ear:
+    getränk getränke trinken; drive: fahren; licence license: führerschein; due: fällig; ear:
     ohr; easter: ostern; eat: essen; egg: ei eier; electricity power: strom stromrechnung; email
     mail letter: brief post; employer: arbeitgeber; engaged engagement: verlobung verlobt; engine:
     motor; error mistake: fehler; evening: abend; exam test: prüfung klausur; exhibition:
@@ -77,12 +77,12 @@ _GERMAN = """
     travel: reise; juice: saft; key: schlüssel; kitchen: küche; knee: knie; lamp light: lampe licht;
     landlady landlord: vermieter vermieterin hausverwaltung; language: sprache; late delay delayed:
     verspätung verspätet; laugh: lachen; laundry: wäsche; lawyer attorney: anwalt rechtsanwalt;
-    leave quit resign: kündigung gekündigt; lecture: vorlesung; leg: bein; library: bibliothek
+    quit resign: kündigung gekündigt; lecture: vorlesung; leg: bein; library: bibliothek
     bücherei; lift elevator: aufzug fahrstuhl; lisbon: lissabon; loan mortgage: kredit darlehen;
     lock: schloss; lost lose: verloren verlieren; love: liebe lieben; lunch: mittagessen; machine:
     maschine; manager: leiter leiterin; meat: fleisch; medicine medication drug: medikament
     medikamente tabletten; meeting: besprechung sitzung versammlung treffen; member membership:
-    mitglied mitgliedschaft; message: nachricht; meter reading: zählerstand zähler; milan: mailand;
+    mitglied mitgliedschaft; message: nachricht; meter: zählerstand zähler; milan: mailand;
     milk: milch; money: geld; month: monat; moon: mond; morning: vormittag; moscow: moskau; mother
     mum mom: mama mutter; mountain: berg berge; mouth: mund; move moving mover relocation: umzug
     umziehen einziehen; munich: münchen; museum exhibition: ausstellung; music: musik; nail: nagel;
@@ -120,7 +120,7 @@ _GERMAN = """
     schwimmen schwimmbad; switzerland: schweiz; table: tisch; tax: steuer steuerbescheid finanzamt
     steuererklärung; tea: tee; team: mannschaft; technician: techniker; ticket tickets: fahrkarte
     eintrittskarte karten fahrschein; tired: müde; tool: werkzeug; tooth teeth: zahn zähne; toy:
-    spielzeug; training: ausbildung fortbildung; transfer: überweisung; translate translation
+    spielzeug; transfer: überweisung; translate translation
     translator: übersetzung übersetzen übersetzer; tree: baum; trousers: hose; turkey: türkei;
     uncle: onkel; university: universität uni hochschule; vaccination vaccine: impfung; vegetable:
     gemüse; venice: venedig; vet veterinarian: tierarzt; vienna: wien; viewing: besichtigung;
@@ -316,9 +316,11 @@ _ENGLISH_FREQUENCY = 5e-6
 and "müde" no mud."""
 _SHORT = 3
 """Letters of a stem that must not be known in English at all: it may be a name, as "Kat"."""
-_TELLING = frozenset({"auto", "loi", "mama", "papa", "reunion", "termin", "voyag"})
-"""Stems that are common in English too and are looked for all the same: "terminate" is rare where
-"Termin" is not."""
+AMBIGUOUS = frozenset({"loi", "reunion", "termin"})
+"""Stems that are looked for although they mean another thing in English: "Termin" is "terminal",
+"loyer" is "Lois"."""
+_TELLING = AMBIGUOUS | {"auto", "mama", "papa", "voyag"}
+"""Stems that are common in English too and are looked for all the same."""
 
 
 @lru_cache(maxsize=1)
