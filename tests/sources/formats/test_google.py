@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.kit import Home, check_twice, look, read, told
+from tests.sources.kit import Home, check_twice, look, read, told, zipped
 from tests.sources.samples import every_sample
 from tests.sources.samples.google import KEEP, NOTE, WATCHED, cell, page
 from tests.sources.samples.sample import json_bytes
@@ -219,6 +219,34 @@ def test_files_that_were_given_to_gemini_come_in_and_are_no_documents_besides(
     from_page = read(GoogleActivity(), tmp_path / "e")
     assert [data["name"] for data in of(from_page, "files")] == ["depths-77.rtf"]
     assert "channel" not in of(from_page, "activities")[0]
+
+
+def test_a_file_that_a_page_links_and_shows_comes_in_once(tmp_path: Path) -> None:
+    shown = '<img src="low tide.png"><img src="//host.example/x.png"><a href="javascript:0">x</a>'
+    said = f'<a href="low%20tide.png">- low tide.png</a><br>Jan 5, 2026, 9:15:32 AM UTC<br>{shown}'
+    (tmp_path / "MyActivity.html").write_bytes(page(cell("what is on it", said)))
+    (tmp_path / "low tide.png").write_bytes(b"\x89PNG tide")
+    [file] = of(read(GoogleActivity(), tmp_path), "files")
+    assert file["name"] == "low tide.png"
+    assert told(GoogleActivity(), tmp_path) == []
+
+
+def test_an_activity_of_another_shape_takes_no_documents_of_an_archive(tmp_path: Path) -> None:
+    asked = {
+        "header": "Gemini Apps",
+        "title": "Prompted what is on the chart",
+        "time": "2026-01-05T09:15:32.123Z",
+        "products": ["Gemini Apps"],
+    }
+    odd = [{**asked, "attachedFiles": 5}, {**asked, "subtitles": 5}]
+    files = {
+        "Takeout/My Activity/Gemini Apps/MyActivity.json": json_bytes([*odd, asked]),
+        "Takeout/My Activity/Gemini Apps/chart.png": b"\x89PNG chart",
+        "Takeout/Drive/plan.pdf": b"%PDF-1.4 plan",
+    }
+    report = Home(tmp_path / "home").bring(zipped(tmp_path / "takeout.zip", files))
+    found = {each["source"]["connector_key"] for each in report["imports"]}
+    assert found == {"documents", "google_activity"}
 
 
 def test_stays_within_stays_and_points_on_the_way_come_in(tmp_path: Path) -> None:

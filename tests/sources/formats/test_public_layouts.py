@@ -541,3 +541,21 @@ def test_an_archive_of_linkedin_of_2018_has_messages_and_days(tmp_path: Path) ->
         "an empty message",
         "the day of a connection, which cannot be read",
     ]
+
+
+def test_people_without_an_address_and_messages_of_nobody_are_kept(tmp_path: Path) -> None:
+    files = {
+        "Messages.csv": (
+            b"From,To,Date,Subject,Content,Direction,Folder\n"
+            b',,"10/16/18, 8:36 AM",,Two coils please,INCOMING,INBOX\n'
+        ),
+        "Connections.csv": (
+            b"First Name,Last Name,Email Address,Company,Position,Connected On\n"
+            b"Ines,Duarte,,Quay,Pilot,08 Jan 2019\n"
+            b"Ines,Duarte,,Mole,Cook,04 Apr 2019\n"
+        ),
+    }
+    held = check_twice(put(tmp_path / "e", files), tmp_path)
+    assert sorted(str(data["company"]) for data in of(held, "people")) == ["Mole", "Quay"]
+    [message] = of(held, "messages")
+    assert (message["conversation"], message["text"]) == ("", "Two coils please")

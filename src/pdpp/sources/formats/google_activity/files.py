@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 def is_address(link: object) -> bool:
     """Tell whether a link leads to the web, and not to a file beside the list."""
-    return isinstance(link, str) and "://" in link
+    return isinstance(link, str) and ("://" in link or link.startswith("//"))
 
 
 def files_named(value: Mapping[str, Any]) -> dict[str, str]:
@@ -46,11 +46,16 @@ def file_items(
     tree: Tree, entry: FileEntry, activity: Item, named: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield the files of an activity that are in the export."""
+    # A page links a file and shows it, each time spelt in another way.
+    given: set[str] = set()
     for number, (name, shown) in enumerate(named.items(), 1):
         file = file_beside(tree, entry, name)
         if file is None:
             yield Skipped("a file that is not in the export", f"{entry.name}: {name[:80]}")
             continue
+        if file.name in given:
+            continue
+        given.add(file.name)
         key = digest_key("file", activity.key, str(number))
         data = {
             "id": key,

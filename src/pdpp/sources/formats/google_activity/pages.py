@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _BEGIN = b'<div class="outer-cell'
 _LONGEST_TIME = 80
+_NO_FILES = ("#", "data:", "javascript:", "mailto:")
+"""How links begin that lead neither to the web nor to a file."""
 _BLOCKS = "p, li, h1, h2, h3, h4, tr, pre, blockquote"
 
 
@@ -90,7 +92,7 @@ def _files(page: "LexborHTMLParser") -> Iterator[str]:
     """Yield what lies beside the page and is shown in an entry, or linked."""
     for node in page.css("a[href], img[src], audio[src], source[src]"):
         link = node.attributes.get("href") or node.attributes.get("src") or ""
-        if link and not is_address(link) and not link.startswith(("#", "data:", "mailto:")):
+        if link and not is_address(link) and not link.startswith(_NO_FILES):
             yield link
 
 

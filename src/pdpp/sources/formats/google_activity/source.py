@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +26,7 @@ from pdpp.sources.formats.takeout import (
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
-from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.guard import SURPRISES, account
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.times import moment_text
@@ -112,7 +113,8 @@ def _names_in(entry: FileEntry) -> Iterator[str]:
             yield from cell.files if isinstance(cell, ActivityCell) else ()
     else:
         for value in objects(entry):
-            yield from files_named(value)
+            with suppress(*SURPRISES):  # Told when its turn comes.
+                yield from files_named(value)
 
 
 def _activity(

@@ -80,7 +80,6 @@ def _message_of_2018(cells: Cells, where: str) -> Iterator[Finding]:
     data = {
         "id": key,
         "conversation_id": digest_key("conversation", *sorted((sender, recipient))),
-        "conversation": ", ".join(sorted(filter(None, (sender, recipient)))),
         "sender": sender,
         "recipients": recipient,
         "subject": subject,
@@ -88,7 +87,9 @@ def _message_of_2018(cells: Cells, where: str) -> Iterator[Finding]:
         "folder": cells["folder"],
         "sent_at": sent,
     }
-    yield Item("messages", key, present(data, ""))
+    # Of an account that is gone nothing may be said.
+    conversation = ", ".join(sorted(filter(None, (sender, recipient))))
+    yield Item("messages", key, {**present(data, ""), "conversation": conversation})
 
 
 def _invitation(cells: Cells, where: str) -> Iterator[Finding]:
@@ -150,8 +151,10 @@ def _person(cells: Cells, where: str) -> Iterator[Finding]:
         yield Skipped("a connection whose account is gone", where)
         return
     since = _day(cells["connected on"])
-    # Before 2020 there is no address of the profile, and two people may have the same name.
-    known_by = (cells["url"],) if cells.get("url") else (name, cells.get("email address", ""))
+    # Before 2020 there is no address of the profile, most people show no other one, and two may
+    # have the same name.
+    other = cells.get("email address") or since or ""
+    known_by = (cells["url"],) if cells.get("url") else (name, other)
     key = digest_key("person", *known_by)
     data = {
         "id": key,
