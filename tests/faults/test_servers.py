@@ -117,5 +117,9 @@ def test_a_server_whose_data_was_replaced_answers_nobody_from_the_old_data(
         form = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": "y"}
         answer = httpx.post(f"{served.url}/oauth/token", data=form, trust_env=False)
         assert answer.status_code == 503
+        assert served.stop() == 0
+        log = served.err.read_text()
+        assert log.count("another file was put in its place") == 1
+        assert "Traceback" not in log
     with serving(data, tmp_path / "two") as served:
         assert served.get("/v1/streams", token).status_code == 200

@@ -20,7 +20,7 @@ from pdpp.store.number_key import number_key
 from pdpp.store.numbers import read_number
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
-from pdpp.store.sqlite.failures import advice, replaced
+from pdpp.store.sqlite.failures import advice, replaced, tell_replaced
 from pdpp.store.sqlite.opening import (
     EXISTING,
     SqliteConnection,
@@ -74,6 +74,7 @@ class SqliteDatabase:
             self._place = str(path)
             self._identity = _identity(self._place)
             self._looked = time.monotonic()
+            self._is_replaced = False
         except (OSError, apsw.Error) as problem:
             remedy = advice(problem)
             more = "" if remedy is None else f"; {remedy}"
@@ -197,8 +198,13 @@ class SqliteDatabase:
 
         Other programs open the file that is there now: nobody here would see what they revoke.
         """
-        if _identity(self._place) != self._identity:
-            raise replaced(self._path)
+        is_replaced = _identity(self._place) != self._identity
+        # Once, and not for every stranger who asks.
+        if is_replaced and not self._is_replaced:
+            tell_replaced(self._path)
+        self._is_replaced = is_replaced
+        if is_replaced:
+            raise replaced()
         self._looked = time.monotonic()
 
     def assumed_state(self) -> object:

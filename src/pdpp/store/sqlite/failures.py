@@ -38,6 +38,8 @@ def _number(problem: BaseException) -> int | None:
 
 def explain(problem: BaseException, path: Path) -> PdppError | None:
     """Return what a failure means to a caller, after logging which file it is and what to do."""
+    if isinstance(problem, Overloaded):  # It was logged where it was raised.
+        return problem
     sentence = advice(problem)
     if sentence is None:
         return None
@@ -54,11 +56,15 @@ def explain(problem: BaseException, path: Path) -> PdppError | None:
     )
 
 
-def replaced(path: Path) -> PdppError:
-    """Return the refusal of a file that is no longer in its place, after logging what to do."""
+def tell_replaced(path: Path) -> None:
+    """Log what to do about a file that is no longer in its place."""
     log.error(
         "%s: it was moved, or another file was put in its place: start the server again", path
     )
+
+
+def replaced() -> PdppError:
+    """Return the refusal of a file that is no longer in its place."""
     return Overloaded(
         "The database of this server was moved or replaced while it ran, and nothing of this "
         "request was kept. It goes on once its owner has started it again.",

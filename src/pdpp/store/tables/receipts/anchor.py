@@ -1,6 +1,6 @@
 """The anchor of the receipts: what the database remembers of a log that lies in another file."""
 
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import Overloaded, StoreError
 from pdpp.store.tables.database import TableDatabase
 from pdpp.store.tables.records.predicate import OWNER
 
@@ -33,5 +33,5 @@ class SettingAnchor:
                     "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)",
                     (OWNER, _NAME, f"{number}:{hashed.hex()}"),
                 )
-        except self._db.failure as problem:
+        except (self._db.failure, Overloaded) as problem:
             raise StoreError(f"cannot remember the last receipt: {problem}") from problem
