@@ -170,6 +170,18 @@ def test_a_list_of_entries_that_is_noise_is_damaged(tmp_path: Path) -> None:
         open_tree(path)
 
 
+def test_an_entry_whose_own_name_is_noise_is_damaged(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "x.zip", {"tide.txt": b"ebb"})
+    content = bytearray(path.read_bytes())
+    # Its flags say that the name is UTF-8.
+    content[7] |= 0x08
+    content[30] = 0xFF
+    path.write_bytes(bytes(content))
+    (entry,) = open_tree(path).entries
+    with pytest.raises(DamagedFile, match=r"tide\.txt cannot be read"):
+        entry.open()
+
+
 def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", {"a": b"1"})
     content = bytearray(path.read_bytes())

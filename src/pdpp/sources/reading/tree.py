@@ -40,8 +40,9 @@ _SAFE_OPEN = (
     | getattr(os, "O_BINARY", 0)
 )
 
-DAMAGE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-"""How reading fails; the zip reader itself never gives more than an entry says it holds."""
+DAMAGE = (OSError, EOFError, UnicodeError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+"""How reading fails, also where the name before an entry is noise; the zip reader itself never
+gives more than an entry says it holds."""
 
 
 @dataclass(frozen=True, slots=True)
