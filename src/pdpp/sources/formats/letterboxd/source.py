@@ -140,21 +140,23 @@ class Letterboxd(KnownTables):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for tables by their columns, and for lists of somebody's own."""
-        seen = super().recognise(_present(tree), choices)
-        own = any(map(is_own_list, _present(tree).named("*.csv")))
+        kept = _kept(tree)
+        seen = super().recognise(kept, choices)
+        own = any(map(is_own_list, kept.named("*.csv")))
         if seen is not None or not own:
             return seen
         return Recognition(Confidence.CERTAIN, "list", account=self.label, owner_known=False)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each table and list."""
-        yield from super().parts(_present(tree), recognition)
-        for entry in _present(tree).named("*.csv"):
+        kept = _kept(tree)
+        yield from super().parts(kept, recognition)
+        for entry in kept.named("*.csv"):
             if is_own_list(entry):
                 yield ExportPart(entry, partial(read_own_list, entry))
 
 
-def _present(tree: Tree) -> Tree:
+def _kept(tree: Tree) -> Tree:
     """Return a tree without what was deleted."""
     gone = {entry.name for entry in tree.entries if _GONE & set(entry.name.split("/")[:-1])}
     return tree.without(gone) if gone else tree
