@@ -487,15 +487,17 @@ def test_code_of_cursor_beside_its_words_is_read_once_and_pictures_are_told(
     about = {"createdAt": 1_767_000_000_000}
     whole = {"type": 2, "text": "Try `moor()`:\nmoor(7)", "codeBlocks": [{"content": "moor(7)\n"}]}
     apart = {"type": 2, "text": "Try this:", "codeBlocks": [{"content": "reef(2)\n"}, 7, {}]}
+    short = {"type": 2, "codeBlocks": [{"content": "moor(7)\nreef(2)"}, {"content": "reef(2)"}]}
     shown = {"type": 1, "text": "What is this?", "images": [{"path": "/home/nora/a.png"}]}
     path = state(
         tmp_path / "globalStorage" / "state.vscdb",
         {"composerData:c": about, "bubbleId:c:1": whole, "bubbleId:c:2": apart}
-        | {"bubbleId:c:3": shown},
+        | {"bubbleId:c:3": shown, "bubbleId:c:4": short},
     )
     assert sorted(said(read(Cursor(), path))) == [
         ("assistant", "Try `moor()`:\nmoor(7)"),
         ("assistant", "Try this:\n\nreef(2)"),
+        ("assistant", "moor(7)\nreef(2)\n\nreef(2)"),
         ("user", "What is this?"),
     ]
     assert reasons(Cursor(), path) == ["a picture or file in a message"]

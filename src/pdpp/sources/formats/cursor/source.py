@@ -34,6 +34,8 @@ _USER = 1
 _ANY_MODEL = "default"
 """What stands for a model that the program chooses itself."""
 
+_MOST_COMPARED = 1_000
+"""Pieces of code of one message that are looked for in its words."""
 _TRANSCRIPTS = "agent-transcripts"
 _ONLY_TRANSCRIPTS = (
     "these are transcripts of Cursor, which have no times and not all of a chat; import the folder "
@@ -292,13 +294,22 @@ def _text(value: Mapping[str, Any]) -> str:
     rich = value.get("richText")
     if not text and isinstance(rich, str) and rich.startswith("{"):
         text = _rich_text(parsed(rich)).strip()
-    # Some versions keep the code of an answer apart from its words.
-    blocks = value.get("codeBlocks")
-    for block in blocks if isinstance(blocks, list) else ():
-        code = block.get("content") if isinstance(block, dict) else None
-        if isinstance(code, str) and code.strip() and code.strip() not in text:
-            text = f"{text}\n\n{code.strip()}".strip()
-    return text
+    return "\n\n".join(filter(None, [text, *_code_apart(value, text)]))
+
+
+def _code_apart(value: Mapping[str, Any], text: str) -> Iterator[str]:
+    """Yield the code of an answer that some versions keep apart from its words."""
+    listed = value.get("codeBlocks")
+    contents = (
+        block.get("content")
+        for block in (listed if isinstance(listed, list) else ())
+        if isinstance(block, dict)
+    )
+    codes = dict.fromkeys(code.strip() for code in contents if isinstance(code, str))
+    for number, code in enumerate(codes):
+        # Whether words hold code takes as long as they are: of a million blocks nobody asks.
+        if number >= _MOST_COMPARED or code not in text:
+            yield code
 
 
 def _rich_text(node: Any) -> str:
