@@ -173,6 +173,11 @@ def test_a_word_of_another_language_is_not_taken_for_an_english_one_that_looks_a
             "so the appointment is now on Tuesday at half past nine, the one before was too early",
             "the terminal shows an error of the terminal",
         ),
+        (
+            "my brother",
+            "so my brother came on Sunday with the long ladder, and we painted the whole shed",
+            "Herman, ask Herman",
+        ),
     ],
 )
 def test_what_a_name_or_word_means_elsewhere_stands_behind_the_word_itself(

@@ -316,9 +316,11 @@ _ENGLISH_FREQUENCY = 5e-6
 and "müde" no mud."""
 _SHORT = 3
 """Letters of a stem that must not be known in English at all: it may be a name, as "Kat"."""
-AMBIGUOUS = frozenset({"loi", "reunion", "termin"})
+AMBIGUOUS = frozenset(
+    {"bart", "dent", "diner", "fuss", "herman", "loi", "pastel", "reunion", "termin", "wand"}
+)
 """Stems that are looked for although they mean another thing in English: "Termin" is "terminal",
-"loyer" is "Lois"."""
+"dinero" is "diner", "hermano" is "Herman"."""
 _TELLING = AMBIGUOUS | {"auto", "mama", "papa", "voyag"}
 """Stems that are common in English too and are looked for all the same."""
 
