@@ -129,9 +129,6 @@ class OwnerPage:
     def _handled(self, request: PageRequest, method: str) -> Response:
         """Return the answer of a page, which is made in this thread."""
         try:
-            # It finds out whether the data was moved or replaced; a page may ask nothing else that
-            # does.
-            self.site.service.store.state()
             return run_here(self._handler(method)(request))
         except PdppError as error:
             return show_error(request, error)

@@ -237,11 +237,16 @@ def make_page_request(site: Site, http: Request, origin: str) -> PageRequest:
     cookies = Cookies.of_origin(origin)
     secret = http.cookies.get(cookies.session)
     mark = http.cookies.get(cookies.mark, "")
+    known = site.owner.knows(secret, bound=_is_bound(site, origin))
+    if known:
+        # It finds out whether the data was moved or replaced. A page may ask nothing else that
+        # does, and an upload would make its folder anew where the data was.
+        site.service.store.state()
     return PageRequest(
         site=site,
         http=http,
         form=PostedForm(),
-        session=secret if site.owner.knows(secret, bound=_is_bound(site, origin)) else None,
+        session=secret if known else None,
         mark=mark if _MARK.match(mark) else secrets.token_urlsafe(32),
         origin=origin,
     )
