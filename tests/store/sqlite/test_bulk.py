@@ -87,3 +87,67 @@ def test_records_and_cells_of_every_kind_are_what_was_given(tmp_path: object) ->
     assert dated == sorted(
         (4, mark_of(0, f"t{at % 3}"), 0, at + 1) for at in numbers if at % 7 and at % 5
     )
+
+
+def record_columns(version: int, first: int, count: int) -> NewRecords:
+    """Return records that have the same in most fields, some of them with no time."""
+    numbers = range(first, first + count)
+    return NewRecords(
+        4,
+        version,
+        (0, 1, 2, 3),
+        (0, 1, 2, 3),
+        [at + 1 for at in numbers],
+        [f"k{at}" for at in numbers],
+        [(at * 7_919) % 100_003 - 50_000 for at in numbers],
+        [5] * count,
+        [None if at % 5 == 0 else (at - 30) * 700_000 for at in numbers],
+        [1] * count,
+        [f"{at:016x}" for at in numbers],
+        [("chat", version, None, f"t{at % 2}") for at in numbers],
+        [b"{}"] * count,
+    )
+
+
+def test_what_all_records_of_a_batch_have_is_theirs_alone(tmp_path: object) -> None:
+    store = SqliteStore(tmp_path)  # type: ignore[arg-type]
+    batches = [record_columns(9, 0, 700), record_columns(10, 700, 1), record_columns(11, 800, 60)]
+    with store._db.writing() as db:
+        assert isinstance(db, SqliteConnection)
+        for new in batches:
+            db.insert_records(new)
+        stored = db.execute("SELECT field, value, surrogate, record FROM cell").fetchall()
+        dated = db.execute("SELECT feed, mark, time, sequence FROM dated_cell").fetchall()
+    store.close()
+    wanted = set()
+    wanted_dated = set()
+    for new in batches:
+        for id, surrogate, time, cells in zip(
+            new.ids, new.surrogates, new.times, new.cells, strict=True
+        ):
+            for place, value in enumerate(cells):
+                wanted.add((place, b"" if value is None else value, surrogate, id))
+                if value is not None and time is not None:
+                    assert isinstance(value, int | str)
+                    wanted_dated.add((4, mark_of(place, value), time // 1_000_000, id))
+    assert (len(stored), set(stored)) == (len(wanted), wanted)
+    assert (len(dated), set(dated)) == (len(wanted_dated), wanted_dated)
+
+
+def test_what_all_records_of_a_batch_have_is_asked_of_the_engine_once(tmp_path: object) -> None:
+    store = SqliteStore(tmp_path)  # type: ignore[arg-type]
+    asked: list[str] = []
+
+    def note(_: object, sql: str, __: object) -> bool:
+        asked.append(sql)
+        return True
+
+    with store._db.writing() as db:
+        assert isinstance(db, SqliteConnection)
+        new = record_columns(9, 0, 2_000)._replace(places=(0, 1, 2), dated=(0, 1, 2))
+        db.exec_trace = note
+        db.insert_records(new)
+        db.exec_trace = None
+    store.close()
+    for table in ("cell", "dated_cell"):
+        assert sum(sql.startswith(f"INSERT INTO {table} ") for sql in asked) == 1, table
