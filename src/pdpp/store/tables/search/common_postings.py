@@ -19,7 +19,6 @@ from pdpp.store.tables.search.lists import Turn
 MOST_BYTES = 24 << 20
 """How much one placement remembers: about 250 words among 300,000 rows."""
 
-_MOST_NOTED = 4_096
 _CHANGE_BYTES = 5
 
 
@@ -71,12 +70,11 @@ _Kept = tuple[_PackedField | FieldOfTurn, ...]
 
 
 class CommonPostings:
-    """The postings of common words that were asked for more than once, those asked for last."""
+    """The postings of common words, those asked for last."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: OrderedDict[TermGroup, _Kept] = OrderedDict()
-        self._noted: set[TermGroup] = set()
         self.bytes = 0
         """How much is remembered."""
 
@@ -95,14 +93,8 @@ class CommonPostings:
         ]
 
     def offer(self, group: TermGroup, fields: Sequence[FieldOfTurn], bases_of: BasesOf) -> bool:
-        """Remember postings if the word is common and was asked for before; tell whether it is."""
+        """Remember postings if the word is common; tell whether it is."""
         if all(field.postings.rows is not None for field in fields):
-            return False
-        if group not in self._noted:
-            # Packing takes a third of the time of reading: not for a word that nobody asks again.
-            if len(self._noted) >= _MOST_NOTED:
-                self._noted.clear()
-            self._noted.add(group)
             return False
         kept = tuple(
             _packed(field, bases_of(field.turn)) if field.postings.rows is None else field
@@ -120,7 +112,6 @@ class CommonPostings:
         """Forget everything."""
         with self._lock:
             self._kept.clear()
-            self._noted.clear()
             self.bytes = 0
 
 

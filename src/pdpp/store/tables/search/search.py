@@ -161,7 +161,7 @@ class Searcher:
             if few is not None:
                 # Most words stand in few records, and then no step goes through all rows.
                 return Matches(few, np.zeros(len(few)) if query.by_time else scores.at(few))
-        flags = self._allowed(visible, question, scores)
+        flags = self._allowed(visible, question, scores, ranked=not query.by_time)
         if question.phrases or question.excluded_phrases or has_conditions(visible):
             rows = meeting_conditions(self._db, visible, np.flatnonzero(flags))
             read = RecordsRead(self._db, self._count)
@@ -236,13 +236,17 @@ class Searcher:
 
     # Which rows may be hits
 
-    def _allowed(self, visible: Visible, question: Question, scores: Scores) -> Bools:
+    def _allowed(
+        self, visible: Visible, question: Question, scores: Scores, *, ranked: bool
+    ) -> Bools:
         """Return which rows answer and keep to what the question demands."""
         named = question.actors or question.since or question.until
         bare = not (question.words or question.moments)
         demanded = question.phrases or any(word.required for word in question.words)
         everyone = (named and bare) or demanded
-        allowed = np.ones(visible.size, dtype=bool) if everyone else scores.candidates()
+        allowed = (
+            np.ones(visible.size, dtype=bool) if everyone else scores.candidates(ranked=ranked)
+        )
         if visible.hidden is not None:
             allowed &= ~visible.hidden
         for unit in scores.units:
