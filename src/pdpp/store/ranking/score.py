@@ -170,12 +170,15 @@ class Ranking:
         groups |= {terms for unit in asked for terms in _other_names(unit)}
         postings = _postings(index, groups)
         asked = [self._mended(unit, postings) for unit in asked]
+        # Mostly no word names anybody, and to tell what names a word may be takes a while.
+        names_any = any(held.actors for held in postings.values())
         bonus = Bonus(index.size)
         norm, of_names, units, names = 0.0, 0.0, [], []
         only_kinds = bool(asked)
         for words in asked:
             self._check()
-            actor, kind = bonus.add_actors(words, postings), bonus.add_kinds(words, index)
+            actor = names_any and bonus.add_actors(words, postings)
+            kind = bonus.add_kinds(words, index)
             name = kind or actor
             only_kinds &= kind
             units.append(UnitScore(words, postings, NAME_PART if name else 1.0))

@@ -50,7 +50,8 @@ class _PackedField(NamedTuple):
         """Return the postings, given the base of every row in the fields of the turn."""
         impacts = np.unpackbits(self.bits, count=len(bases), bitorder="little")
         np.multiply(impacts, bases, out=impacts)
-        impacts[self.rows] = self.impacts
+        # Arrays go by numbers of 64 bits: to widen all of them first is quicker than one by one.
+        impacts[self.rows.astype(np.int64)] = self.impacts
         return FieldPostings(None, impacts)
 
 
