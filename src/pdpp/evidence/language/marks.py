@@ -243,10 +243,13 @@ class Marker:
                 meant_by.setdefault(term, []).append(word.text)
         return meant_by
 
+    @property
+    def looks_for_parts(self) -> bool:
+        """Tell whether some word is looked for in its parts."""
+        return bool(self._parts)
+
     def strays(self, match_indexes: Iterable[int]) -> frozenset[int]:
         """Return the indexes of parts alone, of words whose other parts a record does not hold."""
-        if not self._parts:
-            return frozenset()
         indexes = frozenset(match_indexes)
         held = self._held(indexes)
         lone = {at for _, parts in self._parts if not held.issuperset(parts) for at in parts}
