@@ -132,12 +132,30 @@ def test_what_few_rows_get_is_not_looked_for_again_after_the_bounds(terms: Any) 
 def test_bounds_of_few_bits_hold_all_words_together(units: Any) -> None:
     made = [unit_of(terms, number) for number, terms in enumerate(units)]
     scores = Scores(SIZE, made, 1.0, Bonus(SIZE), lambda: None)
-    kind, scale = leaders._precision(scores)
-    bounds = leaders._bounds(scores, kind, scale)
+    bounds, scale = scores.word_bounds()
     wide = np.zeros(SIZE, dtype=np.uint32)
     for unit in made:
         unit.add_bounds(wide, scale)
     assert bounds.tolist() == wide.tolist()
+
+
+@given(UNITS)
+def test_bounds_say_which_rows_hold_a_word(units: Any) -> None:
+    made = [unit_of(terms, number) for number, terms in enumerate(units)]
+    scores = Scores(SIZE, made, 1.0, Bonus(SIZE), lambda: None)
+    held = [
+        any(by_row[row] for terms in units for fields, _, _ in terms for by_row, _ in fields)
+        for row in range(SIZE)
+    ]
+    assert scores.candidates().tolist() == scores.candidates(ranked=False).tolist() == held
+    assert (scores.word_bounds().steps > 0).tolist() == held
+
+
+def test_rows_that_hold_a_word_which_weighs_nothing_answer_too() -> None:
+    field = kept([9] * SIZE, True)
+    unit = UnitScore((Word("w", (("t", 0.0),)),), {("t",): Postings([field], [])}, 1.0)
+    scores = Scores(SIZE, [unit, unit], 1.0, Bonus(SIZE), lambda: None)
+    assert scores.candidates().all()
 
 
 @given(

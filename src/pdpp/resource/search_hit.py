@@ -119,30 +119,29 @@ _FieldMatches = tuple[_Place, str, list[Match]]
 def _evidence(
     frame: _Frame, key: str, route: str, data: Mapping[str, Any], marker: Marker
 ) -> _Evidence:
-    texts = [
-        (place, text) for place in frame.places if isinstance(text := data.get(place.name), str)
-    ]
-    matching = _meant(texts, marker, marker.find) or _meant(texts, marker, marker.find_any_form)
+    matching = _matching(frame, data, marker, marker.find) or _matching(
+        frame, data, marker, marker.find_any_form
+    )
     matched, missing = marker.split({match[2] for _, _, matches in matching for match in matches})
     if missing and (naming := marker.naming(frame.names)):
         # A photo need not say that it is one of the photos that were asked for.
         missing = [word for word in missing if word not in naming]
     # Words that are only near in meaning find a record and are none of those asked for.
-    matching = matching or _holding(texts, marker.find_related)
+    matching = matching or _holding(frame, data, marker.find_related)
     quoted = [one for one in matching if one[0].quotes]
     best = quoted if len(quoted) < 2 else [max(quoted, key=_worth)]
     excerpts = [_passage(frame, key, route, *one) for one in best]
     return _Evidence([place.name for place, _, _ in matching], matched, missing, excerpts)
 
 
-def _meant(
-    texts: Sequence[tuple[_Place, str]], marker: Marker, look: Callable[[str], list[Match]]
+def _matching(
+    frame: _Frame, data: Mapping[str, Any], marker: Marker, look: Callable[[str], list[Match]]
 ) -> list[_FieldMatches]:
     """Return the fields that hold words, without parts of a word that the record does not hold."""
-    matching = _holding(texts, look)
-    strays = marker.strays(match[2] for _, _, matches in matching for match in matches)
-    if not strays:
+    matching = _holding(frame, data, look)
+    if not marker.looks_for_parts:
         return matching
+    strays = marker.strays(match[2] for _, _, matches in matching for match in matches)
     kept = [
         (place, text, [at for at in every if at[2] not in strays])
         for place, text, every in matching
@@ -151,9 +150,13 @@ def _meant(
 
 
 def _holding(
-    texts: Sequence[tuple[_Place, str]], look: Callable[[str], list[Match]]
+    frame: _Frame, data: Mapping[str, Any], look: Callable[[str], list[Match]]
 ) -> list[_FieldMatches]:
-    return [(place, text, matches) for place, text in texts if (matches := look(text))]
+    return [
+        (place, text, matches)
+        for place in frame.places
+        if isinstance(text := data.get(place[0]), str) and (matches := look(text))
+    ]
 
 
 def _worth(field: _FieldMatches) -> tuple[tuple[int, int], bool]:

@@ -26,7 +26,6 @@ def bases(_: Turn) -> Impacts:
 
 
 def remember(common: CommonPostings, word: str, impacts: Impacts) -> bool:
-    common.offer((word,), everywhere(impacts), bases)
     return common.offer((word,), everywhere(impacts), bases)
 
 
@@ -39,8 +38,7 @@ def test_postings_come_back_as_they_were_also_when_more_bases_are_known(
     common = CommonPostings()
     few = FieldPostings(np.array([3, 5]), np.array([1, 2], dtype=np.uint8))
     fields = [FieldOfTurn(TITLE, few), *everywhere(impacts)]
-    for _ in range(2):
-        common.offer(("word",), fields, lambda _: filled)
+    common.offer(("word",), fields, lambda _: filled)
     kept = common.find(("word",), bases)
     assert kept is not None
     assert kept[0] == fields[0]
@@ -49,13 +47,16 @@ def test_postings_come_back_as_they_were_also_when_more_bases_are_known(
     assert kept[1].postings.impacts.tolist() == impacts.tolist()
 
 
-def test_a_word_is_remembered_when_it_is_asked_for_again_and_common() -> None:
+def test_a_word_is_remembered_when_it_is_common() -> None:
     common, impacts = CommonPostings(), np.full(SIZE, 7, dtype=np.uint8)
-    assert not common.offer(("once",), everywhere(impacts), bases)
-    assert common.find(("once",), bases) is None
+    assert common.find(("common",), bases) is None
+    assert common.offer(("common",), everywhere(impacts), bases)
+    assert common.find(("common",), bases) is not None
+    size = common.bytes
     rare = [FieldOfTurn(BODY, FieldPostings(np.array([3]), np.array([1], dtype=np.uint8)))]
     assert not any(common.offer(("rare",), rare, bases) for _ in range(3))
-    assert common.bytes == 0
+    assert common.find(("rare",), bases) is None
+    assert common.bytes == size
 
 
 def test_the_words_asked_for_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:

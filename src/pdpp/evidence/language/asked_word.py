@@ -208,8 +208,8 @@ def _may_be_one(one: str, other: str) -> bool:
 
 def _looked_for_as(word: Word, terms: Sequence[str]) -> Word:
     """Return a word that these terms may mean as well."""
-    own = set(word.own)
-    more = tuple((term, word.weight) for term in distinct(terms) if term not in own)
+    own, weighing = set(word.own), word.weight
+    more = tuple([(term, weighing) for term in distinct(terms) if term not in own])
     return word._replace(guesses=word.guesses + more)
 
 

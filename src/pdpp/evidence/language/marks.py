@@ -30,6 +30,8 @@ _LONGEST_PHRASE = 2_000
 _UNCHECKED = 4_096
 """Characters of short texts between two looks at the clock, which take as long as a title."""
 
+_NO_WORDS: Set[str] = frozenset()
+
 Check = Callable[[], None]
 
 _new = tuple.__new__
@@ -219,6 +221,8 @@ class Marker:
 
         "First" before such a word asks for an order and is one of them.
         """
+        if self._meant_by.keys().isdisjoint(names):
+            return _NO_WORDS
         known = self._naming.get(names)
         if known is None:
             naming = set(chain.from_iterable(self._meant_by.get(name, ()) for name in names))
@@ -239,10 +243,13 @@ class Marker:
                 meant_by.setdefault(term, []).append(word.text)
         return meant_by
 
+    @property
+    def looks_for_parts(self) -> bool:
+        """Tell whether some word is looked for in its parts."""
+        return bool(self._parts)
+
     def strays(self, match_indexes: Iterable[int]) -> frozenset[int]:
         """Return the indexes of parts alone, of words whose other parts a record does not hold."""
-        if not self._parts:
-            return frozenset()
         indexes = frozenset(match_indexes)
         held = self._held(indexes)
         lone = {at for _, parts in self._parts if not held.issuperset(parts) for at in parts}

@@ -220,10 +220,12 @@ class _Parser:
         plain_words = asked_words([with_plain_clocks(plain)], telling, joined=True)
         asked = [*self._words, *self._grouped(plain_words), *_dated(plain, named)]
         words = _once(asked)
-        best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
+        if len(words) > MOST_WORDS:
+            best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
+            words = tuple(word for word in words if word in best)
         return Question(
             text=text,
-            words=tuple(word for word in words if word in best),
+            words=words,
             excluded=_once(self._excluded),
             phrases=_once(self._phrases),
             excluded_phrases=_once(self._excluded_phrases),

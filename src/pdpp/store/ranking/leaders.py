@@ -9,20 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdpp.store.ranking.postings import Bools, Floats, Longs, StepKind, Steps
+from pdpp.store.ranking.bounds import Bounds
+from pdpp.store.ranking.postings import Bools, Floats, Longs, Steps
 from pdpp.store.ranking.score import Scores
-from pdpp.store.ranking.unit_score import QUARTER
 
 SCALE = 1_000_000
 """Scores are compared as whole millionths, so that a cursor names one exactly."""
 
-_STEPS = 4_000_000
-"""What all words of a question are worth together. A row can get at most some parts in a thousand
-more by rounding up, far from what 32 bits hold."""
-_MOST_IN_16_BITS = 65_000
-_LEAST_FACTOR = 4
-"""What a quarter of an impact of the heaviest word is worth at least where bounds have 16 bits;
-with less they would be so rough that too many rows had to be scored."""
 _SAMPLE = 4_096
 _AMPLE = 3
 """How many times the rows that are wanted a limit by few of a sample lets through, about."""
@@ -43,14 +36,13 @@ def leaders_of(scores: Scores, flags: Bools, count: int, slack: float) -> Leader
 
     All rows are returned that have at most ``slack`` less than the last of these.
     """
-    kind, scale = _precision(scores)
-    bounds = _bounds(scores, kind, scale)
+    bounds, scale = _bounds(scores)
     first = _highest(bounds, flags, 2 * count)
     if len(first) < count or len(first) * _MOST > scores.size:
         return None
     bound = least(scores.at(first), count) - slack
     # Rounded down, while bounds are rounded up: a row at the limit is never lost.
-    limit = min(int(bound * scores.norm * scale), np.iinfo(kind).max)
+    limit = min(int(bound * scores.norm * scale), np.iinfo(bounds.dtype).max)
     if limit < 1:
         return None
     rows = _reaching(bounds, flags, limit)
@@ -66,35 +58,15 @@ def least(values: Floats, count: int) -> float:
     return float(np.partition(values, len(values) - count)[len(values) - count]) - 2 / SCALE
 
 
-def _precision(scores: Scores) -> tuple[StepKind, float]:
-    """Return the numbers that bounds are kept in, and how many steps a score of 1 is worth.
-
-    Sixteen bits take half the time of 32. Then a step is a whole part of what the heaviest word
-    gives for a quarter of an impact, so that its bounds are not rounded.
-    """
-    heaviest = max((unit.factor for unit in scores.units), default=0.0)
-    if not heaviest:
-        return np.uint32, 0.0
-    one = 1 / (QUARTER * heaviest)
-    factor = int(_MOST_IN_16_BITS / sum(unit.highest_bound(one) for unit in scores.units))
-    while factor >= _LEAST_FACTOR:
-        if sum(unit.highest_bound(factor * one) for unit in scores.units) <= _MOST_IN_16_BITS:
-            return np.uint16, factor * one
-        factor -= 1
-    return np.uint32, _STEPS / sum(unit.most for unit in scores.units)
-
-
-def _bounds(scores: Scores, kind: StepKind, scale: float) -> Steps:
+def _bounds(scores: Scores) -> Bounds:
     """Return what no row's score is above, in steps."""
-    bounds: Steps = np.zeros(scores.size, dtype=kind)
-    for unit in scores.units:
-        scores.check()
-        unit.add_bounds(bounds, scale)
-    special = scores.special()
+    words, special = scores.word_bounds(), scores.special()
+    if special is None:
+        return words
     # Rows with a bonus for an actor or a kind are few; they are always scored instead of bounded.
-    if special is not None:
-        bounds[special] = np.iinfo(kind).max
-    return bounds
+    steps = words.steps.copy()
+    steps[special] = np.iinfo(steps.dtype).max
+    return words._replace(steps=steps)
 
 
 def _reaching(bounds: Steps, flags: Bools, limit: int) -> Longs:

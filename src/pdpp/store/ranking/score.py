@@ -16,6 +16,7 @@ from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.tables import common_words, frequencies, weight
 from pdpp.evidence.language.terms import terms_of
 from pdpp.store.ranking.apart import held_together, written_apart
+from pdpp.store.ranking.bounds import Bounds, bounds_of
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import (
     Bools,
@@ -73,24 +74,41 @@ class Scores:
     """Whether of rows with one score the oldest is asked for, and not the newest."""
     days: Floats | None = None
     """What each row gets for having happened when the question says."""
+    _word_bounds: Bounds | None = None
 
     @property
     def actor_names(self) -> frozenset[str]:
         """Return the words of the question that name the actor of a visible row."""
         return frozenset(word.text for unit in self.names for word in unit.words)
 
-    def candidates(self) -> Bools:
-        """Return the rows that answer in any way."""
-        marks = np.zeros(self.size, dtype=np.uint8)
-        for unit in self.units:
-            unit.join(marks)
-        flags: Bools = marks != 0
+    def candidates(self, *, ranked: bool = True) -> Bools:
+        """Return the rows that answer in any way; ``ranked`` says that their best are wanted."""
+        flags = self._holding(ranked=ranked)
         flags |= self.bonus.actors()
         if (listed := self.bonus.listed()) is not None:
             flags |= listed
         if self.days is not None:
             flags |= self.days > 0
         return flags
+
+    def _holding(self, *, ranked: bool) -> Bools:
+        """Return the rows that hold a word."""
+        several = sum([unit.is_common for unit in self.units]) > 1
+        if ranked and several and all(unit.weighs for unit in self.units):
+            # So many rows match that their bounds are asked for, which say it as well.
+            held: Bools = self.word_bounds().steps != 0
+            return held
+        marks = np.zeros(self.size, dtype=np.uint8)
+        for unit in self.units:
+            unit.join(marks)
+        flags: Bools = marks != 0
+        return flags
+
+    def word_bounds(self) -> Bounds:
+        """Return what no row gets more than for its words."""
+        if self._word_bounds is None:
+            self._word_bounds = bounds_of(self.units, self.size, self.check)
+        return self._word_bounds
 
     def few_candidates(self) -> Longs | None:
         """Return the same rows by their numbers, None where they are many or not of words alone."""
@@ -152,12 +170,15 @@ class Ranking:
         groups |= {terms for unit in asked for terms in _other_names(unit)}
         postings = _postings(index, groups)
         asked = [self._mended(unit, postings) for unit in asked]
+        # Mostly no word names anybody, and to tell what names a word may be takes a while.
+        names_any = any(held.actors for held in postings.values())
         bonus = Bonus(index.size)
         norm, of_names, units, names = 0.0, 0.0, [], []
         only_kinds = bool(asked)
         for words in asked:
             self._check()
-            actor, kind = bonus.add_actors(words, postings), bonus.add_kinds(words, index)
+            actor = names_any and bonus.add_actors(words, postings)
+            kind = bonus.add_kinds(words, index)
             name = kind or actor
             only_kinds &= kind
             units.append(UnitScore(words, postings, NAME_PART if name else 1.0))

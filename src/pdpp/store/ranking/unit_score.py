@@ -114,6 +114,16 @@ class UnitScore:
             total += self._between(low, high)
 
     @property
+    def is_common(self) -> bool:
+        """Tell whether many rows hold the word in some field."""
+        return bool(self._common)
+
+    @property
+    def weighs(self) -> bool:
+        """Tell whether each row that holds the word gets something for it."""
+        return self.most > 0 and all(term.factor > 0 for term in self._terms)
+
+    @property
     def factor(self) -> float:
         """Return what an impact of 1 gives by the heaviest of the terms."""
         return max((term.factor for term in self._terms), default=0.0)

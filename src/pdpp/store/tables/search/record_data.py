@@ -16,7 +16,7 @@ from pdpp.store.tables.records.long_values import (
     read_long_values,
     read_member,
 )
-from pdpp.store.tables.records.projection import LARGE_BYTES, CountBytes
+from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Row, fetched
 
 MOST_CHARS = 1 << 20
 """How many characters of texts are analysed at once, and one text more."""
@@ -49,29 +49,35 @@ class RecordsRead:
     def __init__(self, db: TableReader, count: CountBytes) -> None:
         self._db = db
         self._count = count
+        self._stored: dict[int, Row] = {}
         self._known: dict[int, RecordData] = {}
         self._values: dict[tuple[int, str], Any] = {}
+
+    def stored(self, numbers: Sequence[int]) -> list[Row]:
+        """Return the rows of the records with some numbers, as far as there are any."""
+        stored = self._stored
+        unread = [number for number in numbers if number not in stored]
+        if unread:
+            rows = self._db.execute(
+                f"SELECT r.id, {COLUMNS} FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
+                (self._db.array(np.array(unread, dtype=np.int64)),),
+            )
+            stored.update([(row[0], row) for row in fetched(rows, self._count)])
+        return [stored[number] for number in numbers if number in stored]
 
     def of(self, numbers: Sequence[int]) -> dict[int, RecordData]:
         """Return the records with some numbers, as far as there are any."""
         known = self._known
         unread = [number for number in numbers if number not in known]
-        if unread:
-            rows = self._db.execute(
-                "SELECT r.id, r.feed, r.surrogate, r.key, r.data FROM carray(?) AS c"
-                " CROSS JOIN record r ON r.id = c.value",
-                (self._db.array(np.array(unread, dtype=np.int64)),),
-            )
-            for number, feed, surrogate, key, data in rows:
-                if len(data) > LARGE_BYTES:
-                    self._count(len(data))
-                read = partial(self._read, feed, surrogate) if has_long_values(data) else None
-                known[number] = RecordData(surrogate, key, read_data(data), read)
+        for number, surrogate, key, data, *_ in self.stored(unread) if unread else ():
+            read = partial(self._read, number, surrogate) if has_long_values(data) else None
+            known[number] = RecordData(surrogate, key, read_data(data), read)
         return {number: known[number] for number in numbers if number in known}
 
-    def _read(self, feed: int, surrogate: int, name: str) -> Any:
+    def _read(self, number: int, surrogate: int, name: str) -> Any:
         """Return a long member; it is kept, because a search looks at a text several times."""
         if (surrogate, name) not in self._values:
+            feed = self._db.execute("SELECT feed FROM record WHERE id = ?", (number,)).get
             values = read_long_values(self._db, feed, [surrogate], [name], self._count)
             if (surrogate, name) not in values:
                 raise lost_value()
@@ -80,6 +86,7 @@ class RecordsRead:
 
     def forget(self) -> None:
         """Give up what was read, where so much is read that it must not be kept."""
+        self._stored.clear()
         self._known.clear()
         self.forget_long()
 

@@ -38,7 +38,7 @@ from pdpp.store.ranking.refine import (
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projector, Projectors, fetched
+from pdpp.store.tables.records.projection import CountBytes, Projector, Projectors
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.conditions import (
     demands,
@@ -87,8 +87,6 @@ class Searcher:
         self._neighbours: list[Neighbour] = []
         self._refined: Longs = _NO_ROWS
         """The rows whose neighbours are known: meaning asks for those of mostly the same rows."""
-        self._fit_others: Callable[[], None] = _nothing
-        """Fits those of the best rows that could not come up to the page."""
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
@@ -116,13 +114,14 @@ class Searcher:
         self._days = (question, query.zone) if bars else None
         if bars:
             matches = matches.among(rows_within(visible, rows, question, query.zone))
+        fit_others: Callable[[], None] = _nothing
         if matches.count and not query.by_time and needs_refining(question, scores):
             whole = query.after is not None or query.meaning is not None
             wanted = BEST if whole else query.limit + 1
-            self._refine(visible, question, scores, matches, wanted)
+            fit_others = self._refine(visible, question, scores, matches, wanted)
         if query.meaning is not None and not query.by_time:
             matches = self._by_meaning(visible, query, question, scores, matches)
-        hits, more = self._page(visible, query, scores, matches)
+        hits, more = self._page(visible, query, scores, matches, fit_others)
         count = matches.count
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
@@ -131,7 +130,12 @@ class Searcher:
         return HitPage(hits, more, count, suggested, dict(scores.repaired), months, times)
 
     def _page(
-        self, visible: Visible, query: SearchQuery, scores: Scores, matches: Matches
+        self,
+        visible: Visible,
+        query: SearchQuery,
+        scores: Scores,
+        matches: Matches,
+        fit_others: Callable[[], None],
     ) -> tuple[tuple[Hit, ...], bool]:
         """Return the hits of a page, those that repeat others behind them, and whether more follow.
 
@@ -148,7 +152,7 @@ class Searcher:
                 return page
         if query.meaning is None:
             # What comes up to the page instead of repeats may not have been fitted.
-            self._fit_others()
+            fit_others()
         repeats.put_back(matches)
         return order(matches, query).page()
 
@@ -161,7 +165,7 @@ class Searcher:
             if few is not None:
                 # Most words stand in few records, and then no step goes through all rows.
                 return Matches(few, np.zeros(len(few)) if query.by_time else scores.at(few))
-        flags = self._allowed(visible, question, scores)
+        flags = self._allowed(visible, question, scores, ranked=not query.by_time)
         if question.phrases or question.excluded_phrases or has_conditions(visible):
             rows = meeting_conditions(self._db, visible, np.flatnonzero(flags))
             read = RecordsRead(self._db, self._count)
@@ -236,13 +240,17 @@ class Searcher:
 
     # Which rows may be hits
 
-    def _allowed(self, visible: Visible, question: Question, scores: Scores) -> Bools:
+    def _allowed(
+        self, visible: Visible, question: Question, scores: Scores, *, ranked: bool
+    ) -> Bools:
         """Return which rows answer and keep to what the question demands."""
         named = question.actors or question.since or question.until
         bare = not (question.words or question.moments)
         demanded = question.phrases or any(word.required for word in question.words)
         everyone = (named and bare) or demanded
-        allowed = np.ones(visible.size, dtype=bool) if everyone else scores.candidates()
+        allowed = (
+            np.ones(visible.size, dtype=bool) if everyone else scores.candidates(ranked=ranked)
+        )
         if visible.hidden is not None:
             allowed &= ~visible.hidden
         for unit in scores.units:
@@ -271,8 +279,12 @@ class Searcher:
 
     def _refine(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, wanted: int
-    ) -> None:
-        """Score the best rows with their neighbours and by their kind, until so many are sure."""
+    ) -> Callable[[], None]:
+        """Score the best rows with their neighbours and by their kind, until so many are sure.
+
+        What is returned does that with those that could not come up to the page. It is not kept
+        here: two that know each other are not forgotten with the search, nor are all its arrays.
+        """
         scored, values = matches.best(BEST, most_set_aside(scores))
         largest_of = partial(largest, visible=visible, oldest=scores.oldest)
         best = largest_of(scored, counted(scores, scored, values), BEST)
@@ -306,8 +318,7 @@ class Searcher:
             fit_at(others)
             matches.put(candidates, values)
 
-        if len(others):
-            self._fit_others = fit_others
+        return fit_others if len(others) else _nothing
 
     def _spread(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches, best: Longs
@@ -404,12 +415,8 @@ class Searcher:
         """Return the hits of some rows, each with its place in the order."""
         if not len(rows):
             return []
-        stored = self._db.execute(
-            f"SELECT r.id, {COLUMNS} FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
-            (self._db.array(visible.numbers(rows)),),
-        )
         hits = []
-        records = fetched(stored, self._count)
+        records = self._records.stored(visible.numbers(rows).tolist())
         places = zip(records, rows.tolist(), times, scores, strict=True)
         shown: dict[int, tuple[Projector, str, str]] = {}
         for record_row, row, time, score in places:

@@ -56,7 +56,12 @@ class Visible:
         self._hidden = self.placement.hidden
         self.has_conditions = self.placement.has_conditions
         self._bases = self.placement.bases
-        self._reader = PostingReader(db, cache, self.placement, self._small_block)
+
+        def small_block(part: Part) -> SmallBlock:
+            return cache.small_part(db, part, read, check)
+
+        # Not a method: two that know each other are not forgotten with the search.
+        self._reader = PostingReader(db, cache, self.placement, small_block)
 
     @property
     def hidden(self) -> Bools | None:
@@ -159,9 +164,6 @@ class Visible:
         return part.take(self._block(part).times)
 
     # Postings
-
-    def _small_block(self, part: Part) -> SmallBlock:
-        return self._cache.small_part(self._db, part, self._read, self._check)
 
     def postings(self, groups: Sequence[TermGroup]) -> dict[TermGroup, Postings]:
         """Return where terms stand in visible fields of visible records, by group."""
