@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise, zip_longest
 from typing import Any
 
