@@ -15,7 +15,7 @@ import pytest
 from tests.cli.shell import pdpp_here
 from tests.engine import open_store
 from tests.mcp.client import estate
-from tests.mcp.sight import Agent
+from tests.mcp.sight import SIGHTS, Agent
 from tests.serving import grant
 from tests.soak import SOAK
 from tests.sources.kit import (
@@ -184,7 +184,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def test_an_agent_finds_and_reads_a_sentence(sample: FormatSample, client: Any) -> None:
-    for sight in ("content", "structured"):
+    for sight in SIGHTS if is_tried_whole(sample) else SIGHTS[:1]:
         agent = Agent(client, sight)
         hits = agent.call("search", {"query": sample.words})
         assert hits.ids, hits.visible
