@@ -35,7 +35,8 @@ JUDGES := tests/mcp/judges tests/pages/browser tests/hosts
 FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/configuration tests/resource \
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 # Whatever makes up examples, or does more of the same in a soak.
-SOAKED_WHOLE := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/formats
+SOAKED_WHOLE := tests/promises tests/attacks tests/faults tests/mcp tests/oauth/test_kill.py \
+	tests/sources/formats
 SOAKED = $(SOAKED_WHOLE) $(filter-out $(SOAKED_WHOLE) $(SOAKED_WHOLE:%=%/%), \
 	$(sort $(shell grep -rlE --include='test_*.py' '@given|import SOAK' tests)))
 

@@ -50,10 +50,13 @@ LEAVES = [
 ]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the program itself: a fork does not show how an interpreter begins."""
     monkeypatch.setattr(shell, "Program", subprocess.Popen)
+
+
+begun_by_an_interpreter = pytest.mark.usefixtures("launched")
 
 
 def test_help_lists_every_command_and_imports_none_of_them() -> None:
@@ -77,11 +80,13 @@ def test_help_lists_every_command_and_imports_none_of_them() -> None:
         assert summary in done.stdout
 
 
+@begun_by_an_interpreter
 def test_a_shell_can_complete_the_names_of_commands() -> None:
     asked = {"_PDPP_COMPLETE": "bash_complete", "COMP_WORDS": "pdpp gr", "COMP_CWORD": "1"}
     assert pdpp(env=asked).out == "plain,grant\n"
 
 
+@begun_by_an_interpreter
 def test_the_version_is_that_of_the_package() -> None:
     assert pdpp("--version").out == f"pdpp {package.__version__}\n"
 
@@ -172,12 +177,14 @@ def test_the_data_folder_can_come_from_the_environment(tmp_path: Path) -> None:
     assert (tmp_path / "here" / "pdpp.sqlite3").is_file()
 
 
+@begun_by_an_interpreter
 def test_without_a_choice_the_data_folder_is_the_users_own(tmp_path: Path) -> None:
     places = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "share")}
     assert pdpp("owner", "token", env=places).code == 0
     assert (tmp_path / "share" / "pdpp" / "pdpp.sqlite3").is_file()
 
 
+@begun_by_an_interpreter
 @pytest.mark.embedded("about the file of the embedded engine")
 def test_a_folder_whose_name_is_not_text_is_told() -> None:
     told = pdpp("owner", "token", "--data", os.fsdecode(b"/tmp/\xff")).failed()
@@ -200,6 +207,7 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(diary: Path) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+@begun_by_an_interpreter
 def test_a_narrow_character_set_is_no_reason_to_fail(diary: Path) -> None:
     name = ("--name", "Days 🌞", "--id", "cin_diary")
     pdpp("connection", "add", "diary", *name, data=diary)
@@ -224,6 +232,7 @@ def test_programs_that_begin_one_store_at_the_same_time_all_succeed(tmp_path: Pa
     assert [code for _, code in ended] == [0] * 4, ended
 
 
+@begun_by_an_interpreter
 def test_ctrl_c_ends_an_ingest_with_130_and_keeps_the_whole_batches(diary: Path) -> None:
     options = ("--connection", "cin_diary", "--stream", "entries", "--data", diary)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -241,7 +250,7 @@ def test_ctrl_c_ends_an_ingest_with_130_and_keeps_the_whole_batches(diary: Path)
 
 
 def count(data: Path) -> int:
-    listed = pdpp("connection", "list", "--json", data=data).document
+    listed = pdpp_here("connection", "list", "--json", data=data).document
     found: int = listed["connections"][0]["streams"][0]["record_count"]
     return found
 

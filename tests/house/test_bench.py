@@ -29,7 +29,7 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-FORMATS = 3
+FORMATS = 2
 """How many formats a small run imports; a soak imports all of them, which takes a minute."""
 
 

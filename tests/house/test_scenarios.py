@@ -41,11 +41,16 @@ INI = "[pytest]\ntestpaths = .\nmarkers =\n    scenario(id): a promise\n"
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python apart from the run that this test is part of, without plugins it does not need."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COV", "PYTEST_"))}
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    own = {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        # In an empty folder it would try all characters out anew, which takes seconds.
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".hypothesis"),
+    }
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env=kept | {"PYTHONPATH": paths, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env=kept | own,
         capture_output=True,
         text=True,
         timeout=300,

@@ -2,11 +2,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.mcp.client import KINDS, Client, Estate, estate
+from tests.mcp.client import HOSTED, KINDS, Client, Estate, estate
 from tests.mcp.closure import Closure
 from tests.mcp.launch import Server, find_judges
 from tests.mcp.post import post_store
-from tests.mcp.sight import SIGHTS, Agent
+from tests.mcp.sight import HOSTS, Agent
 from tests.mcp.wide import wide_store
 from tests.serving import grant, seeded_store
 
@@ -75,10 +75,22 @@ def client(
     demo_closure.check(made)
 
 
-@pytest.fixture(params=SIGHTS)
-def agent(request: pytest.FixtureRequest, client: Client) -> Agent:
-    """A model behind a blind host."""
-    return Agent(client, request.param)
+@pytest.fixture(params=HOSTS, ids="-".join)
+def agent(
+    request: pytest.FixtureRequest, demo: Estate, demo_token: str, demo_closure: Closure
+) -> Iterator[Agent]:
+    """A model behind a blind host; whatever it was shown of the demo world must be callable."""
+    yield from _beheld(request.param, demo, demo_token, demo_closure)
+
+
+def _beheld(
+    host: tuple[str, str], demo: Estate, token: str, demo_closure: Closure
+) -> Iterator[Agent]:
+    sight, kind = host
+    client = demo.client(kind, token)
+    client.seen.clear()
+    yield Agent(client, sight)
+    demo_closure.check(client)
 
 
 @pytest.fixture(scope="session")
@@ -101,22 +113,19 @@ def postman(request: pytest.FixtureRequest, post: Estate, post_token: str) -> Cl
     return post.client(request.param, post_token)
 
 
-@pytest.fixture(params=SIGHTS)
-def correspondent(request: pytest.FixtureRequest, postman: Client) -> Agent:
+@pytest.fixture(params=HOSTS, ids="-".join)
+def correspondent(request: pytest.FixtureRequest, post: Estate, post_token: str) -> Agent:
     """A model that reads the post, behind a blind host."""
-    return Agent(postman, request.param)
+    sight, kind = request.param
+    return Agent(post.client(kind, post_token), sight)
 
 
-@pytest.fixture
+@pytest.fixture(params=[host for host in HOSTS if host[1] in HOSTED], ids="-".join)
 def packaged(
-    demo: Estate, demo_package: str, demo_closure: Closure, request: pytest.FixtureRequest
+    request: pytest.FixtureRequest, demo: Estate, demo_package: str, demo_closure: Closure
 ) -> Iterator[Agent]:
     """A model under a package token, behind a blind host."""
-    kind, sight = request.param
-    client = demo.client(kind, demo_package)
-    client.seen.clear()
-    yield Agent(client, sight)
-    demo_closure.check(client)
+    yield from _beheld(request.param, demo, demo_package, demo_closure)
 
 
 @pytest.fixture(scope="session")

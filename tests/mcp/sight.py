@@ -10,12 +10,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.mcp.client import Client, Result
+from tests.mcp.client import KINDS, Client, Result
+from tests.soak import SOAK
 
 from pdpp.evidence.fence import CLOSING, HIDDEN, OPENING, PREFIX
 
 TOOLS = ("schema", "query_records", "aggregate", "search", "fetch", "read_record_field")
 SIGHTS = ("content", "structured")
+HOSTS = (
+    [(sight, kind) for sight in SIGHTS for kind in KINDS]
+    if SOAK
+    else [
+        ("content", "stdio-legacy"),
+        ("structured", "stdio-modern"),
+        ("structured", "http-legacy"),
+        ("content", "http-modern"),
+    ]
+)
+"""What hosts show, and how they are connected: every half, transport and era; each half over each
+transport and in each era. A soak tries every one with every other."""
 
 _BEGUN_CALL = re.compile(rf": (?:{'|'.join(TOOLS)}) \{{")
 _CALL = re.compile(rf"(?:^|[ ;])(?P<what>[^:;]+): (?P<tool>{'|'.join(TOOLS)}) (?=\{{)")

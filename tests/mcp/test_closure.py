@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from bench.demo_records import AWKWARD, TRANSCRIPT_KEY
 from tests.engine import revoke_grant
-from tests.mcp.client import Client, Estate, Result
+from tests.mcp.client import KINDS, Client, Estate, Result
 from tests.mcp.closure import REFUSALS, Closure, legacy, uri_of
 from tests.mcp.post import DIARY, FIRST, SECOND
 from tests.mcp.sight import SIGHTS, see
 from tests.serving import grant, put
+from tests.soak import SOAK
 
 from pdpp.authz.selection import Selection
 from pdpp.evidence.handle import Handle, parse_handle, record_uri
@@ -100,8 +101,20 @@ def test_what_is_shown_leads_on_for_two_steps(
         demo_closure.check_result(token, client.call(next_tool, next_arguments))
 
 
-@pytest.mark.parametrize("name", sorted(AWKWARD))
-def test_an_awkward_record_is_found_by_every_handle_of_it(client: Client, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for at, name in enumerate(sorted(AWKWARD))
+        for kind in (KINDS if SOAK else KINDS[at % len(KINDS) :][:1])
+    ],
+)
+def test_an_awkward_record_is_found_by_every_handle_of_it(
+    demo: Estate, demo_token: str, demo_closure: Closure, name: str, kind: str
+) -> None:
+    """Each over some way to the server, and in a soak over all of them."""
+    client = demo.client(kind, demo_token)
+    client.seen.clear()
     handle = Handle(*AWKWARD[name])
     fetched = client.good("fetch", {"id": handle.id})
     assert fetched.structured["id"] == handle.id
@@ -112,6 +125,7 @@ def test_an_awkward_record_is_found_by_every_handle_of_it(client: Client, name: 
     page = client.good("query_records", {**wanted, "filter": {"id": handle.record_id}})
     for sight in SIGHTS:
         assert see(page, sight).ids == (handle.id,)
+    demo_closure.check(client)
 
 
 def test_both_halves_show_the_same_ids_and_calls(client: Client) -> None:

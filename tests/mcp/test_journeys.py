@@ -7,22 +7,16 @@ import json
 from hashlib import sha256
 from typing import Any
 
-import pytest
 from bench.demo_records import DIARY_KEY, LEDGER, LETTER, TRANSCRIPT_KEY
-from tests.mcp.client import HOSTED, Client, Estate
+from tests.mcp.client import Client, Estate
 from tests.mcp.closure import uri_of
 from tests.mcp.post import FIRST, LEAFLET, SCAN, SCAN_BYTES, SECOND, letter
-from tests.mcp.sight import SIGHTS, Agent, Seen, follow_all, read_to_the_end
+from tests.mcp.sight import Agent, Seen, follow_all, read_to_the_end
 from tests.serving import World, all_rows, put
 
 from pdpp.evidence.handle import WindowHandle, parse_handle, window_uri
 
 TRANSCRIPT = f"cin_notes/documents:{TRANSCRIPT_KEY}"
-
-
-both_sights_of_a_package = pytest.mark.parametrize(
-    "packaged", [(kind, sight) for kind in HOSTED for sight in SIGHTS], indirect=True
-)
 
 
 def rows(demo: Estate, token: str, path: str, **params: Any) -> list[dict[str, Any]]:
@@ -339,7 +333,6 @@ def test_changes_are_resumed_with_the_bookmark(correspondent: Agent, post: Estat
 # Packages
 
 
-@both_sights_of_a_package
 def test_an_ambiguous_stream_is_narrowed_to_one_connection(packaged: Agent) -> None:
     refusal = packaged.call("query_records", {"stream": "messages", "limit": 2})
     assert "ambiguous_connection" in refusal.visible
@@ -349,7 +342,6 @@ def test_an_ambiguous_stream_is_narrowed_to_one_connection(packaged: Agent) -> N
     assert all(id.startswith("cin_work/messages:") for id in page.ids)
 
 
-@both_sights_of_a_package
 def test_a_package_is_searched_to_the_end_each_hit_once(
     packaged: Agent, demo: Estate, demo_token: str
 ) -> None:

@@ -26,6 +26,9 @@ SURFACES = {
     *("streams", "schema", "changes", "file"),
 }
 TALKED = {"mcp legacy", "mcp modern", "mcp package", "pdpp read", "package"}
+PAGES = ("1", "2", "5", "100")
+"""How many changes a world is told at once, from world to world."""
+
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this test's own is made in it
 """Where worlds are quick to write: that they reach a disk is not what is tested here."""
 
@@ -60,7 +63,7 @@ def live(made: Stage) -> dict[int, Judge]:
             made.at(max(actor.clock() for actor in made.both) + instant.SECOND)
             if step == 0 or step == len(plan.steps) - 1:
                 judge.look()
-                judge.changes(plan.places[0][0], "2" if step else "1")
+                judge.changes(plan.places[0][0], PAGES[(plan.number + step) % len(PAGES)])
     made.at(instant.parse(NOW) or 0)
     return judges
 

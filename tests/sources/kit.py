@@ -40,7 +40,7 @@ from pdpp.store.port import Store
 from pdpp.store.query import PageQuery
 from pdpp.store.scope import owner_reaches
 
-MUTANTS, NOISES = (400, 40) if SOAK else (80, 10)
+MUTANTS, NOISES = (400, 40) if SOAK else (40, 5)
 """In how many ways a document is changed, and at how many places noise is put into a file."""
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -308,18 +309,21 @@ def _nearest_forms(word: Word, vocabulary: set[str]) -> list[str]:
         return []
     near = []
     for term in vocabulary:
+        if not term.startswith(text[:3]):
+            continue
         forms = [
             term + ending
             for ending in ENDINGS
             if term in (stems_of("en")[term + ending], stems_of("de")[term + ending])
         ]
         edits = min((_distance(text, form) for form in forms), default=9)
-        if term.startswith(text[:3]) and edits <= (2 if len(text) >= 8 else 1):
+        if edits <= (2 if len(text) >= 8 else 1):
             one, two = _trigrams(text), _trigrams(term)
             near.append((edits, -len(one & two) / len(one | two), term))
     return [term for _, _, term in sorted(near)]
 
 
+@cache
 def _distance(one: str, other: str) -> int:
     """Return how many letters differ; two neighbours that changed places count once."""
     table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}

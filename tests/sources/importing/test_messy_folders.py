@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.cli.shell import pdpp_here
 from tests.engine import open_store
+from tests.soak import SOAK
 from tests.sources.formats import test_contacts_vcard as vcard
 from tests.sources.importing.test_discovery import MBOX, keys, look
 from tests.sources.importing.test_loose_files import CHAT, DRAWING, photo, reports, taken
@@ -95,6 +96,16 @@ def test_an_export_unpacked_at_the_top_hides_nothing_that_lies_beside_it(
     assert taken(discovery, "photos") == ["Trip/a.jpg", "holiday.jpg"]
 
 
+NEIGHBOURS = ("signal", "claude_code", "codex", "facebook", "instagram", "opencode")
+
+
+def neighbours(name: str, form: str) -> list[str]:
+    """Return the sources to put beside a sample: each in turn, and in a soak all of them."""
+    others = [other for other in NEIGHBOURS if other != SAMPLES[name].source]
+    at = list(SAMPLES).index(name) + (len(others) // 2 if form == "top" else 0)
+    return others if SOAK else [others[at % len(others)]]
+
+
 @pytest.mark.parametrize("form", ["folder", "top"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_an_export_brings_in_the_same_beside_another(name: str, form: str, tmp_path: Path) -> None:
@@ -102,15 +113,14 @@ def test_an_export_brings_in_the_same_beside_another(name: str, form: str, tmp_p
     sample.folder(tmp_path / "alone" / "here" if form == "folder" else tmp_path / "alone")
     alone = held(look(tmp_path / "alone"), source)
     assert alone
-    for other in ("signal", "claude_code", "codex", "facebook", "instagram", "opencode"):
-        if other != source:
-            folder = tmp_path / f"beside {other}"
-            sample.folder(folder / "here" if form == "folder" else folder)
-            FIRST[other].folder(folder / "there")
-            discovery = look(folder)
-            assert {source, other} <= set(keys(discovery)), (other, discovery.unknown)
-            if source != "whatsapp":  # It knows a chat by its folder.
-                assert held(discovery, source) == alone, other
+    for other in neighbours(name, form):
+        folder = tmp_path / f"beside {other}"
+        sample.folder(folder / "here" if form == "folder" else folder)
+        FIRST[other].folder(folder / "there")
+        discovery = look(folder)
+        assert {source, other} <= set(keys(discovery)), (other, discovery.unknown)
+        if source != "whatsapp":  # It knows a chat by its folder.
+            assert held(discovery, source) == alone, other
 
 
 @pytest.mark.parametrize(
