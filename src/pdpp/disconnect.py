@@ -1,7 +1,8 @@
 """Disconnects: clients that leave before their answer, whose work then ends."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
+from types import coroutine
 from typing import Any, TypeVar, cast
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -20,8 +21,14 @@ class ClientGone(Exception):
 async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
     """Finish the work, or cancel it when the client leaves first.
 
-    Nobody looks for the client until the work has taken a while; most never does.
+    Nobody looks for the client until the work has taken a while; most never does, and what is done
+    without waiting for anything is not even timed.
     """
+    try:
+        awaited = work.send(None)
+    except StopIteration as done:
+        answer: T = done.value
+        return answer
     loop, worker = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
     watches: list[asyncio.Task[None]] = []
 
@@ -31,7 +38,7 @@ async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
 
     begin = loop.call_later(_SHORT_SECONDS, lambda: watches.append(loop.create_task(watch())))
     try:
-        return await work
+        return await _rest(work, awaited)
     except asyncio.CancelledError:
         # Tell our own cancellation from one from outside: where somebody else cancels too, theirs
         # wins.
@@ -42,6 +49,22 @@ async def unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
         begin.cancel()
         for task in watches:
             task.cancel()
+
+
+@coroutine
+def _rest(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+    """Finish a coroutine that has begun and waits for something."""
+    try:
+        while True:
+            try:
+                got = yield awaited
+            except BaseException as problem:  # noqa: BLE001 - the work is to see all that comes
+                awaited = work.throw(problem)
+            else:
+                awaited = work.send(got)
+    except StopIteration as done:
+        answer: T = done.value
+        return answer
 
 
 async def until_gone(receive: Receive) -> None:

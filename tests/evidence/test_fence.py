@@ -1,7 +1,16 @@
 import pytest
 from hypothesis import given
 
-from pdpp.evidence.fence import CLOSING, OPENING, PREFIX, fence, has_hidden, quote, visible
+from pdpp.evidence.fence import (
+    CLOSING,
+    OPENING,
+    PREFIX,
+    fence,
+    has_hidden,
+    is_plain,
+    quote,
+    visible,
+)
 
 from .texts import ANY_TEXT, TEXT
 
@@ -17,6 +26,14 @@ def test_a_hidden_character_is_spelled_out(char: str) -> None:
     assert visible(f"a{char}b") == f"a{spelled}b"
     assert char not in quote(f"a{char}b")
     assert char not in fence(f"a{char}b")
+
+
+@pytest.mark.parametrize("length", [0, 62, 63, 64, 1_000])
+def test_short_and_long_texts_are_plain_if_all_of_them_is_ascii_that_shows(length: int) -> None:
+    for number in (*range(0x180), 0x2028, 0xD800, 0x1F600):
+        text = "a" * length + chr(number)
+        assert is_plain(text) == (0x20 <= number < 0x7F), number
+    assert is_plain("a" * length)
 
 
 def test_ordinary_text_is_left_as_it_is() -> None:

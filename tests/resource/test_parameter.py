@@ -1,5 +1,4 @@
 from contextlib import suppress
-from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest, PdppError
 from pdpp.resource.parameter import (
     Parameter,
+    Parameters,
     Query,
     RawFilter,
     Shape,
@@ -16,19 +16,16 @@ from pdpp.resource.parameter import (
     parse_parameters,
 )
 
-KNOWN = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter("name", Shape.TEXT, "A name.", longest=10),
-        Parameter("size", Shape.INTEGER, "A size.", minimum=1, maximum=9, default=5, clamp=True),
-        Parameter("exact", Shape.INTEGER, "A number.", minimum=1, maximum=9),
-        Parameter("open", Shape.INTEGER, "Any number."),
-        Parameter("kind", Shape.CHOICE, "A kind.", choices=("a", "b")),
-        Parameter("items", Shape.LIST, "A list."),
-        Parameter("filter", Shape.FILTER, "Filters."),
-        Parameter("expand_limit", Shape.LIMITS, "Limits."),
-    )
-}
+KNOWN = Parameters(
+    Parameter("name", Shape.TEXT, "A name.", longest=10),
+    Parameter("size", Shape.INTEGER, "A size.", minimum=1, maximum=9, default=5, clamp=True),
+    Parameter("exact", Shape.INTEGER, "A number.", minimum=1, maximum=9),
+    Parameter("open", Shape.INTEGER, "Any number."),
+    Parameter("kind", Shape.CHOICE, "A kind.", choices=("a", "b")),
+    Parameter("items", Shape.LIST, "A list."),
+    Parameter("filter", Shape.FILTER, "Filters."),
+    Parameter("expand_limit", Shape.LIMITS, "Limits."),
+)
 
 
 def parse(query: str) -> Query:
@@ -120,7 +117,7 @@ def test_what_cannot_be_read_is_refused(query: str, error: type[PdppError], para
 
 
 def test_a_required_parameter_is_asked_for() -> None:
-    known = {"q": Parameter("q", Shape.TEXT, "Words.", required=True)}
+    known = Parameters(Parameter("q", Shape.TEXT, "Words.", required=True))
     with pytest.raises(InvalidRequest, match="q is required: Words"):
         parse_parameters(b"", known)
 
@@ -135,9 +132,8 @@ def test_different_operators_on_one_field_go_together() -> None:
 
 
 def test_a_cursor_is_bound_to_all_but_the_size_of_its_page() -> None:
-    known: dict[str, Any] = {
-        name: Parameter(name, Shape.TEXT, "") for name in ("cursor", "limit", "count", "sort")
-    }
+    names = ("cursor", "limit", "count", "sort")
+    known = Parameters(*(Parameter(name, Shape.TEXT, "") for name in names))
 
     def binding(query: bytes) -> str:
         return parse_parameters(query, known).binding()

@@ -21,7 +21,6 @@ KEPT = ("id", "event_time", "matched_fields", "matched", "missing", "score", "ev
 SHOWN = ("title", "emitted_at", "connector_key", "display_name")
 """The members of a hit that stand beside the lean form."""
 
-_KEPT_OF_EXCERPT = ("field_path", "start_chars", "end_chars", "total_chars")
 _REPEATED = frozenset({"url", "links"})
 
 
@@ -41,14 +40,20 @@ def lean_envelope(body: Mapping[str, Any], hits: Sequence[object]) -> dict[str, 
 
 def lean_hit(hit: Mapping[str, Any]) -> dict[str, Any]:
     """Return the lean form of a hit of our own."""
-    lean = {name: value for name in KEPT if (value := hit[name]) is not None and value != []}
+    lean = {name: value for name in KEPT if (value := hit[name])}
     lean["score"] = hit["score"]["value"]
-    if hit["evidence_excerpts"]:
-        lean["evidence_excerpts"] = [
-            {name: excerpt[name] for name in _KEPT_OF_EXCERPT}
-            for excerpt in hit["evidence_excerpts"]
-        ]
+    if excerpts := hit["evidence_excerpts"]:
+        lean["evidence_excerpts"] = [_lean_excerpt(excerpt) for excerpt in excerpts]
     return lean
+
+
+def _lean_excerpt(excerpt: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "field_path": excerpt["field_path"],
+        "start_chars": excerpt["start_chars"],
+        "end_chars": excerpt["end_chars"],
+        "total_chars": excerpt["total_chars"],
+    }
 
 
 def _display(hit: Mapping[str, Any]) -> dict[str, Any]:

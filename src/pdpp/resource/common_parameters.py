@@ -3,12 +3,7 @@
 from pdpp.evidence.analyse import MAX_QUERY_CHARS
 from pdpp.evidence.language.question import MAX_QUESTION_CHARS
 from pdpp.model.errors import InvalidWindow
-from pdpp.resource.parameter import Parameter, Shape
-
-
-def by_name(*parameters: Parameter) -> dict[str, Parameter]:
-    """Return parameters by their names."""
-    return {parameter.name: parameter for parameter in parameters}
+from pdpp.resource.parameter import Parameter, Parameters, Shape
 
 
 def size_in_chars(name: str, description: str, least: int, most: int | None = None) -> Parameter:
@@ -50,7 +45,7 @@ QUERY = Parameter(
     required=True,
     longest=MAX_QUESTION_CHARS,
 )
-SEARCH_PARAMETERS = by_name(
+SEARCH_PARAMETERS = Parameters(
     QUERY,
     Parameter(
         "match",

@@ -1,6 +1,6 @@
 """The routes of ``/v1``: one table that serves requests and writes the OpenAPI document."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,9 @@ from pdpp.resource.common_parameters import (
     SEARCH_PARAMETERS,
     VIEW,
     WINDOW_QUERY,
-    by_name,
     size_in_chars,
 )
-from pdpp.resource.parameter import Parameter, Shape
+from pdpp.resource.parameter import Parameter, Parameters, Shape
 
 BASE = "/v1"
 
@@ -39,7 +38,7 @@ class Route:
     name: str
     summary: str
     operation: Callable[[Call], Any]
-    parameters: Mapping[str, Parameter]
+    parameters: Parameters
     answer: str
     owner_only: bool = False
     takes_body: str | None = None
@@ -55,7 +54,7 @@ ROUTES: tuple[Route, ...] = (
         "getSchema",
         "What the token opens and what may be asked of it.",
         schema.get_schema,
-        by_name(
+        Parameters(
             Parameter(
                 "view",
                 Shape.CHOICE,
@@ -74,7 +73,7 @@ ROUTES: tuple[Route, ...] = (
         "listStreams",
         "One row for each connection and stream the token opens.",
         schema.list_streams,
-        by_name(CONNECTION),
+        Parameters(CONNECTION),
         "StreamList",
     ),
     Route(
@@ -83,7 +82,7 @@ ROUTES: tuple[Route, ...] = (
         "getStream",
         "One row for each connection that has this stream.",
         schema.list_streams,
-        by_name(CONNECTION),
+        Parameters(CONNECTION),
         "StreamList",
     ),
     Route(
@@ -92,7 +91,7 @@ ROUTES: tuple[Route, ...] = (
         "listRecords",
         "A page of records, or of changes.",
         records.list_records,
-        by_name(
+        Parameters(
             LIMIT,
             CURSOR,
             Parameter("order", Shape.CHOICE, "The direction of the sort.", ("asc", "desc")),
@@ -125,7 +124,7 @@ ROUTES: tuple[Route, ...] = (
         "getRecord",
         "One record.",
         records.get_record,
-        by_name(FIELDS, VIEW, EXPAND, EXPAND_LIMIT, CONNECTION),
+        Parameters(FIELDS, VIEW, EXPAND, EXPAND_LIMIT, CONNECTION),
         "Record",
     ),
     Route(
@@ -134,7 +133,7 @@ ROUTES: tuple[Route, ...] = (
         "readFieldWindow",
         "A bounded piece of one field, by offset or around a match.",
         window.read_window,
-        by_name(
+        Parameters(
             Parameter("field", Shape.TEXT, "The field to read.", required=True),
             CONNECTION,
             size_in_chars("offset_chars", "Where to begin, in code points.", least=0),
@@ -153,7 +152,7 @@ ROUTES: tuple[Route, ...] = (
         "deleteRecord",
         "Delete a record; changes_since tells of it.",
         ingest.delete_record,
-        by_name(CONNECTION),
+        Parameters(CONNECTION),
         "Nothing",
         owner_only=True,
         writes=True,
@@ -164,7 +163,7 @@ ROUTES: tuple[Route, ...] = (
         "aggregate",
         "One number, or one per group.",
         aggregate.aggregate,
-        by_name(
+        Parameters(
             Parameter("metric", Shape.CHOICE, "What to compute.", METRICS, default="count"),
             Parameter("field", Shape.TEXT, "The field the metric is of."),
             Parameter("group_by", Shape.TEXT, "One group for each value of this field."),
@@ -221,7 +220,7 @@ ROUTES: tuple[Route, ...] = (
         "readBlob",
         "The bytes of a blob that a visible record refers to.",
         read_blob,
-        {},
+        Parameters(),
         "Bytes",
     ),
     Route(
@@ -230,7 +229,7 @@ ROUTES: tuple[Route, ...] = (
         "headBlob",
         "The size and type of a blob that a visible record refers to.",
         head_blob,
-        {},
+        Parameters(),
         "Bytes",
     ),
     Route(
@@ -239,7 +238,7 @@ ROUTES: tuple[Route, ...] = (
         "ingest",
         "Write records, one JSON object a line.",
         ingest.ingest,
-        by_name(CONNECTION),
+        Parameters(CONNECTION),
         "IngestResult",
         owner_only=True,
         takes_body="application/x-ndjson",
@@ -251,7 +250,7 @@ ROUTES: tuple[Route, ...] = (
         "storeBlob",
         "Store a file; the same bytes are kept once.",
         store_blob,
-        by_name(
+        Parameters(
             Parameter("sha256", Shape.TEXT, "What the bytes must hash to, in hex.", longest=64)
         ),
         "Blob",
@@ -265,7 +264,7 @@ ROUTES: tuple[Route, ...] = (
         "renameConnection",
         "Give an account another name; its id stays.",
         accounts.rename,
-        by_name(
+        Parameters(
             Parameter(
                 "display_name", Shape.TEXT, "What you call the account.", required=True, longest=200
             )
@@ -280,7 +279,7 @@ ROUTES: tuple[Route, ...] = (
         "previewRemoval",
         "What is lost when an account is removed, and which grants change.",
         accounts.show_removal,
-        {},
+        Parameters(),
         "AccountChange",
         owner_only=True,
     ),
@@ -290,7 +289,7 @@ ROUTES: tuple[Route, ...] = (
         "removeConnection",
         "Remove an account from every grant and delete what it holds.",
         accounts.remove,
-        {},
+        Parameters(),
         "AccountChange",
         owner_only=True,
         writes=True,
@@ -301,7 +300,7 @@ ROUTES: tuple[Route, ...] = (
         "previewMerge",
         "What moves when an account is merged into another, and which grants change.",
         accounts.show_merge,
-        by_name(INTO),
+        Parameters(INTO),
         "AccountChange",
         owner_only=True,
     ),
@@ -311,7 +310,7 @@ ROUTES: tuple[Route, ...] = (
         "mergeConnections",
         "Begin to merge an account into another one of its source; answers the job.",
         accounts.merge,
-        by_name(INTO),
+        Parameters(INTO),
         "Job",
         owner_only=True,
         writes=True,
@@ -322,7 +321,7 @@ ROUTES: tuple[Route, ...] = (
         "listJobs",
         "The newest jobs: what the server works on in the background.",
         jobs.list_jobs,
-        by_name(LIMIT, Parameter("kind", Shape.TEXT, "Only jobs of this kind, such as import.")),
+        Parameters(LIMIT, Parameter("kind", Shape.TEXT, "Only jobs of this kind, such as import.")),
         "JobList",
         owner_only=True,
     ),
@@ -332,7 +331,7 @@ ROUTES: tuple[Route, ...] = (
         "getJob",
         "One job with its progress, its result or its error.",
         jobs.get_job,
-        {},
+        Parameters(),
         "Job",
         owner_only=True,
     ),
@@ -342,7 +341,7 @@ ROUTES: tuple[Route, ...] = (
         "cancelJob",
         "Cancel a job: one that waits ends at once, one that runs as soon as it can.",
         jobs.cancel_job,
-        {},
+        Parameters(),
         "Job",
         owner_only=True,
         writes=True,

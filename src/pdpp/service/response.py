@@ -15,6 +15,9 @@ from pdpp.service.service import RECORD_PAGE, VERSION
 _ALWAYS = ((b"pdpp-version", VERSION.encode()), (b"pdpp-record-page", RECORD_PAGE.encode()))
 """Headers of every answer."""
 
+_OK = HTTPStatus.OK
+"""Named here: to find a member in the enumeration takes most of a microsecond."""
+
 
 async def send_answer(
     send: Send,
@@ -38,7 +41,7 @@ async def send_values(
     send: Send, values: Mapping[str, Any], request_id: str, headers: Mapping[str, str]
 ) -> None:
     """Send an answer that is not written at all, to a caller in this process."""
-    await send_head(send, HTTPStatus.OK, encoded_headers(headers), request_id)
+    await send_head(send, _OK, encoded_headers(headers), request_id)
     await send({"type": "http.response.body", "body": b"", UNWRITTEN: values})
 
 

@@ -31,8 +31,13 @@ class SearchAdvice(NamedTuple):
             yield f"streams searched: {', '.join(self.streams_searched)}{more}"
 
 
+_NONE = SearchAdvice()
+
+
 def advice_in(meta: Json) -> SearchAdvice:
     """Return the advice in the meta of an answer, as far as a server gives any."""
+    if "try" not in meta and "repaired" not in meta:
+        return _NONE
     tries, repaired = object_in(meta, "try"), object_in(meta, "repaired")
     streams = _words(tries, "streams_searched")
     stream_count = whole_in(tries, "stream_count") or len(texts_in(tries, "streams_searched"))

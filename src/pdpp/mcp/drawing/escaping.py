@@ -24,7 +24,7 @@ _MORE = re.compile(r'[{"·;│┌└]|\S/\S*:')
 
 def plain(text: str) -> str:
     """Return a label from the server on one line, quoted where it could be taken for a call."""
-    if _LABEL.fullmatch(text):
+    if (text.isalnum() and text.isascii()) or _LABEL.fullmatch(text):
         return text
     line = " ".join(text.split())
     return quote(line) if "{" in line or '"' in line else visible(line, lines=False)
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 
 def label(text: str) -> str:
     """Return a name that a person or an account gave, quoted where it could pass for more."""
-    if _NAME.fullmatch(text):
+    if (text.isalnum() and text.isascii()) or _NAME.fullmatch(text):
         return text
     line = " ".join(text.split())
     return quote(line) if _MORE.search(line) else visible(line, lines=False)

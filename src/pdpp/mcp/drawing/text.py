@@ -1,6 +1,5 @@
 """The text half: for a model to read, one line a thing, the evidence first, the next call ready."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from pdpp.evidence.amount import counted
@@ -128,11 +127,11 @@ def _total(view: SearchView) -> str:
 
 
 def _mix(sources: Iterable[RecordSource]) -> str:
-    counts = Counter(
-        f"{label(source.display_name or '?')} ({word(source.connection_id or '?')})"
-        for source in sources
-    )
-    return "sources: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
+    counts: dict[str, int] = {}
+    for source in sources:
+        name = f"{label(source.display_name or '?')} ({word(source.connection_id or '?')})"
+        counts[name] = counts.get(name, 0) + 1
+    return f"sources: {', '.join([f'{name} {count}' for name, count in counts.items()])}."
 
 
 # records

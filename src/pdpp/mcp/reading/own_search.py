@@ -27,9 +27,9 @@ def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
     """Read a page of hits as the operation of this process returned it."""
     listed: Any = body["data"]
     next_cursor: Any = body.get("next_cursor")
-    read = [_hit(hit, lean_hit(hit)) for hit in listed]
+    sent = [lean_hit(hit) for hit in listed]
+    read = [_hit(hit, lean) for hit, lean in zip(listed, sent, strict=True)]
     hits = [hit for hit in read if hit.handle.stream]
-    sent = [hit.sent.as_json() for hit in read]
     envelope = lean_envelope(body, sent)
     if not sent:
         envelope[DISPLAY] = []  # As it stands in the JSON of a page without hits.
@@ -40,7 +40,7 @@ def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
         envelope=Verbatim(envelope),
         cursors=cursors,
         nameless=len(read) - len(hits),
-        hidden_characters=not all(map(_shows_all, listed)) and has_hidden(sent),
+        hidden_characters=not _shows_all(listed) and has_hidden(sent),
     )
 
 
@@ -55,7 +55,7 @@ def _hit(hit: Any, lean: Any) -> ServerHit:
         shortened_fields(hit["matched_fields"]),
         _passage(hit["evidence_excerpts"]),
         None,
-        float(lean["score"]),
+        lean["score"],
         Verbatim(lean),
         shortened_words(hit["matched"]),
         shortened_words(hit["missing"]),
@@ -79,7 +79,12 @@ def _passage(excerpts: Any) -> HitPassage | None:
     return None
 
 
-def _shows_all(hit: Any) -> bool:
-    """Tell at once that every character of a lean hit can be seen; its texts are these alone."""
-    words = (*hit["matched_fields"], *hit["matched"], *hit["missing"])
-    return is_plain("".join((hit["id"], hit["event_time"] or "", *words)))
+def _shows_all(hits: Any) -> bool:
+    """Tell at once that every character of lean hits can be seen; their texts are these alone."""
+    texts: list[str] = []
+    for hit in hits:
+        texts += hit["id"], hit["event_time"] or ""
+        texts += hit["matched_fields"]
+        texts += hit["matched"]
+        texts += hit["missing"]
+    return is_plain("".join(texts))

@@ -1,6 +1,7 @@
 """The six tools: arguments are checked, the resource server is read, both halves are made."""
 
 from collections.abc import Awaitable, Callable
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -37,10 +38,14 @@ class _Runner:
         self._name = name
         self._reader_of = reader_of
 
+    @cached_property
+    def _run(self) -> Operation:
+        return operation(self._name)
+
     async def __call__(self, arguments: JsonObject, context: Context) -> JsonObject:
         try:
             checked = SIGNATURES[self._name].check(arguments)
-            return await operation(self._name)(self._reader_of(context), checked)
+            return await self._run(self._reader_of(context), checked)
         except PdppError as error:
             from pdpp.mcp.drawing.error import error_result
 
