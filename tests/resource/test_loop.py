@@ -141,6 +141,22 @@ def test_a_stream_that_many_accounts_have_is_drawn_outside_the_loop(tmp_path: Pa
         call_watched(crowded, "schema", {"stream": "texts"}, before=[f"{BASE}/streams"])
 
 
+@pytest.mark.parametrize("view", ["", "&view=compact"])
+def test_a_stream_of_many_fields_in_many_accounts_is_told_outside_the_loop(
+    tmp_path: Path, view: str
+) -> None:
+    accounts = {f"home{number}": f"Home {number}" for number in range(200)}
+    source = declaration()
+    stream = source["streams"][0]
+    more = {f"field_{number}": {"type": ["string", "null"]} for number in range(60)}
+    schema = {**stream["schema"], "properties": {**stream["schema"]["properties"], **more}}
+    wide_source = {**source, "streams": [{**stream, "schema": schema}]}
+    with closing(planted_store(tmp_path, wide_source, accounts)) as crowded:
+        headers = {"Authorization": f"Bearer {grant(crowded)}"}
+        path = f"{BASE}/schema?stream=texts{view}"
+        must_not_hold_the_loop(crowded, "GET", path, b"", headers, before=[f"{BASE}/streams"])
+
+
 def test_the_index_of_many_accounts_is_made_read_and_drawn_outside_the_loop(tmp_path: Path) -> None:
     accounts = {f"home{number}": f"Home {number}" for number in range(10)}
     with closing(planted_store(tmp_path, declaration(), accounts)) as crowded:

@@ -391,3 +391,10 @@ def _german() -> Mapping[str, tuple[str, ...]]:
 def in_german(stem: str) -> tuple[str, ...]:
     """Return the folded German words that mean an English one best, which is given by its stem."""
     return _german().get(stem, ())
+
+
+def load_translations() -> None:
+    """Make all tables, which takes some twenty milliseconds."""
+    _from_english(), _german()
+    for language in TRANSLATED:
+        _to_english(language)

@@ -301,8 +301,10 @@ class TableStore:
         """Load the modules and tables that the first search would have to wait for."""
         import pdpp.store.tables.search.search  # noqa: F401
         from pdpp.evidence.language.tables import common_words, frequencies, related_words
+        from pdpp.evidence.language.translations import load_translations
 
         common_words(), related_words(), frequencies("en")
+        load_translations()
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
