@@ -60,10 +60,6 @@ class RecordBatch(Protocol):
         """Mark a record to be deleted."""
         ...
 
-    def work_ahead(self) -> None:
-        """Work out now what writing would work out; to be asked when all records are prepared."""
-        ...
-
     def write(self) -> WriteResult:
         """Write them, in this thread or another, all of them or nothing."""
         ...

@@ -240,11 +240,6 @@ class Intake:
         code, message = problem
         self._rejections.append({"input_index": self._taken, "code": code, "message": message})
 
-    def work_ahead(self) -> None:
-        """Work out now what writing would work out, if nothing more is to come."""
-        self._prepare()
-        self._batch.work_ahead()
-
     def write(self) -> IngestResultJson:
         """Write all good lines in one transaction; return the answer of the contract."""
         self._prepare()

@@ -283,31 +283,6 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
     assert harness.keys() == [f"n{number}" for number in range(10)]
 
 
-def test_words_are_worked_out_where_a_batch_would_only_wait_for_the_one_before_it(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
-    worked = threading.Event()
-    ahead: list[int] = []
-
-    class Slow(Counted):
-        def work_ahead(self) -> None:
-            super().work_ahead()
-            ahead.append(len(harness.batches))
-            worked.set()
-
-        def write(self) -> IngestResultJson:
-            """Write the first batch when the second one worked ahead."""
-            assert harness.batches or worked.wait(timeout=DEADLINE_SECONDS)
-            return super().write()
-
-    monkeypatch.setattr(Harness, "intake", lambda _, feed: Slow(harness, feed))
-    harness.put("a", "")
-    assert harness.read_parts(items(*(note(f"n{number}") for number in range(4))))
-    assert ahead == [0]
-    assert harness.keys() == ["n0", "n1", "n2", "n3"]
-
-
 def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

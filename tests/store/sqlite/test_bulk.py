@@ -132,22 +132,3 @@ def test_what_all_records_of_a_batch_have_is_theirs_alone(tmp_path: object) -> N
                     wanted_dated.add((4, mark_of(place, value), time // 1_000_000, id))
     assert (len(stored), set(stored)) == (len(wanted), wanted)
     assert (len(dated), set(dated)) == (len(wanted_dated), wanted_dated)
-
-
-def test_what_all_records_of_a_batch_have_is_asked_of_the_engine_once(tmp_path: object) -> None:
-    store = SqliteStore(tmp_path)  # type: ignore[arg-type]
-    asked: list[str] = []
-
-    def note(_: object, sql: str, __: object) -> bool:
-        asked.append(sql)
-        return True
-
-    with store._db.writing() as db:
-        assert isinstance(db, SqliteConnection)
-        new = record_columns(9, 0, 2_000)._replace(places=(0, 1, 2), dated=(0, 1, 2))
-        db.exec_trace = note
-        db.insert_records(new)
-        db.exec_trace = None
-    store.close()
-    for table in ("cell", "dated_cell"):
-        assert sum(sql.startswith(f"INSERT INTO {table} ") for sql in asked) == 1, table

@@ -4,7 +4,6 @@ Some items are sealed, checked and made ready together soon after they are read.
 written in a thread of its own while the next one is gathered. There is never a second one on its
 way, so that memory stays bounded and the order of reading is kept. What the thread does, the engine
 does nearly alone: it holds up the interpreter for a moment only, and must not wait long for it.
-Words are worked out by the thread that has time: by the one that reads, where it would only wait.
 """
 
 import sys
@@ -304,18 +303,10 @@ class RecordWriter:
         large = max(USUAL_ITEMS, self._sent // LARGEST_PART)
         self._most = min(2 * self._most, large, BATCH_ITEMS)
         self._look()
-        self._work_ahead(loads)
         self.settle()
         files, self._files = self._files, None
         if loads or files is not None:
             self._underway = self._thread.submit(_write_all, loads, files)
-
-    def _work_ahead(self, loads: Sequence[_Load]) -> None:
-        """Work out the words of a batch that would only wait for the one before it."""
-        for load in loads:
-            if self._underway is None or self._underway.done():
-                return
-            load.intake.work_ahead()
 
     def settle(self) -> None:
         """Wait until everything that was sent is written, and count it."""

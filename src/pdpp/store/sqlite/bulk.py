@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from pdpp.store.cell import CellValue
-from pdpp.store.tables.numbering import LAST_SEQUENCE
-from pdpp.store.tables.records.dated import SECOND, columns_of, dated_marks
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.write.new_records import NewRecords
 
@@ -54,21 +52,7 @@ _RECORD = Insertion(
 )
 _CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?, ?, ?)", 3)
 _DATED = Insertion("INSERT INTO dated_cell VALUES", "(?1, ?2, ?, ?, ?)", 3)
-
-# What all records of a batch have comes out of their rows, in the order of an index: the engine is
-# asked once, and not again and again for some hundred rows, each time waiting for the interpreter.
-_SAME_CELLS = (
-    "INSERT INTO cell SELECT ?1, ?2, same.column1, same.column2, r.surrogate, r.id"
-    " FROM (VALUES {}) same CROSS JOIN record r INDEXED BY record_once"
-    " WHERE r.owner = ?1 AND r.feed = ?2 AND r.version = ? AND r.stamps IS NULL"
-)
-_SAME_DATED = (
-    # A second of before 1970 is rounded down too.
-    f"INSERT INTO dated_cell SELECT ?1, ?2, same.column1,"
-    f" (r.time - {SECOND - 1} * (r.time < 0)) / {SECOND}, r.id & {LAST_SEQUENCE}"
-    " FROM (VALUES {}) same CROSS JOIN record r NOT INDEXED"
-    " WHERE r.id BETWEEN ? AND ? AND r.time IS NOT NULL"
-)
+_SAME_CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?4, ?, ?)", 2)
 
 
 @lru_cache(maxsize=256)
@@ -125,31 +109,22 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
     if new.places:
         _insert_cells(db, new)
     if new.dated:
-        _insert_dated(db, new)
-
-
-def _insert_dated(db: "SqliteConnection", new: NewRecords) -> None:
-    """Add where the values of records are and when."""
-    common, records_of = dated_marks(new.dated, new.cells, new.times)
-    if common:
-        sql = _SAME_DATED.format(", ".join(["(?)"] * len(common)))
-        db.execute(sql, (OWNER, new.feed, *common, min(new.ids), max(new.ids)))
-    columns = columns_of(records_of, new.times, new.ids)
-    _insert(db, _DATED, _beside(columns), (OWNER, new.feed))
+        _insert(db, _DATED, _beside(new.dated_columns()), (OWNER, new.feed))
 
 
 def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
     """Add the cells of records, field by field and in the order of the table."""
     numbers = range(len(new.ids))
     by_surrogate = sorted(numbers, key=new.surrogates.__getitem__)
+    same = _interleaved(by_surrogate, new.surrogates, new.ids)
     columns = list(zip(*new.cells, strict=True))
-    same: list[Any] = []
     for place in new.places:
         column = columns[place]
         kinds = len(set(column))
         # Equal values of different kinds, such as 1 and 1.0, are two.
         if kinds == 1 and len(set(map(type, column))) == 1:
-            same += (place, ABSENT if column[0] is None else column[0])
+            value = ABSENT if column[0] is None else column[0]
+            _insert(db, _SAME_CELL, same, (OWNER, new.feed, place, value))
             continue
         # What is sorted already is sorted again in no time: different values mostly come in order,
         # and equal ones are in the order of surrogates.
@@ -157,10 +132,6 @@ def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
         stored = [ABSENT if value is None else value for value in column]
         values = _interleaved(ordered, stored, new.surrogates, new.ids)
         _insert(db, _CELL, values, (OWNER, new.feed, place))
-    if same:
-        # No other record has the version of this batch and was written once.
-        sql = _SAME_CELLS.format(", ".join(["(?, ?)"] * (len(same) // 2)))
-        db.execute(sql, (OWNER, new.feed, *same, new.version))
 
 
 def _interleaved(order: Sequence[int], *columns: Sequence[Any]) -> list[Any]:

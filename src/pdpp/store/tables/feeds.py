@@ -369,8 +369,7 @@ def reindex_feed(db: TableConnection, feed: IndexedFeed, progress: Progress | No
     index.forget_feed(db, feed.id)
     done = 0
     for rows in chunks(db, feed.id, "surrogate, key, data"):
-        words = index.ready_words(_rewrite(db, feed, rows), tuple(feed.lexical.values()))
-        index.add(db, feed.id, words)
+        index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))
         done += len(rows)
         if progress is not None:
             progress(done)

@@ -44,13 +44,6 @@ class DatedColumns(NamedTuple):
         return zip(*self, strict=True)
 
 
-class DatedMarks(NamedTuple):
-    """The marks of many records: those that all with a time have, and the records of each other."""
-
-    common: Sequence[int]
-    records_of: Mapping[int, Collection[int]]
-
-
 def is_dated(field: Field) -> bool:
     """Tell whether the values of a compared field are found by time: all but measures and times."""
     if field.kind is Kind.INTEGER:
@@ -78,21 +71,7 @@ def dated_columns(
     numbers: Sequence[int],
 ) -> DatedColumns:
     """Return the rows of many records, those of one mark together, as the table has them."""
-    common, records_of = dated_marks(places, cells, times)
-    every = {**dict.fromkeys(common, dated_records(times)), **records_of}
-    return columns_of(every, times, numbers)
-
-
-def dated_records(times: Sequence[int | None]) -> Sequence[int]:
-    """Return which of some records have a time."""
-    return [at for at, time in enumerate(times) if time is not None]
-
-
-def dated_marks(
-    places: Sequence[int], cells: Sequence[Sequence[CellValue]], times: Sequence[int | None]
-) -> DatedMarks:
-    """Return the marks of many records, and which of them have each."""
-    dated = dated_records(times)
+    dated = [at for at, time in enumerate(times) if time is not None]
     columns = [*zip(*cells, strict=True)]
     records_of: dict[int, Collection[int]] = {}
     for place in places if dated else ():
@@ -100,18 +79,6 @@ def dated_marks(
             mark = mark_of(place, value)
             # Two values of one record may have one mark, by chance or because somebody wanted it.
             records_of[mark] = {*records_of[mark], *some} if mark in records_of else some
-    common = sorted(mark for mark, some in records_of.items() if len(some) == len(dated))
-    for mark in common:
-        del records_of[mark]
-    return DatedMarks(common, records_of)
-
-
-def columns_of(
-    records_of: Mapping[int, Collection[int]],
-    times: Sequence[int | None],
-    numbers: Sequence[int],
-) -> DatedColumns:
-    """Return the rows of some marks, each of some records."""
     marks: list[int] = []
     order: list[int] = []
     for mark in sorted(records_of):

@@ -48,9 +48,6 @@ WordList = tuple[int, bytes, bytes]
 """A place, the least impact of each record there, and the terms, compressed."""
 
 _ThreadRow = tuple[int, int, int, int, int, int]
-_ThreadPlace = tuple[int, int, int, int, int]
-"""A row without its feed."""
-
 PostingKey = tuple[str, int, int]
 """A term, the number of its list, and that of its block."""
 
@@ -66,52 +63,15 @@ class SpreadWords(NamedTuple):
     long: Sequence[NumberedPiece]
 
 
-class ReadyBlock(NamedTuple):
-    """A small block as it is written, but for the first number of its records."""
-
-    times: Longs
-    numbers: Longs
-    postings: bytes
-
-
-class ReadyWords(NamedTuple):
-    """The words of some records, worked out, and where those stand in their conversations."""
-
-    blocks: Sequence[ReadyBlock]
-    places: Sequence[_ThreadPlace]
-
-
-def ready_words(entries: Sequence[Indexed], places: Sequence[int]) -> ReadyWords:
-    """Work out the words of records, which stand at some places."""
-    made = [
-        blocks.build(entries[start : start + BLOCK_RECORDS], places)
-        for start in range(0, len(entries), BLOCK_RECORDS)
-    ]
-    rows = [
-        (thread, time, ordinal, surrogate, number)
-        for number, surrogate, (time, thread, ordinal, _) in entries
-        if thread is not None
-    ]
-    return ReadyWords(
-        [ReadyBlock(block.times, block.numbers, _packed(block)) for block in made], sorted(rows)
-    )
-
-
-def _packed(block: Block) -> bytes:
-    return packing.pack(block, squeeze=block.size < SPREAD_FROM)
-
-
-def add(db: TableConnection, feed: int, words: ReadyWords, *, first: int = 0) -> None:
-    """Add the words of records, which are numbered from ``first`` on."""
-    if not words.blocks:
+def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence[Indexed]) -> None:
+    """Add the words of records, which stand at some places."""
+    if not entries:
         return
-    for times, numbers, postings in words.blocks:
-        _insert_row(db, feed, times, numbers + first, postings, spread=False)
-    if words.places:
-        db.executemany(
-            "INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?, ?)",
-            [(feed, *place, first + number) for *place, number in words.places],
-        )
+    for start in range(0, len(entries), BLOCK_RECORDS):
+        insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
+    rows = sorted(thread_rows(feed, entries))
+    if rows:
+        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?, ?)", rows)
     _merge_small(db, feed)
 
 
@@ -172,13 +132,6 @@ def insert(db: TableConnection, feed: int, block: Block, *, spread: bool = False
 
 def insert_row(db: TableConnection, feed: int, block: Block, *, spread: bool) -> int:
     """Write the row of a block, and return its number."""
-    postings = b"" if spread else _packed(block)
-    return _insert_row(db, feed, block.times, block.numbers, postings, spread=spread)
-
-
-def _insert_row(
-    db: TableConnection, feed: int, times: Longs, numbers: Longs, postings: bytes, *, spread: bool
-) -> int:
     db.execute(
         "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
         " times, numbers, postings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -187,12 +140,12 @@ def _insert_row(
             feed,
             ANALYSER,
             int(spread),
-            len(times),
-            int(times[0]),
-            int(times[-1]),
-            packing.long_bytes(times),
-            packing.long_bytes(numbers),
-            postings,
+            block.size,
+            int(block.times[0]),
+            int(block.times[-1]),
+            packing.long_bytes(block.times),
+            packing.long_bytes(block.numbers),
+            b"" if spread else packing.pack(block, squeeze=block.size < SPREAD_FROM),
         ),
     )
     return db.last_insert_rowid()

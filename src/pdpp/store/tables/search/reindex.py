@@ -46,8 +46,7 @@ def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
     if len(slots):
         entries = _entries(db, feed, record_numbers[slots])
         index.mark_gone(db, block, slots)
-        words = index.ready_words(entries, tuple(feed.lexical.values()))
-        index.add(db, feed_id, words)
+        index.add(db, feed_id, tuple(feed.lexical.values()), entries)
     if len(slots) == len(alive):
         index.drop(db, feed_id, [block])
     return True

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate, compress, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp.model.declaration import Kind
 from pdpp.store.batch import CheckedRecords, Line, canonical
@@ -16,11 +16,8 @@ from pdpp.store.numbers import is_exact, read_data
 from pdpp.store.scope import digest_of, digests_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
-from pdpp.store.tables.search.entry import Entry, Indexed, entries_of
+from pdpp.store.tables.search.entry import Entry, entries_of
 from pdpp.store.tables.write.age import is_older
-
-if TYPE_CHECKING:
-    from pdpp.store.tables.search.index import ReadyWords
 
 _T = TypeVar("_T")
 
@@ -86,7 +83,6 @@ class PreparedBatch:
         self.long_values: dict[int, Mapping[str, bytes]] = {}
         self.field_sets: list[tuple[str, ...]] = []
         self._passed: set[int] = set()
-        self._ready_words: ReadyWords | None = None
         self._field_set_of: dict[tuple[str, ...], int] = {}
         self._cells = cells_of(feed.cells)
         self._short_cells = cells_of(feed.cells, short=True)
@@ -111,7 +107,6 @@ class PreparedBatch:
         keys, emitted, data, texts_given = records
         if not keys:
             return
-        self._ready_words = None
         given = [
             canonical(record) if text is None else text
             for record, text in zip(data, texts_given, strict=True)
@@ -219,7 +214,6 @@ class PreparedBatch:
 
     def give_surrogate(self, turn: int, surrogate: int) -> None:
         """Give a record the surrogate of the deleted record that had its key."""
-        self._ready_words = None
         self.surrogates[turn] = surrogate
 
     def drop(self, key: str, emitted: int) -> None:
@@ -236,27 +230,7 @@ class PreparedBatch:
 
     def pass_over(self, turn: int) -> None:
         """Mark a turn that adds no new record."""
-        self._ready_words = None
         self._passed.add(turn)
-
-    def work_ahead(self) -> None:
-        """Work out the words of the records, as if none of them were stored."""
-        if self.entries:
-            self._ready_words = self.ready_words()
-
-    def ready_words(self) -> "ReadyWords":
-        """Return the words of the new records, whose numbers are their turns."""
-        from pdpp.store.tables.search import index
-
-        if self._ready_words is not None:
-            return self._ready_words
-        return index.ready_words(self.indexed(0), tuple(self.feed.lexical.values()))
-
-    def indexed(self, first: int) -> list[Indexed]:
-        """Return what the word index takes of the new records, numbered from ``first`` on."""
-        numbers = [first + turn for turn in self.fresh_turns()]
-        columns = numbers, self.fresh(self.surrogates), self.fresh(self.entries)
-        return [*map(Indexed, *columns)]
 
     def is_fresh(self, turn: int) -> bool:
         """Tell whether a turn adds a new record."""

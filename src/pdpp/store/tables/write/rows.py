@@ -85,7 +85,7 @@ class BatchRows:
             if rows:
                 db.executemany(sql, rows)
         if self.feed.lexical:
-            self._index(db, batch)
+            self._index(db)
 
     def _take_long_values(self, batch: PreparedBatch, turns: Sequence[int]) -> None:
         """Take the long members of new records."""
@@ -95,7 +95,7 @@ class BatchRows:
             if values := batch.long_values.get(turn):
                 self.long_values += stored_rows(self.feed.id, batch.surrogates[turn], values)
 
-    def _index(self, db: TableConnection, batch: PreparedBatch) -> None:
+    def _index(self, db: TableConnection) -> None:
         """Bring the word index up to date."""
         from pdpp.store.tables.search import index, meaning
 
@@ -104,11 +104,7 @@ class BatchRows:
             meaning.remove(db, self.feed.id, [number for (number,) in self.records_gone])
         if self.texts_changed:
             meaning.remove_changed(db, self.feed, self.texts_changed)
-        if not self.words:
-            index.add(db, self.feed.id, batch.ready_words(), first=self.first)
-            return
-        entries = [*self.words, *batch.indexed(self.first)]
-        index.add(db, self.feed.id, index.ready_words(entries, tuple(self.feed.lexical.values())))
+        index.add(db, self.feed.id, tuple(self.feed.lexical.values()), self.words)
 
     def _take_away(self, db: TableConnection) -> None:
         for sql, rows in (
@@ -170,6 +166,9 @@ class BatchRows:
                 batch.fresh(batch.texts),
             )
         )
+        if batch.entries:
+            entries = batch.fresh(batch.entries)
+            self.words += map(Indexed, ids, surrogates, entries)
         for turn, place, key in batch.exact:
             if batch.is_fresh(turn):
                 self.exact.append((OWNER, self.feed.id, place, batch.surrogates[turn], key))
