@@ -160,12 +160,15 @@ class Searcher:
         self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
     ) -> Matches:
         """Return the rows that answer and meet all conditions; by time they need no scores."""
-        if not demands(question) and not has_conditions(visible):
+        free = not demands(question) and not has_conditions(visible)
+        if free:
             few = scores.few_candidates()
             if few is not None:
                 # Most words stand in few records, and then no step goes through all rows.
                 return Matches(few, np.zeros(len(few)) if query.by_time else scores.at(few))
-        flags = self._allowed(visible, question, scores, ranked=not query.by_time)
+        # What else is demanded may leave few rows, of which no bounds are asked for.
+        ranked = free and not query.by_time
+        flags = self._allowed(visible, question, scores, ranked=ranked)
         if question.phrases or question.excluded_phrases or has_conditions(visible):
             rows = meeting_conditions(self._db, visible, np.flatnonzero(flags))
             read = RecordsRead(self._db, self._count)
