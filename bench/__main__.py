@@ -33,7 +33,7 @@ from bench.owner_pages import page_rows
 from bench.process import serving
 from bench.receipts import receipt_rows
 from bench.report import Row, table, taken, tell
-from bench.searching import index_rows, question_rows
+from bench.searching import index_rows, question_memory_rows, question_rows
 from bench.stock import Say, Stock, open_stock
 from bench.tokens import token_rows
 from bench.watching import watching_rows
@@ -77,6 +77,7 @@ def _measure(
     yield from watching_rows(rounds)
     say("Measuring memory")
     yield from memory_rows(stock, rounds / 2)
+    yield from question_memory_rows(stock, rounds / 2)
     say("Measuring requests")
     with taking_turns(stock, small, rounds) as bench:
         yield from against_floor(bench)

@@ -231,10 +231,11 @@ def memory_rows(stock: Stock, seconds: float) -> Iterator[Row]:
         *aggregate(stock, _GROUPED),
     ]
     idle, loaded, rate = measure_memory(stock.folder, requests, seconds)
-    yield Row("memory, idle", idle.resident, "MB", 120, _split(idle))
-    note = f"{_split(loaded)}; {rate:,.0f} requests/s"
+    yield Row("memory, idle", idle.resident, "MB", 120, split(idle))
+    note = f"{split(loaded)}; {rate:,.0f} requests/s"
     yield Row(f"memory, {CALLERS} callers at once", loaded.resident, "MB", 250, note)
 
 
-def _split(memory: Memory) -> str:
+def split(memory: Memory) -> str:
+    """Return the parts of an amount of memory, to stand beside it."""
     return f"resident; {memory.proportional:.0f} MB proportional, {memory.own:.0f} MB its own"

@@ -9,7 +9,8 @@ import apsw
 
 from bench import world
 from bench.client import Client
-from bench.measures import Bench, search
+from bench.load import CALLERS, measure_memory
+from bench.measures import Bench, search, split
 from bench.report import Row
 from bench.stock import Stock
 from pdpp.store.sqlite.store import FILE_NAME
@@ -69,6 +70,17 @@ def _costs(bench: Bench, token: str, count: int) -> list[float]:
             if number >= before:
                 costs.append(1e3 * (bench.product.cpu_seconds() - began))
     return costs
+
+
+def question_memory_rows(stock: Stock, seconds: float) -> Iterator[Row]:
+    """Yield what a server takes while many callers ask questions, each a different one."""
+    asked = questions(_QUESTIONS if seconds > 1 else CALLERS)
+    requests = [request for words in asked for request in search(words, stock.tokens.third)]
+    _, loaded, rate = measure_memory(stock.folder, requests, seconds)
+    note = f"{split(loaded)}; {rate:,.0f} questions/s"
+    yield Row(
+        f"memory, {CALLERS} callers at once, questions of 8 words", loaded.resident, "MB", 250, note
+    )
 
 
 def index_rows(stock: Stock) -> Iterator[Row]:
