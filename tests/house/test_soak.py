@@ -166,7 +166,7 @@ def test_a_short_run_tells_every_part_judges_and_ends(shelf: Path, stock: Stock)
     target = shelf / "soak.json"
     run = subprocess.run(
         [
-            *(sys.executable, "-m", "bench.soak", "--minutes=0.05", "--measure=0.3"),
+            *(sys.executable, "-m", "bench.soak", "--minutes=0.1", "--measure=0.5"),
             *("--share=0.3", "--bound=5000", f"--records={stock.world.records}"),
             *(f"--folder={shelf}", f"--json={target}"),
         ],

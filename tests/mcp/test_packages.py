@@ -13,6 +13,7 @@ from tests.mcp.post import declaration
 from tests.mcp.shelf import NOTES, TEXT, stream
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import living, plant, planted_store, put, refused
+from tests.soak import SOAK
 
 from pdpp.authz.selection import Selection
 from pdpp.mcp.reading import package as packages
@@ -152,7 +153,7 @@ def apart(world: Inside, status: int = 503) -> None:
     world.transport.before = refuse
 
 
-@pytest.mark.parametrize("limit", [3, 10, 100])
+@pytest.mark.parametrize("limit", [1 if SOAK else 3, 10, 100])
 def test_grants_that_do_not_answer_together_are_searched_one_by_one(
     world: Inside, host: Host, limit: int
 ) -> None:

@@ -10,23 +10,13 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import orjson
-from tests.engine import copy_store, open_store
-from tests.serving import (
-    UNLIMITED,
-    Running,
-    SetClock,
-    listening,
-    planted_store,
-    running,
-    template_folder,
-)
+from tests.serving import UNLIMITED, Running, SetClock, listening, planted_store, running
 
 from pdpp.app import make_app
 from pdpp.authz.authority import Authority
@@ -34,7 +24,6 @@ from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.grant_draft import GrantDraft
 from pdpp.authz.selection import Selection, resolve
 from pdpp.model.grant import AccessMode
-from pdpp.model.instant import Clock
 from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 
@@ -216,25 +205,6 @@ def oauth_error(answer: httpx.Response, code: str, status: int = 400) -> str:
     return str(body["error_description"])
 
 
-def _filled(folder: Path, clock: Clock) -> Store:
-    """Open a new store with two connections of notes."""
-    return planted_store(
-        folder,
-        DECLARATION,
-        {"c1": "Work notes", "c2": "Private notes"},
-        {("c1", "notes"): ROWS, ("c2", "notes"): ROWS[:2]},
-        clock,
-    )
-
-
-@cache
-def _template() -> Path:
-    """Return the folder of such a store, which hundreds of tests have a copy of."""
-    folder = template_folder("notes")
-    _filled(folder, SetClock()).close()
-    return folder
-
-
 @contextmanager
 def dancing(
     folder: Path,
@@ -243,11 +213,14 @@ def dancing(
     clock: SetClock | None = None,
 ) -> Iterator[Dance]:
     """Serve a store with two connections of notes under its own address."""
-    if clock is None:
-        clock = SetClock()
-        store = open_store(copy_store(_template(), folder), clock)
-    else:
-        store = _filled(folder, clock)
+    clock = clock or SetClock()
+    store = planted_store(
+        folder,
+        DECLARATION,
+        {"c1": "Work notes", "c2": "Private notes"},
+        {("c1", "notes"): ROWS, ("c2", "notes"): ROWS[:2]},
+        clock,
+    )
     listener = listening()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     chosen = replace(settings, origin=url)

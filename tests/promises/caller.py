@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -31,14 +30,10 @@ class Caller:
         self.token = token
         self.app = app
         self._runner = runner
-
-    @cached_property
-    def _client(self) -> httpx.AsyncClient:
-        """Made for whoever sends: most callers only exchange, and there are thousands of them."""
-        return httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self.app),
+        self._client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=app),
             base_url="http://pdpp.test",
-            headers={"Authorization": f"Bearer {self.token}"},
+            headers={"Authorization": f"Bearer {token}"},
         )
 
     def under(self, token: str) -> "Caller":
