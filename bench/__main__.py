@@ -77,7 +77,7 @@ def _measure(
     yield from watching_rows(rounds)
     say("Measuring memory")
     yield from memory_rows(stock, rounds / 2)
-    yield from question_memory_rows(stock, rounds / 2)
+    yield from question_memory_rows(stock, rounds)
     say("Measuring requests")
     with taking_turns(stock, small, rounds) as bench:
         yield from against_floor(bench)

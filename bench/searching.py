@@ -72,11 +72,12 @@ def _costs(bench: Bench, token: str, count: int) -> list[float]:
     return costs
 
 
-def question_memory_rows(stock: Stock, seconds: float) -> Iterator[Row]:
+def question_memory_rows(stock: Stock, rounds: int) -> Iterator[Row]:
     """Yield what a server takes while many callers ask questions, each a different one."""
-    asked = questions(_QUESTIONS if seconds > 1 else CALLERS)
+    # One round is a trial of the benchmark itself.
+    asked = questions(CALLERS if rounds == 1 else _QUESTIONS)
     requests = [request for words in asked for request in search(words, stock.tokens.third)]
-    _, loaded, rate = measure_memory(stock.folder, requests, seconds)
+    _, loaded, rate = measure_memory(stock.folder, requests, rounds / 2)
     note = f"{split(loaded)}; {rate:,.0f} questions/s"
     yield Row(
         f"memory, {CALLERS} callers at once, questions of 8 words", loaded.resident, "MB", 250, note
