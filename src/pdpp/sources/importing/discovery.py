@@ -14,9 +14,9 @@ from pdpp.sources.importing.pieces import group_of, manifest_archive, unpacked_p
 from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.folder import UNFINISHED
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, closed_archive, expand, is_archive
 from pdpp.sources.reading.tree import (
-    UNFINISHED,
     FileEntry,
     Tree,
     TreeLimits,

@@ -18,9 +18,10 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries
+from pdpp.sources.reading.folder import file_entry
 from pdpp.sources.reading.reopened import ReopenedFile
 from pdpp.sources.reading.tarlist import tar_entries
-from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, file_entry
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
 
 DEEPEST = 2
 """So many archives inside one another are opened."""

@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.reading.tree import DATABASE_ENDINGS, FileEntry, Tree, file_entry
+from pdpp.sources.reading.folder import DATABASE_ENDINGS, file_entry
+from pdpp.sources.reading.tree import FileEntry, Tree
 
 SQLITE_HEAD = b"SQLite format 3\x00"
 BESIDE = ("-wal", "-journal")

@@ -2,14 +2,12 @@
 
 import io
 import mimetypes
-import os
 import re
 import stat
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property, lru_cache
@@ -22,23 +20,10 @@ from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.heads import HEAD_BYTES, HeadCache, Opener
 
-DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
-"""What the names of SQLite databases end with; some have no ending."""
 _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
 """What the name of an archive has behind that of its folder; a browser numbers downloads."""
 _WILDCARDS = re.compile(r"[*?\[]")
-UNFINISHED = "a download that is not finished"
-_UNFINISHED_ENDINGS = frozenset({".crdownload", ".part", ".partial", ".opdownload"})
 _BUFFER = 1 << 18
-# No link is followed, a pipe put in place of a file does not block, and no child process inherits
-# the file.
-_SAFE_OPEN = (
-    os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
 
 DAMAGE = (OSError, EOFError, UnicodeError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 """How reading fails, also where the name before an entry is noise; the zip reader itself never
@@ -331,15 +316,16 @@ def open_tree(path: Path, limits: TreeLimits | None = None, *, only: Collection[
     ``only`` names what of a folder is looked at, if not all of it.
     """
     from pdpp.sources.reading.archive import is_zip, open_archive
+    from pdpp.sources.reading.folder import UNFINISHED, file_entry, is_unfinished, open_folder
     from pdpp.sources.reading.nested import TAR_SUFFIXES, is_split, open_tar
 
     limits = limits or TreeLimits()
     path = path.resolve()
     mode = path.stat().st_mode
-    if _is_unfinished(path):
+    if is_unfinished(path):
         raise ImportRefused(f"{path.name} is {UNFINISHED}")
     if stat.S_ISDIR(mode):
-        return _open_folder(path, limits, only)
+        return open_folder(path, limits, only)
     if not stat.S_ISREG(mode):
         raise ImportRefused(f"{path} is neither a file nor a folder")
     if is_zip(path) and not is_split(path.name):
@@ -348,90 +334,3 @@ def open_tree(path: Path, limits: TreeLimits | None = None, *, only: Collection[
         return open_tar(path, limits)
     meter = ReadMeter()
     return Tree(path, "file", (file_entry(path, path.name, path.stat(), meter),), meter=meter)
-
-
-def _open_folder(path: Path, limits: TreeLimits, only: Collection[str]) -> Tree:
-    meter = ReadMeter()
-    entries: list[FileEntry] = []
-    refused: list[Skipped] = []
-    for finding in _walk(path, "", limits, only):
-        if isinstance(finding, Skipped):
-            refused.append(finding)
-            continue
-        name, place, status = finding
-        entries.append(file_entry(place, name, status, meter))
-        if len(entries) > limits.entries:
-            raise ImportRefused(f"{path} holds more than {limits.entries:,} files")
-    entries.sort(key=lambda entry: entry.name)
-    return Tree(path, "folder", tuple(entries), tuple(refused), meter)
-
-
-def _walk(
-    folder: Path, prefix: str, limits: TreeLimits, only: Collection[str] = ()
-) -> Iterator[tuple[str, Path, os.stat_result] | Skipped]:
-    if prefix.count("/") >= limits.depth:
-        yield Skipped("a folder too deep inside others", prefix)
-        return
-    try:
-        children = sorted(os.scandir(folder), key=lambda child: child.name)
-    except OSError:
-        yield Skipped("a folder that cannot be read", prefix or ".")
-        return
-    for child in children:
-        if only and child.name not in only:
-            continue
-        name = prefix + child.name
-        try:
-            status = child.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            continue  # It went while the folder was looked at.
-        except OSError:
-            yield Skipped("a file that cannot be read", name)
-            continue
-        if stat.S_ISDIR(status.st_mode) and not _is_unfinished(Path(child.path)):
-            yield from _walk(Path(child.path), f"{name}/", limits)
-        elif problem := _problem(Path(child.path), name, status, limits):
-            yield Skipped(problem, name)
-        else:
-            yield name, Path(child.path), status
-
-
-def _is_unfinished(path: Path) -> bool:
-    """Tell whether a browser is still downloading a file, or never got to its end."""
-    if path.suffix.lower() == ".download":  # Safari's is a folder with a list of where it is.
-        return (path / "Info.plist").is_file()
-    return path.suffix.lower() in _UNFINISHED_ENDINGS
-
-
-def _problem(place: Path, name: str, status: os.stat_result, limits: TreeLimits) -> str | None:
-    if stat.S_ISLNK(status.st_mode):
-        return "a link to another place"
-    if _is_unfinished(place):
-        return UNFINISHED
-    if not stat.S_ISREG(status.st_mode):
-        return "neither a file nor a folder"
-    if any("\ud800" <= letter <= "\udfff" for letter in name):
-        return "a name that is not UTF-8"
-    return "a file too large" if status.st_size > limits.entry_bytes else None
-
-
-def file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter) -> FileEntry:
-    """Return the entry of a file on the disk.
-
-    A database that is open grows in its log, while the file itself stays as it was.
-    """
-    stamp = f"{status.st_mtime_ns:x}-{status.st_size:x}"
-    if place.suffix.lower() in DATABASE_ENDINGS:
-        with suppress(OSError):
-            log = os.lstat(f"{place}-wal")
-            stamp += f"+{log.st_mtime_ns:x}-{log.st_size:x}"
-    return FileEntry(name, status.st_size, stamp, lambda: _open_file(place), meter)
-
-
-def _open_file(place: Path) -> BinaryIO:
-    """Open a plain file and nothing else, whatever was put in its place since it was listed."""
-    descriptor = os.open(place, _SAFE_OPEN)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise DamagedFile(f"{place.name} is no longer a file")
-    return os.fdopen(descriptor, "rb", buffering=0)
