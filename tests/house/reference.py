@@ -13,7 +13,8 @@ from tests.house.materials import BILL, bill
 
 from pdpp.cli.program import program
 from pdpp.configuration.effective import CONFIG_VARIABLE
-from pdpp.configuration.table import FILE_NAME, GROUPS, Setting
+from pdpp.configuration.setting import Setting
+from pdpp.configuration.table import FILE_NAME, GROUPS
 from pdpp.mcp.tools.argument import Argument, ArgumentType, call_text
 from pdpp.mcp.tools.definition import SIGNATURES, definition
 

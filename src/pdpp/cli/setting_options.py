@@ -11,7 +11,8 @@ import click
 from pdpp.cli.output import note
 from pdpp.configuration.effective import CONFIG_VARIABLE, configure
 from pdpp.configuration.kind import SWITCH, SettingKind
-from pdpp.configuration.table import FILE_NAME, SETTINGS, Setting
+from pdpp.configuration.setting import Setting
+from pdpp.configuration.table import FILE_NAME, SETTINGS
 from pdpp.serving.data_folder import own_folder
 
 F = TypeVar("F", bound=Callable[..., Any])

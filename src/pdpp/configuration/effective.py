@@ -14,7 +14,8 @@ from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.throttle import GuessPace
 from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.kind import Value
-from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, PREFIX, SETTINGS, Setting
+from pdpp.configuration.setting import PREFIX, Setting
+from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, SETTINGS
 from pdpp.model.errors import Misconfigured
 from pdpp.model.instant import SECOND
 from pdpp.receipts.recorder import ReceiptPolicy

@@ -1,7 +1,6 @@
 """The table of settings: what a server can be told, in one place for every way of telling it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from pdpp.authz.lifetime import Lifetimes
@@ -20,54 +19,19 @@ from pdpp.configuration.kind import (
     SPAN,
     SWITCH,
     WITNESS,
-    SettingKind,
-    Value,
     choice,
     rate,
     whole,
 )
+from pdpp.configuration.setting import Setting
 from pdpp.credentials import USUAL_PORT
 from pdpp.model.instant import SECOND
 from pdpp.service.settings import Settings
 
-PREFIX = "PDPP_"
 FILE_NAME = "pdpp.toml"
 
 _LIMITS = Settings()
 _LIVES = Lifetimes()
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting: its name in a file, what it takes, what holds unless it is set, what it does.
-
-    ``flag`` says that ``pdpp serve`` takes it as an option too; where there is no default value
-    ``unset`` tells what holds instead, and ``sample`` is one that could be set.
-    """
-
-    name: str
-    kind: SettingKind
-    default: Value
-    meaning: str
-    flag: bool = False
-    unset: str = ""
-    sample: Value = None
-    field: str = ""
-    """The name in ``Settings`` or ``Lifetimes``, where it is another."""
-
-    @property
-    def variable(self) -> str:
-        """Return the name in the environment."""
-        return PREFIX + self.name.upper()
-
-    @property
-    def option(self) -> str:
-        """Return the name on a command line."""
-        return "--" + self.name.replace("_", "-")
-
-    def plain(self, value: Value) -> str:
-        """Return a value for a person, in words where there is none."""
-        return self.unset if value in (None, ()) else self.kind.plain(value)
 
 
 def _span(seconds: float) -> int:
