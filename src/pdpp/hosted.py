@@ -1,6 +1,7 @@
 """The hosted MCP endpoint: bearers are admitted here, then the adapter reads ``/v1`` in process."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from pdpp.mcp.server import make_kernel
 from pdpp.mcp.tools.surface import surface_of
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.service.challenge import METADATA_PATH, add_challenge
+from pdpp.service.failure import explained
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.per_caller import PerCaller
 from pdpp.service.service import INNER, Service
@@ -49,6 +51,7 @@ _MANY_STREAMS = 300
 _MANY_GRANTS = 300
 """From here on it takes longer to look at the grants of a package than others should wait."""
 
+log = logging.getLogger("pdpp.hosted")
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -161,6 +164,9 @@ class BearerAdmission:
                 )
         except PdppError as error:
             raise _refusal(error, origin, self._service.new_request_id()) from None
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            failure = explained(problem, self._service.store, log, "admission to the adapter")
+            raise _refusal(failure, origin, self._service.new_request_id()) from None
         return HostedCaller(given.partition(" ")[2].strip(), principal, origin)
 
 

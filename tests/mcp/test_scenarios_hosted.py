@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.engine import database_of
 from tests.mcp.client import ACCEPT, HOSTED, Estate, estate
 from tests.mcp.launch import META, VERSION
 from tests.mcp.post import DIARY, FIRST, SECOND, post_store
@@ -262,3 +263,15 @@ def test_a_search_of_one_connection_asks_one_child(post: Estate, kind: str) -> N
     assert one.values("connection_id") == [SECOND]
     assert {hit["connection_id"] for hit in found.structured["results"]} == {SECOND}
     assert re.search(rf"in {SECOND}/letters:same", found.text)
+
+
+@pytest.mark.embedded("about the file of the embedded engine")
+def test_a_store_that_fails_is_told_in_the_one_form_of_errors(tmp_path: Path) -> None:
+    with estate(post_store(tmp_path / "store"), tmp_path, UNLIMITED) as made:
+        client = made.world.server.client(grant(made.store))
+        with database_of(made.store).writing() as db:
+            db.execute("ALTER TABLE token RENAME TO lost")
+        answers = initialize(client), client.get("/v1/streams")
+    for answer in answers:
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "api_error")
+        assert answer.headers["request-id"] == answer.json()["error"]["request_id"]

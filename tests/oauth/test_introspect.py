@@ -1,6 +1,8 @@
 """Resource servers that the owner trusts may ask what a token opens; nobody else may."""
 
+import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -115,3 +117,17 @@ def test_the_token_must_be_named(dance: Dance) -> None:
     )
     basic = dance.http.post("/oauth/introspect", data={"token": "x"}, auth=("a", "b"))
     oauth_error(basic, "invalid_client", 401)
+
+
+@pytest.mark.embedded("about the file of the embedded engine")
+def test_a_token_is_not_called_inactive_where_nobody_can_tell(
+    dance: Dance, party: Party, tmp_path: Path
+) -> None:
+    tokens, secret = dance.connect(party), asker(dance)
+    assert ask(dance, secret, tokens["access_token"]).json()["active"]
+    (tmp_path / "data").rename(tmp_path / "moved")
+    time.sleep(0.1)  # a server looks for its file a hundred times a second
+    answer = ask(dance, secret, tokens["access_token"])
+    (tmp_path / "moved").rename(tmp_path / "data")
+    assert (answer.status_code, "active" in answer.json()) == (503, False)
+    assert ask(dance, secret, tokens["access_token"]).json()["active"]

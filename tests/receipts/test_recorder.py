@@ -393,3 +393,24 @@ def test_what_failed_is_written_at_the_end_with_what_came_since(tmp_path: Path) 
     recorder.close()
     store.close()
     assert [receipt.operation for receipt in kept(tmp_path)] == ["failed", "came since"]
+
+
+@pytest.mark.embedded("takes a row out of the file of the embedded engine")
+def test_a_log_that_is_not_as_it_must_be_is_written_again_once_it_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else one failure that nobody foresaw would end all receipts, and reads would go on."""
+    store = open_store(tmp_path)
+    recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=0.02))
+    recorder.start()
+    log = database_of(store.receipts)
+    [head] = log.execute("DELETE FROM head RETURNING *").fetchall()
+    recorder.take(reading())
+    wait_for(lambda: recorder.failing)
+    log.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", head)
+    wait_for(lambda: not recorder.failing)
+    assert store.receipts.verify().length == 1
+    recorder.close()
+    store.close()
+    assert caplog.text.count("receipts cannot be written") == 1
+    assert "Traceback" in caplog.text

@@ -7,7 +7,7 @@ from pdpp.authz.granted import granted_details
 from pdpp.authz.principal import Gate, Principal, bearer
 from pdpp.authz.request import ServerOrigins
 from pdpp.authz.token import TokenKind, hash_token
-from pdpp.model.errors import AuthenticationError, PdppError
+from pdpp.model.errors import AuthenticationError, Overloaded, PdppError
 from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import SECOND
 from pdpp.store.port import Store
@@ -31,6 +31,9 @@ def introspect(gate: Gate, store: Store, secret: str, origins: ServerOrigins) ->
     """Return what a token opens now; of one that opens nothing, only that."""
     try:
         principal = gate.admit(f"Bearer {secret}")
+    except Overloaded:
+        # Nobody knows now what it opens: a client must not be sent away for that.
+        raise
     except PdppError:
         return {"active": False}
     token = principal.token

@@ -209,13 +209,13 @@ class Recorder:
             return False
         try:
             self._book.write(attempt.batches)
-        except StoreError as problem:
+        except Exception as problem:  # noqa: BLE001 - whatever it is, others will be written
             self._attempt = attempt
-            self._tell(failing=True, why=problem.message)
+            self._tell_failing(problem)
             self._work.set()
             return False
         self._attempt = None
-        self._tell(failing=False)
+        self._tell_going_on()
         self._unanchored = True
         with self._lock:
             del self._full[: attempt.full]
@@ -226,8 +226,8 @@ class Recorder:
             self._work.set()
         try:
             self._book.trim(self._policy.most_rows, self._policy.most_bytes)
-        except StoreError as problem:
-            log.error("old receipts could not be dropped: %s", problem.message)
+        except Exception as problem:  # noqa: BLE001 - what was written stays
+            log.error("old receipts could not be dropped: %s", problem)
         return is_left
 
     def _next_attempt(self) -> _Attempt:
@@ -240,12 +240,19 @@ class Recorder:
             note = f"{counted(unrecorded, 'read')} of the owner could not be recorded"
             yield ReceiptBatch([Receipt(self._clock(), LogEvent.GAP, detail=note)])
 
-    def _tell(self, *, failing: bool, why: str = "") -> None:
-        if failing and not self._failing:
-            log.error("receipts cannot be written, reads under grants will be refused: %s", why)
-        elif self._failing and not failing:
+    def _tell_failing(self, problem: Exception) -> None:
+        if not self._failing:
+            log.error(
+                "receipts cannot be written, reads under grants will be refused: %s",
+                problem,
+                exc_info=None if isinstance(problem, StoreError) else problem,
+            )
+        self._failing = True
+
+    def _tell_going_on(self) -> None:
+        if self._failing:
             log.warning("receipts are written again")
-        self._failing = failing
+        self._failing = False
 
 
 def _receipts_of(reading: AnsweredRead) -> list[Receipt]:

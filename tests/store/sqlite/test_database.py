@@ -3,6 +3,8 @@
 import io
 import stat
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import apsw
 import pytest
 from tests.store.world import Clock, World
 
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import Overloaded, StoreError
 from pdpp.store.sqlite import database
 from pdpp.store.sqlite.opening import SqliteConnection, open_connection
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
@@ -169,3 +171,46 @@ def test_a_writer_does_not_wait_for_ever(
         world.put({"a": {}})
     other.close()
     world.store.close()
+
+
+def test_nothing_is_made_in_the_place_of_a_file_that_was_moved(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = SqliteStore(tmp_path / "data", clock)
+    World(store, clock).settle().put({"a": {}})
+    place = tmp_path / "data" / FILE_NAME
+    place.rename(tmp_path / "moved")
+    uses: list[Callable[[], object]] = [
+        lambda: store.vault.grant("g"),
+        store.tend,
+        lambda: store.backup(tmp_path / "backup"),
+    ]
+    for use in uses:
+        with ThreadPoolExecutor(1) as another, pytest.raises(Overloaded):
+            another.submit(use).result()
+        assert not place.exists()
+    (tmp_path / "moved").rename(place)
+    with ThreadPoolExecutor(1) as another:
+        assert another.submit(lambda: World(store, clock).keys()).result() == ["a"]
+    store.close()
+
+
+def test_no_thread_goes_on_with_a_file_that_was_in_the_place_for_a_while(
+    tmp_path: Path, clock: Clock
+) -> None:
+    """A thread keeps its connection: it would read the other file when the data is back."""
+    stores = {name: SqliteStore(tmp_path / name, clock) for name in ("data", "other")}
+    for name, store in stores.items():
+        World(store, clock).settle().put({name: {}})
+    stores["other"].close()
+    folder = tmp_path / "data"
+    with ThreadPoolExecutor(1) as another:
+        folder.rename(tmp_path / "moved")
+        (tmp_path / "other").rename(folder)
+        with pytest.raises(Overloaded):
+            another.submit(stores["data"].vault.grant, "g").result()
+        folder.rename(tmp_path / "other")
+        (tmp_path / "moved").rename(folder)
+        shown = another.submit(lambda: World(stores["data"], clock).keys()).result()
+    assert shown == ["data"]
+    stores["data"].close()

@@ -81,7 +81,19 @@ class SqliteDatabase:
             raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
 
     def _connect(self) -> SqliteConnection:
-        return self._made_ready(open_connection(self._path, self._key, statements=_STATEMENTS))
+        """Return another connection to the file that is open, and to no other.
+
+        None is made: an empty file in the place of data that was moved would be taken for it.
+        """
+        self._check_place()
+        db = open_connection(self._path, self._key, flags=EXISTING, statements=_STATEMENTS)
+        try:
+            # A connection to a file that came in between would stay when the data comes back.
+            self._check_place()
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     def _made_ready(self, db: SqliteConnection) -> SqliteConnection:
         db.set_busy_handler(wait_for_turn)
@@ -105,7 +117,7 @@ class SqliteDatabase:
         """Return this thread's own connection for reads."""
         reader: SqliteConnection | None = getattr(self._local, "reader", None)
         if reader is None:
-            reader = self._connect()
+            reader = self._made_ready(self._connect())
             reader.pragma("query_only", True)
             reader.set_progress_handler(self._out_of_time, _STEPS_BETWEEN_CHECKS)
             self._local.reader = reader
@@ -218,7 +230,7 @@ class SqliteDatabase:
         the database is, under the same key.
         """
         os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        db = open_connection(self._path, self._key)
+        db = self._connect()
         try:
             db.set_busy_handler(wait_for_turn)
             size = int(str(db.pragma("page_size")))
@@ -243,7 +255,7 @@ class SqliteDatabase:
         A piece at a time; tell whether there is more to do. In an encrypted file nothing can be
         read, so that its unused space is left as it is.
         """
-        db = open_connection(self._path, self._key)
+        db = self._connect()
         try:
             # A connection learns only by reading that the database has a log.
             db.pragma("user_version")
