@@ -21,7 +21,7 @@ from tests.sources.kit import (
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.bank_csv.amounts import read_amount
 from pdpp.sources.formats.bank_csv.source import BankCsv
-from pdpp.sources.item import Skipped
+from pdpp.sources.item import Skipped, Unknown
 from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition
 
@@ -946,3 +946,33 @@ def test_years_of_taiwan_are_counted_from_1912(tmp_path: Path) -> None:
         ("2025-12-31", "-100"),
         ("2026-07-01", "1000"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1141231", "1150113"),
+        ("01141231", "01150113"),
+        ("114年12月31日", "115年1月13日"),
+        ("民國114年12月31日", "民國 115 年 1 月 13 日"),
+        ("2025年12月31日", "2026年1月13日"),
+        ("令和7年12月31日", "令和8年1月13日"),
+        ("31/12/2568", "13/01/2569"),
+        ("20251231", "20260113"),
+    ],
+)
+def test_days_in_the_calendars_of_asia_are_read(first: str, second: str, tmp_path: Path) -> None:
+    header = "日期,摘要,支出,存入,餘額\n"
+    text = f"{header}{first},船票,100,,1000\n{second},薪資,,500,1500\n"
+    found = read(SOURCE, put(tmp_path, text)).values()
+    assert sorted((data["booked_on"], data["amount_text"]) for data in found) == [
+        ("2025-12-31", "-100"),
+        ("2026-01-13", "500"),
+    ]
+
+
+@pytest.mark.parametrize("day", ["1152013", "26年1月13日", "明治9年1月13日"])
+def test_a_number_that_is_no_day_of_a_known_calendar_is_told(day: str, tmp_path: Path) -> None:
+    text = f"日期,摘要,支出,存入,餘額\n1150113,船票,100,,1000\n1150114,繩,1,,9\n{day},薪,,5,1\n"
+    path = put(tmp_path, text)
+    assert look(SOURCE, path) is None or any(isinstance(one, Unknown) for one in told(SOURCE, path))

@@ -478,3 +478,56 @@ def test_a_chat_by_itself_is_known_under_any_name_and_is_the_same_chat(tmp_path:
     other = tmp_path / "list.json"
     other.write_bytes(json_bytes({"messages": [{"sender": "x"}]}))
     assert look(Facebook(), other) is None
+
+
+BARE = {"messages/inbox/bo_2222/message_1.json": chat(message(1, "Bo", "Hi"), title="Bo")}
+SHARED = message(
+    2,
+    "Bo",
+    None,
+    share={"link": "https://www.instagram.com/p/X/", "original_content_owner": "ines"},
+)
+PICTURE = message(3, "Bo", None, photos=[{"uri": "your_instagram_activity/messages/inbox/b/1.jpg"}])
+STICKER = message(4, "Bo", None, sticker={"uri": "messages/stickers_used/1.png", "ai_stickers": []})
+
+
+def chats_only(folder: Path, *talk: dict[str, Any], beside: str = "") -> Path:
+    files = {name: json_bytes({**held, "messages": talk}) for name, held in BARE.items()}
+    return SAMPLES[0].folder(folder, {**files, **({beside: b"[]"} if beside else {})})
+
+
+@pytest.mark.parametrize(
+    ("said", "beside", "service"),
+    [
+        (SHARED, "", "instagram"),
+        (PICTURE, "", "instagram"),
+        (message(2, "Bo", "Liked a message"), "", "instagram"),
+        (SHARED, "messages/inbox/instagramuser_77/message_1.json", "instagram"),
+        (STICKER, "", "facebook"),
+        (message(2, "Bo", "Hi"), "messages/stickers_used/1.png", "facebook"),
+        (message(2, "Bo", "Hi"), "messages/secret_conversations.json", "facebook"),
+    ],
+)
+def test_chats_alone_are_of_the_service_that_they_tell(
+    said: dict[str, Any], beside: str, service: str, tmp_path: Path
+) -> None:
+    path = chats_only(
+        tmp_path / "e", message(1, "Bo", "original_content_owner"), said, beside=beside
+    )
+    sources = {"facebook": Facebook(), "instagram": Instagram()}
+    seen = {name: look(source, path) for name, source in sources.items()}
+    assert [name for name, one in seen.items() if isinstance(one, Recognition)] == [service]
+    assert [one for name, one in seen.items() if name != service] == [None]
+
+
+def test_chats_alone_that_tell_nothing_are_of_where_they_lie_or_asked_for(tmp_path: Path) -> None:
+    quoted = message(1, "Bo", 'He wrote "original_content_owner": and "ai_stickers": []')
+    path = chats_only(tmp_path / "e", quoted)
+    home = Home(tmp_path / "home")
+    ended = home.run(path, "--yes")
+    assert ended.code != 0
+    assert "say --as facebook or --as instagram" in ended.out + ended.err
+    assert home.bring(path, "--as", "instagram")["counts"]["new"] == 2
+    place = path.rename(tmp_path / "instagram-nora-2026-11-01-Ab12Cd34")
+    assert isinstance(look(Instagram(), place), Recognition)
+    assert home.bring(place)["counts"]["new"] == 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.sources.kit import Records, check_twice, look, read, told
+from tests.sources.kit import Home, Records, check_twice, look, read, told
 from tests.sources.samples.sample import json_bytes, json_lines
 from tests.sources.samples.social import script, tweet
 
@@ -561,3 +561,22 @@ def test_people_without_an_address_and_messages_of_nobody_are_kept(tmp_path: Pat
     assert sorted(str(data["company"]) for data in of(held, "people")) == ["Mole", "Quay"]
     [message] = of(held, "messages")
     assert (message["conversation"], message["text"]) == ("", "Two coils please")
+
+
+def test_somebody_without_an_address_is_the_same_whatever_else_changes(tmp_path: Path) -> None:
+    header = b"First Name,Last Name,Email Address,Company,Position,Connected On\n"
+    table = header + b"Ines,Duarte,,Mole,Pilot,08 Jan 2019\nIda,Reis,,Net,Cook,08 Jan 2019\n"
+    later = (
+        header + b"Ines,Duarte,ines@quay.example,Quay,Captain,08 Jan 2019\n"
+        b"Ida,Reis,,Quay,Cook,08 Jan 2019\nIda,Reis,,Rope,Mate,08 Jan 2019\n"
+    )
+    home = Home(tmp_path / "home")
+    for month, rows in (("may", table), ("june", later)):
+        files = {**_LINKEDIN_OF_2018, "Connections.csv": rows}
+        home.bring(put(tmp_path / month, files))
+    held = of(home.records(), "people")
+    assert sorted((data["name"], data["company"]) for data in held) == [
+        ("Ida Reis", "Quay"),
+        ("Ida Reis", "Rope"),
+        ("Ines Duarte", "Quay"),
+    ]

@@ -67,3 +67,24 @@ def test_the_name_in_utf_8_beside_the_old_one_is_believed_if_it_is_of_it(tmp_pat
 
 def test_names_that_make_sense_in_no_encoding_keep_a_letter_for_each_byte() -> None:
     assert guess_encoding([b"\xff\xfe\xb0"]) == guess_encoding([]) == "cp437"
+
+
+def test_a_name_with_a_step_that_leads_nowhere_is_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("./", "./a.md", "a.md", "././b/.//c.md", ".hidden/d..md", "./b/.e"):
+            archive.writestr(name, name)
+    tree = open_tree(path)
+    assert names_of(path) == [".hidden/d..md", "a.md", "b/.e", "b/c.md"]
+    assert [(skip.reason, skip.example) for skip in tree.refused] == [("a name used twice", "a.md")]
+
+
+def test_steps_that_lead_nowhere_hide_none_that_lead_outside(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("./../a.md", ".//b.md", "./.../c.md"):
+            archive.writestr(name, name)
+    assert names_of(path) == [".../c.md", "b.md"]
+    assert [skip.reason for skip in open_tree(path).refused] == [
+        "a name that leads outside the archive"
+    ]

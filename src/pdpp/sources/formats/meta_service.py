@@ -18,6 +18,7 @@ from pdpp.sources.formats.meta_archive import (
     mended,
     read_chat,
 )
+from pdpp.sources.formats.meta_chats import FACEBOOK, INSTAGRAM, service_of_chats
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each
@@ -32,7 +33,6 @@ from pdpp.sources.source import (
     Source,
 )
 
-FACEBOOK, INSTAGRAM = "facebook", "instagram"
 _MARKS = MappingProxyType(
     {
         FACEBOOK: re.compile(
@@ -54,6 +54,10 @@ _TOP = re.compile(
 )
 _OF_ARCHIVE = re.compile(
     r"(^|/)message_\d+\.(json|html)\Z|" + "|".join(mark.pattern for mark in _MARKS.values())
+)
+_OF_EITHER = (
+    "these are chats of Facebook or of Instagram, and nothing in them says of which: say "
+    "--as facebook or --as instagram"
 )
 _VERSION = re.compile(r"_v\d(?=\.)")
 _PAGES = re.compile(
@@ -123,7 +127,7 @@ class MetaArchive(Source):
         # Of several archives in a folder the owner means those that are of this service.
         chosen = choices.chosen and own and not (inner and service)
         if not chosen and service != self.service:
-            return self._refusal(tree)
+            return self._refusal(tree, service)
         chats = chats_of(tree)
         if not chats and not self.listed_files(tree):
             return None
@@ -137,9 +141,13 @@ class MetaArchive(Source):
             owner_known=bool(owner.get("id")),
         )
 
-    def _refusal(self, tree: Tree) -> ExportRefusal | None:
-        pages = any(_PAGES.search(entry.name) for entry in tree.entries)
-        if self.service != FACEBOOK or not pages or has_chats(tree):
+    def _refusal(self, tree: Tree, service: str | None) -> ExportRefusal | None:
+        """Say once, and not for each service, what cannot be read or be told apart."""
+        if self.service != FACEBOOK or service is not None:
+            return None
+        if has_chats(tree):
+            return ExportRefusal(_OF_EITHER)
+        if not any(_PAGES.search(entry.name) for entry in tree.entries):
             return None
         return ExportRefusal(
             "this is an archive of Facebook or Instagram as web pages, which cannot be read back "
@@ -220,12 +228,14 @@ def _tops(tree: Tree) -> Iterator[tuple[FileEntry, re.Match[str]]]:
 
 
 def _service(tree: Tree) -> str | None:
-    """Return whose archive this is; chats alone are taken for Facebook's."""
+    """Return whose archive this is; chats alone may not tell."""
     for service, pattern in _MARKS.items():
         if any(pattern.search(entry.name) for entry in tree.entries):
             looks_right = has_chats(tree) or _has_own(tree, service)
             return service if looks_right else None
-    return FACEBOOK if has_chats(tree) else None
+    if not has_chats(tree):
+        return None
+    return service_of_chats(tree, [entry for chat in chats_of(tree) for entry in chat.entries])
 
 
 _OWN_PATHS = MappingProxyType(

@@ -34,6 +34,7 @@ from pdpp.sources.importing.report import (
 )
 from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.talk_names import TalkNames
 from pdpp.sources.importing.writer import OpenIntake, RecordWriter
 from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree
@@ -210,7 +211,7 @@ class ImportTask:
                 patient=patient,
                 parts_depend=self.export.source.parts_depend,
             )
-            reached = run.run(parts)
+            reached = run.run(self._named(parts, callbacks.stop))
         if reached:
             count_files(self.report, self.tree, self.export, parts)
         return reached
@@ -225,12 +226,26 @@ class ImportTask:
             self.environment.intake,
             self.report,
             blob_bytes=self.environment.blob_bytes,
-            sealer=KeySealer(
-                self.environment.store.import_secret(), self.export.source.connector_key
-            ),
+            sealer=self._sealer(),
             most_bytes=max(STORED_FREELY, STORED_RATIO * self.tree.size),
             see=see if mirror else None,
         )
+
+    def _sealer(self) -> KeySealer:
+        secret = self.environment.store.import_secret()
+        return KeySealer(secret, self.export.source.connector_key)
+
+    def _named(self, parts: Sequence[AnyPart], stop: Callable[[], bool]) -> Sequence[AnyPart]:
+        """Return parts that leave chats the names of a newer export."""
+        if self.destination.is_new:
+            return parts
+        return TalkNames(
+            self.environment.store,
+            self.destination.connection_id,
+            self._sealer(),
+            parts,
+            stop,
+        ).parts()
 
     def _teller(self, parts: Sequence[AnyPart], callbacks: ImportCallbacks) -> Callable[[], None]:
         total = sum(part.entry.size for part in parts)

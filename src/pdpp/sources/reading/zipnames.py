@@ -17,6 +17,8 @@ _DOS = "cp437"
 _UNICODE_PATH = 0x7075
 _FIELD = struct.Struct("<HH")
 _UNICODE_HEAD = struct.Struct("<BL")
+_SLASHES = re.compile("/{2,}")
+_NO_STEPS = re.compile(r"(?:(?<=/)|\A)(?:\./)+")
 _KANA = re.compile("[\u3041-\u30ff]{2}")
 _NARROW_KANA = re.compile("[\uff61-\uff9f]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -41,7 +43,14 @@ def entry_names(infos: Sequence[zipfile.ZipInfo]) -> Iterator[tuple[str, zipfile
     for info in infos:
         raw = _unmarked(info)
         name = _unicode_path(info) or (info.filename if raw is None else _decoded(raw, encoding))
-        yield (name if slashes else name.replace("\\", "/")), info
+        yield _straight(name if slashes else name.replace("\\", "/")), info
+
+
+def _straight(name: str) -> str:
+    """Return a name without steps that lead nowhere: ``./a`` and ``a`` are one file."""
+    if not name.startswith("./") and "/./" not in name and "//" not in name:
+        return name
+    return _NO_STEPS.sub("", _SLASHES.sub("/", name)) or "./"
 
 
 def _unmarked(info: zipfile.ZipInfo) -> bytes | None:

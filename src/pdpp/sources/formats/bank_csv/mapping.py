@@ -1,6 +1,5 @@
 """Mappings: which column of a bank's table is what, found by its names or told by the owner."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -16,6 +15,7 @@ from pdpp.sources.formats.bank_csv.amounts import (
     read_amount,
     side_of,
 )
+from pdpp.sources.formats.bank_csv.days import bare_day
 from pdpp.sources.formats.bank_csv.two_sided import (
     BOTH,
     DIRECTION,
@@ -59,12 +59,6 @@ from pdpp.sources.table.form import (
 TURNED, AS_WRITTEN = "turned", "as written"
 _SAMPLE_ROWS = 2_000
 _FIRST_DATES = 40
-_AFTER_YEAR = frozenset("/-.")
-_BEFORE_TAIWAN = 1911
-_BEHIND_DAY = re.compile(
-    r"(?<=\d) (?:(?:[ECMP][SD]T|GMT|UTC|BST|CES?T)|as of \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4})\Z"
-)
-"""A zone, or the day from which a booking counts."""
 MONEY = ("amount", "money_in", "money_out")
 
 
@@ -309,17 +303,6 @@ def _tells_direction(cells: set[str]) -> bool:
     """Tell whether a column says of every row whether money came or went, and nothing else."""
     words = {cell.casefold() for cell in cells}
     return bool(words & (IN_WORDS | OUT_WORDS)) and words <= IN_WORDS | OUT_WORDS | NEITHER_WORDS
-
-
-def bare_day(text: str) -> str:
-    """Return a time without a zone or a second day behind it: the first day is when it was.
-
-    Banks of Taiwan count years from 1912, so that 2026 is 115.
-    """
-    day = _BEHIND_DAY.sub("", text.strip())
-    if day[3:4] in _AFTER_YEAR and day[:3].isdecimal():
-        return f"{int(day[:3]) + _BEFORE_TAIWAN}{day[3:]}"
-    return day
 
 
 def _date_form(texts: Sequence[str]) -> str | None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.bank_csv.amounts import read_amount, side_of
+from pdpp.sources.formats.bank_csv.days import bare_day
 from pdpp.sources.formats.bank_csv.headerless import (
     HeaderlessTable,
     find_headerless,
@@ -17,7 +18,6 @@ from pdpp.sources.formats.bank_csv.mapping import (
     MONEY,
     TURNED,
     ColumnMapping,
-    bare_day,
     make_plan,
 )
 from pdpp.sources.formats.bank_csv.own_account import number_of

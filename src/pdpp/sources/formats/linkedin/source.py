@@ -14,11 +14,12 @@ from pdpp.sources.formats.csv_archive import (
     TableKind,
     expected_files,
     find_columns,
+    numbered,
     plain,
     utc_text,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key
+from pdpp.sources.keys import Ordinals, digest_key
 from pdpp.sources.reading.csvtable import rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
@@ -145,17 +146,16 @@ def _clock_text(text: str) -> str | None:
     return utc_text(text)
 
 
-def _person(cells: Cells, where: str) -> Iterator[Finding]:
+def _person(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
     name = " ".join(filter(None, (cells["first name"], cells["last name"])))
     if not name:
         yield Skipped("a connection whose account is gone", where)
         return
     since = _day(cells["connected on"])
-    # Before 2020 there is no address of the profile, most people show no other one, and two may
-    # have the same name.
-    other = cells.get("email address") or since or ""
-    known_by = (cells["url"],) if cells.get("url") else (name, other)
-    key = digest_key("person", *known_by)
+    # Before 2020 there is no address of the profile. The day stays; what else is shown of somebody
+    # changes from one archive to the next, and two people of one name may come on one day.
+    other, link = since or cells.get("email address", ""), cells.get("url")
+    key = digest_key("person", link) if link else ordinals.key("person", name, other)
     data = {
         "id": key,
         "name": name,
@@ -244,7 +244,7 @@ _KINDS = (
         "Connections*.csv",
         frozenset({"first name", "last name", "connected on"}),
         "person",
-        plain(_person),
+        numbered(_person),
     ),
     TableKind(
         "Shares*.csv",

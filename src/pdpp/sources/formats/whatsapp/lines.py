@@ -81,8 +81,9 @@ _LONGEST_HEADER = 60
 _LONGEST_NAME = 100
 # The year before the first of each Japanese era: Reiwa, Heisei, Showa.
 _ERAS = {"R": 2_018, "H": 1_988, "S": 1_925}
-# Phones in Thailand count from 543 years earlier.
+# Phones in Thailand count from 543 years earlier: the year of two digits after 2007 is 50 and more.
 _BUDDHIST = 543
+_BUDDHIST_FROM = 50
 # A phone without the time begins with 1970.
 _OLDEST_YEAR = 1_900
 
@@ -116,8 +117,7 @@ class Stamp(NamedTuple):
     def moment(self, order: str) -> datetime | None:
         """Return the moment for one order of day, month and year."""
         named = dict(zip("YMD" if self.named else order, self.numbers, strict=True))
-        year = named["Y"] + 2_000 if named["Y"] < 100 else named["Y"]
-        day = _day(year, named["M"], named["D"])
+        day = _day(_whole_year(named["Y"]), named["M"], named["D"])
         hour = self.hour
         if self.half:
             # Twelve at night is 12 a.m.
@@ -131,6 +131,13 @@ class Stamp(NamedTuple):
         """Tell whether only another order than that of the chat makes a day of it."""
         others = (other for other in ORDERS if (other == "YMD") == (self.numbers[0] > 31))
         return self.moment(order) is None and any(map(self.moment, others))
+
+
+def _whole_year(year: int) -> int:
+    """Return a year with its century; nobody wrote messages before 2009."""
+    if year >= 100:
+        return year
+    return year + (2_500 if year >= _BUDDHIST_FROM else 2_000)
 
 
 def _day(year: int, month: int, day: int) -> date | None:
