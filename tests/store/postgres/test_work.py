@@ -6,7 +6,7 @@ has counted: ``autovacuum`` is off.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +31,7 @@ from tests.serving import UNLIMITED, SetClock, approve
 
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection
+from pdpp.store.postgres.opening import prepare
 from pdpp.store.postgres.store import PostgresStore
 
 FACTOR, MORE = 1.3, 400
@@ -41,11 +42,10 @@ QUESTIONS = {
     for name, (path, params) in asked.items()
 }
 _READ = """
-    SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables)
-         + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes)
-         + (SELECT sum(heap_blks_read + heap_blks_hit) FROM pg_statio_user_tables)
-         + (SELECT sum(idx_blks_read + idx_blks_hit) FROM pg_statio_user_indexes)
+    SELECT sum(pg_stat_get_tuples_returned(oid) + pg_stat_get_blocks_fetched(oid))
+    FROM pg_class WHERE relnamespace = 'pdpp'::regnamespace
 """
+"""Of tables and indexes. The views that say the same look at what else they say."""
 
 
 class World(NamedTuple):
@@ -58,11 +58,14 @@ class World(NamedTuple):
     def ask(self, grant: Selection, path: str, params: dict[str, str]) -> int:
         """Return what a request makes the database go through when it comes for the second time."""
         caller = self.caller.under(approve(self.store, grant).token)
-        for _ in range(2):
-            before = self._read_so_far()
-            reply = caller.exchange("GET", path, list(params.items()))
-            assert reply.status == 200, reply
+        self._exchange(caller, path, params)
+        before = self._read_so_far()
+        self._exchange(caller, path, params)
         return self._read_so_far() - before
+
+    def _exchange(self, caller: Caller, path: str, params: dict[str, str]) -> None:
+        reply = caller.exchange("GET", path, list(params.items()))
+        assert reply.status == 200, reply
 
     def _read_so_far(self) -> int:
         for db in database_of(self.store).connections.readers._idle:
@@ -74,14 +77,29 @@ class World(NamedTuple):
 
 
 @contextmanager
-def world(folder: Path) -> Iterator[World]:
-    """Open a store that has nothing, in a database that is dropped when the block ends."""
+def database(template: str = "template1") -> Iterator[str]:
+    """Make a database as another one is; yield its name, and drop it when the block ends."""
     name = f"work_{uuid4().hex[:12]}"
-    url, clock = make_conninfo(server_url(), dbname=name), SetClock()
+    with psycopg.connect(server_url(), autocommit=True) as outside:
+        # Copied as files: written to the log page by page, a large one takes twice as long.
+        outside.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy".encode())
+        try:
+            yield name
+        finally:
+            outside.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def url_of(name: str) -> str:
+    """Return where a database is."""
+    return make_conninfo(server_url(), dbname=name)
+
+
+@contextmanager
+def world(folder: Path, template: str) -> Iterator[World]:
+    """Open a store of an owner who has nothing, in a copy of a database."""
+    clock = SetClock()
     with ExitStack() as stack:
-        outside = stack.enter_context(psycopg.connect(server_url(), autocommit=True))
-        outside.execute(f"CREATE DATABASE {name}".encode())
-        stack.callback(outside.execute, f"DROP DATABASE {name} WITH (FORCE)".encode())
+        url = url_of(stack.enter_context(database(template)))
         store = PostgresStore(url, folder, clock, surrogate_by_key, owner="anna")
         stack.callback(store.close)
         session = stack.enter_context(psycopg.connect(url, autocommit=True))
@@ -105,20 +123,10 @@ _CROWD = f"""
 """
 
 
-def among_owners_with_short_streams(world: World, hidden: int) -> None:
-    """Come to a database of many others who have a few records in each of their streams."""
-    _among(world, hidden, owners=1_000, rows=30, streams=10)
-
-
-def among_owners_with_one_record(world: World, hidden: int) -> None:
-    """Come to a database of very many others who have next to nothing."""
-    _among(world, hidden, owners=20_000, rows=1, streams=1)
-
-
-def _among(world: World, hidden: int, **crowd: int) -> None:
-    world.session.execute(_CROWD.format(**crowd).encode())
-    world.session.execute("ANALYZE")
-    fill(world.store, hidden)
+SHORT_STREAMS = {"owners": 1_000, "rows": 30, "streams": 10}
+"""Many owners who have a few records in each of their streams."""
+ONE_RECORD = {"owners": 20_000, "rows": 1, "streams": 1}
+"""Very many owners who have next to nothing."""
 
 
 def written_at_once(world: World, hidden: int) -> None:
@@ -134,29 +142,59 @@ def grown(world: World, hidden: int) -> None:
     hide(world.store, hidden)
 
 
+@pytest.fixture(scope="module")
+def made() -> Iterator[str]:
+    """A database in which the program has made its tables, and nothing else was done."""
+    with database() as name:
+        prepare(url_of(name))
+        yield name
+
+
+@contextmanager
+def crowded(made: str, crowd: Mapping[str, int] | None) -> Iterator[str]:
+    """Make a database in which there are many others, or nobody."""
+    with database(made) as name:
+        if crowd is not None:
+            with psycopg.connect(url_of(name), autocommit=True) as session:
+                session.execute(_CROWD.format(**crowd).encode())
+                session.execute("ANALYZE")
+        yield name
+
+
+class Worlds(NamedTuple):
+    """A world without hidden records, and others with some."""
+
+    without: World
+    with_hidden: tuple[World, ...]
+
+
 @pytest.fixture(
     scope="module",
     params=[
-        (written_at_once, 300),
-        (written_at_once, HIDDEN),
-        (grown, HIDDEN),
-        (among_owners_with_short_streams, HIDDEN),
-        (among_owners_with_one_record, HIDDEN),
+        pytest.param((written_at_once, None, (300, HIDDEN)), id="written at once"),
+        pytest.param((grown, None, (HIDDEN,)), id="grown"),
+        pytest.param((written_at_once, SHORT_STREAMS, (HIDDEN,)), id="among short streams"),
+        pytest.param((written_at_once, ONE_RECORD, (HIDDEN,)), id="among owners of one record"),
     ],
-    ids=lambda param: f"{param[1]} {param[0].__name__}",
 )
 def worlds(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[World, World]]:
+    request: pytest.FixtureRequest, made: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Worlds]:
+    history, crowd, numbers = request.param
     folder = tmp_path_factory.mktemp("work")
-    with world(folder / "few") as few, world(folder / "many") as many:
-        history, hidden = request.param
-        history(few, 0)
-        history(many, hidden)
-        yield few, many
+    with ExitStack() as stack:
+        template = stack.enter_context(crowded(made, crowd))
+        opened = [
+            stack.enter_context(world(folder / str(hidden), template)) for hidden in (0, *numbers)
+        ]
+        for one, hidden in zip(opened, (0, *numbers), strict=True):
+            history(one, hidden)
+        yield Worlds(opened[0], tuple(opened[1:]))
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_hidden_records_are_not_gone_through(worlds: tuple[World, World], question: str) -> None:
-    without, with_hidden = (world.ask(*QUESTIONS[question]) for world in worlds)
-    assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)
+def test_hidden_records_are_not_gone_through(worlds: Worlds, question: str) -> None:
+    without = worlds.without.ask(*QUESTIONS[question])
+    for world in worlds.with_hidden:
+        with_hidden = world.ask(*QUESTIONS[question])
+        assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)
