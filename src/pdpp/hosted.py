@@ -154,7 +154,8 @@ class BearerAdmission:
         given = headers.get("authorization", "")
         origin = scope.get(ORIGIN) or public_origin(scope, self._service.settings, headers)
         try:
-            await self._service.get_ready(given)
+            if self._service.gate.takes_long(given):
+                await self._service.get_ready(given)
             # An owner token would show an agent everything without the owner's consent to any of
             # it.
             principal = self._service.gate.admit(given, resources=self._resources)

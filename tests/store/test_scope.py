@@ -8,6 +8,7 @@ from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
 from pdpp.store.scope import (
     Reach,
+    cut,
     digest_of,
     grant_reaches,
     in_order,
@@ -133,11 +134,12 @@ def test_picking_keeps_exactly_the_named_members(data: dict[str, object], names:
 def test_what_is_wholly_visible_is_passed_on_unparsed(world: World) -> None:
     odd = b'{ "id" : 1 }'
     some = world.reach(fields=["id"])
-    assert world.reach().project(odd, "d", None, None) == (odd, "d")
-    assert some.project(odd, "d", frozenset({"id"}), None) == (odd, "d")
-    assert some.project(odd, "d", None, None) == (b'{"id":1}', digest_of(b'{"id":1}'))
-    assert some.project(odd, "d", frozenset({"id"}), frozenset({"id"})) == (odd, "d")
-    assert some.project(odd, "d", frozenset({"id"}), frozenset({"at"})) == (b"{}", "d")
+    only_id, only_at = frozenset({"id"}), frozenset({"at"})
+    assert cut(odd, "d", *world.reach().cuts(None, None)) == (odd, "d")
+    assert cut(odd, "d", *some.cuts(only_id, None)) == (odd, "d")
+    assert cut(odd, "d", *some.cuts(None, None)) == (b'{"id":1}', digest_of(b'{"id":1}'))
+    assert cut(odd, "d", *some.cuts(only_id, only_id)) == (odd, "d")
+    assert cut(odd, "d", *some.cuts(only_id, only_at)) == (b"{}", "d")
 
 
 def test_the_version_of_a_record_is_that_of_what_is_shown_not_of_what_is_asked_for(
@@ -145,9 +147,9 @@ def test_the_version_of_a_record_is_that_of_what_is_shown_not_of_what_is_asked_f
 ) -> None:
     data, hidden = b'{"at":1,"id":1}', world.reach(fields=["id"])
     shape = frozenset({"at", "id"})
-    version = hidden.project(data, "d", shape, None)[1]
+    version = cut(data, "d", *hidden.cuts(shape, None))[1]
     assert version == digest_of(b'{"id":1}')
-    assert hidden.project(data, "d", shape, frozenset({"at"})) == (b"{}", version)
+    assert cut(data, "d", *hidden.cuts(shape, frozenset({"at"}))) == (b"{}", version)
 
 
 def test_the_time_is_shown_where_it_is_the_one_records_are_kept_by(world: World) -> None:

@@ -44,9 +44,15 @@ class Principal:
     children: tuple["Principal", ...] = ()
     problems: tuple[PdppError | None, ...] = ()
     """Why each of its children may not be read, where it reads through those that may."""
+    weight: int = field(init=False, repr=False)
+    """How many reaches it holds, also those of its grants."""
     _derived: dict[Callable[["Principal"], Any], Any] = field(
         default_factory=dict, init=False, repr=False
     )
+
+    def __post_init__(self) -> None:
+        weight = len(self.reaches) + sum([len(child.reaches) for child in self.children])
+        object.__setattr__(self, "weight", weight)
 
     def once(self, make: Callable[["Principal"], _T]) -> _T:
         """Return what a function makes of the caller; it is called once for as long as it lives."""
@@ -72,11 +78,6 @@ class Principal:
         return self.token.hash if self.package is None else self.package.id
 
     @property
-    def weight(self) -> int:
-        """Return how many reaches it holds, also those of its grants."""
-        return self.once(_weight)
-
-    @property
     def approval_id(self) -> str:
         """Return what requests are counted by: all tokens of one approval share it."""
         return self.binding if self.package is None else self.package.id
@@ -95,10 +96,6 @@ class Principal:
         if _over(self.token.expires_at, now):
             return AuthenticationError("The bearer token has expired.")
         return None
-
-
-def _weight(principal: Principal) -> int:
-    return len(principal.reaches) + sum(len(child.reaches) for child in principal.children)
 
 
 def _by_stream(principal: Principal) -> _ReachesByStream:
@@ -244,8 +241,9 @@ class Gate:
             secret = bearer(authorization)
         except AuthenticationError:
             return False
-        if secret in self._made:
-            return self._made[secret][1].weight > _MANY_STREAMS and not self._is_current(secret)
+        made = self._made.get(secret)
+        if made is not None:
+            return made[1].weight > _MANY_STREAMS and not self._is_current(secret)
         token = self._store.vault.token(hash_token(secret))
         if token is None:
             return False

@@ -24,7 +24,7 @@ from pdpp.model.errors import (
 from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call, Unwritten
 from pdpp.resource.lag import lag_headers, tolerated_lag
-from pdpp.resource.operate import make_call, run_call
+from pdpp.resource.operate import make_call, run_call, run_now
 from pdpp.resource.routes import BASE, Route
 from pdpp.service.body import body_chunks
 from pdpp.service.failure import explained
@@ -37,6 +37,7 @@ from pdpp.service.response import (
     send_head,
     send_values,
 )
+from pdpp.service.runner import LATER
 from pdpp.service.service import INNER, VERSION, Service
 from pdpp.store.blobs import CHUNK
 from pdpp.store.state import StateChanged
@@ -82,7 +83,9 @@ class ResourceEndpoint:
             raise _wrong_method(self._routes)
         headers = headers_of(scope)
         _check_version(headers)
-        await self._service.get_ready(headers.get("authorization"))
+        authorization = headers.get("authorization")
+        if self._service.gate.takes_long(authorization):
+            await self._service.get_ready(authorization)
         if route.writes or route.takes_body is not None:
             await self._run(route, self._call(route, scope, headers), receive, send, request_id)
             return
@@ -159,12 +162,18 @@ class ResourceEndpoint:
         elif route.takes_body is not None:
             body = await _read_body(receive, call.headers, service.settings.body_bytes)
             answer = await run_call(service, route, replace(call, body=body))
-        elif route.writes or call.takes_values:
-            # A write goes on to its end; who asks from inside is cancelled itself.
+        elif route.writes:
+            # A write goes on to its end.
             answer = await run_call(service, route, call)
         else:
-            answer = await unless_gone(run_call(service, route, call), receive)
-        if isinstance(answer, BlobRange):
+            answer = run_now(service, route, call)
+            if answer is LATER:
+                # Who asks from inside is cancelled itself.
+                reading = run_call(service, route, call)
+                answer = await (reading if call.takes_values else unless_gone(reading, receive))
+        if type(answer) is bytes:
+            await send_answer(send, _OK, answer, request_id, call.answer_headers)
+        elif isinstance(answer, BlobRange):
             head = route.method == "HEAD"
             await _send_blob(receive, send, answer, request_id, head=head)
         elif isinstance(answer, Unwritten):
@@ -172,8 +181,8 @@ class ResourceEndpoint:
         elif answer is None:
             await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
         else:
-            body = answer if isinstance(answer, bytes) else orjson.dumps(answer)
             status = _CREATED if route.answer == "Blob" else _OK
+            body = orjson.dumps(answer)
             await send_answer(send, status, body, request_id, call.answer_headers)
 
 

@@ -6,6 +6,7 @@ under one snapshot, and the receipt.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
@@ -19,6 +20,7 @@ from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call, Unwritten
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, ROUTES, Route
+from pdpp.service.runner import LATER
 from pdpp.service.service import Service
 from pdpp.store.numbers import read_answer
 
@@ -79,18 +81,44 @@ async def run_call(
     try:
         answer = await service.runner.read(
             _kind(route, call),
-            lambda: _read(route, call),
+            partial(_read, route, call),
             heavy=route.heavy,
             lag=call.lag,
             assumed=call.assumed,
             caller=call.principal.approval_id,
         )
     except (NotFound, RangeNotSatisfiable):
-        if call.served:  # That a text does not hold some words tells of the text.
-            _record(service, route, call, reader)
+        _record_refusal(service, route, call, reader)
         raise
     _record(service, route, call, reader)
     return answer
+
+
+def run_now(service: Service, route: Route, call: Call) -> Any:
+    """Run a read on the event loop as ``run_call`` does, if it is short; else return ``LATER``.
+
+    Most reads are short, and what waits for nothing needs no coroutines.
+    """
+    try:
+        answer = service.runner.read_now(
+            _kind(route, call),
+            partial(_read, route, call),
+            heavy=route.heavy,
+            lag=call.lag,
+            assumed=call.assumed,
+        )
+    except (NotFound, RangeNotSatisfiable):
+        _record_refusal(service, route, call, None)
+        raise
+    if answer is not LATER:
+        _record(service, route, call, None)
+    return answer
+
+
+def _record_refusal(service: Service, route: Route, call: Call, reader: Principal | None) -> None:
+    """Take the receipt of a refusal that tells something: that a text does not hold some words."""
+    if call.served:
+        _record(service, route, call, reader)
 
 
 def _record(service: Service, route: Route, call: Call, reader: Principal | None) -> None:

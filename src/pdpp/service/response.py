@@ -15,6 +15,9 @@ from pdpp.service.service import RECORD_PAGE, VERSION
 _ALWAYS = ((b"pdpp-version", VERSION.encode()), (b"pdpp-record-page", RECORD_PAGE.encode()))
 """Headers of every answer."""
 
+_JSON = (b"content-type", b"application/json")
+_PRIVATE = (b"cache-control", b"private, no-store")
+
 _OK = HTTPStatus.OK
 """Named here: to find a member in the enumeration takes most of a microsecond."""
 
@@ -27,13 +30,14 @@ async def send_answer(
     headers: Mapping[str, str] | None = None,
 ) -> None:
     """Send one complete answer."""
-    head = {b"cache-control": b"private, no-store"}
+    own = [_PRIVATE]
     if body:
-        length = b"%d" % len(body)
-        head = {b"content-type": b"application/json", b"content-length": length, **head}
-    if headers is not None:
-        head |= encoded_headers(headers)
-    await send_head(send, status, head, request_id)
+        own = [_JSON, (b"content-length", b"%d" % len(body)), _PRIVATE]
+    if headers:
+        own = list((dict(own) | encoded_headers(headers)).items())
+    # As ``send_head`` does it; every read comes by here.
+    head = [(b"request-id", request_id.encode("latin-1")), *_ALWAYS, *own]
+    await send({"type": "http.response.start", "status": int(status), "headers": head})
     await send({"type": "http.response.body", "body": body})
 
 

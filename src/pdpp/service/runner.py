@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from contextvars import ContextVar
+from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from pdpp.model.errors import Overloaded
@@ -25,6 +26,15 @@ _STRANGERS_AT_ONCE = 2
 
 _MOST_REMEMBERED = 1_024
 _AT_ONCE = nullcontext()
+
+
+class Later(Enum):
+    """What stands for the answer of a read that a thread has to begin."""
+
+    LATER = "later"
+
+
+LATER = Later.LATER
 
 
 class _Turn(NamedTuple):
@@ -49,9 +59,6 @@ class _Share:
                 headers={"Retry-After": "2"},
             )
 
-
-_Reading = Callable[[Timer], AbstractContextManager[None]]
-"""Holds the snapshot of a read until a deadline."""
 
 _turn: ContextVar[_Turn | None] = ContextVar("pdpp_turn", default=None)
 
@@ -138,45 +145,59 @@ class Runner:
     ) -> T:
         """Run a read under one snapshot: here if it is short, else in a thread.
 
-        A kind of read whose last one was long goes to a thread at once, until one takes half of
-        what would be short: near the limit every other one would be begun here in vain. The first
-        of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
         Who asks from a thread, as pages do, is answered in that thread. With ``lag`` a replica may
         answer, and a state may be ``assumed``, see ``Store.reading``. Long reads of one ``caller``
         leave room for those of others.
         """
-
-        def reading(deadline: Timer) -> AbstractContextManager[None]:
-            return self._store.reading(deadline, lag, assumed)
-
         if not _on_loop():
-            return self._long_read(kind, operation, reading, self._long_timer())
-        if kind in self._short or (kind not in self._long and not heavy):
-            try:
-                return self._read(self._inline_turn(), operation, reading)
-            except DeadlinePassed:
-                _remember(self._long, kind)
-                self._short.discard(kind)
+            return self._long_read(kind, operation, lag, assumed, self._long_timer())
+        answer = self.read_now(kind, operation, heavy=heavy, lag=lag, assumed=assumed)
+        if not isinstance(answer, Later):
+            return answer
         deadline = self._long_timer()
         try:
             return await self._in_share(
-                caller, lambda: self._long_read(kind, operation, reading, deadline)
+                caller, lambda: self._long_read(kind, operation, lag, assumed, deadline)
             )
         except asyncio.CancelledError:
             # A thread cannot be cancelled, but it looks at its time.
             deadline.end()
             raise
 
-    def _inline_turn(self) -> _Turn:
-        return _Turn(Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES), on_loop=True)
+    def read_now(
+        self,
+        kind: str,
+        operation: Callable[[], T],
+        *,
+        heavy: bool = False,
+        lag: float | None = None,
+        assumed: object = None,
+    ) -> T | Later:
+        """Run a short read on the event loop, for which nobody waits; else say that it is long.
+
+        A kind of read whose last one was long goes to a thread at once, until one takes half of
+        what would be short: near the limit every other one would be begun here in vain. The first
+        of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
+        """
+        if kind not in self._short and (heavy or kind in self._long):
+            return LATER
+        deadline = Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES)
+        try:
+            return self._read(_Turn(deadline, True), operation, lag, assumed)
+        except DeadlinePassed:
+            _remember(self._long, kind)
+            self._short.discard(kind)
+            return LATER
 
     def _long_timer(self) -> Timer:
         return Timer(self._settings.read_seconds)
 
-    def _read(self, turn: _Turn, operation: Callable[[], T], reading: _Reading) -> T:
+    def _read(
+        self, turn: _Turn, operation: Callable[[], T], lag: float | None, assumed: object
+    ) -> T:
         token = _turn.set(turn)
         try:
-            with reading(turn.deadline):
+            with self._store.reading(turn.deadline, lag, assumed):
                 return operation()
         except ReadAgain:
             with self._store.reading(turn.deadline):
@@ -185,12 +206,17 @@ class Runner:
             _turn.reset(token)
 
     def _long_read(
-        self, kind: str, operation: Callable[[], T], reading: _Reading, deadline: Timer
+        self,
+        kind: str,
+        operation: Callable[[], T],
+        lag: float | None,
+        assumed: object,
+        deadline: Timer,
     ) -> T:
         short = Timer(self._settings.inline_seconds / 2)
         deadline.begin()  # Waiting for a thread does not count.
         try:
-            answer = self._read(_Turn(deadline, False), operation, reading)
+            answer = self._read(_Turn(deadline, False), operation, lag, assumed)
             if not short.passed():
                 self._long.discard(kind)
                 _remember(self._short, kind)

@@ -5,7 +5,12 @@ sent ahead until it is their turn; anyone could make the server hold all that th
 whatever brings a request no further is counted, and a line of requests has an end.
 """
 
+from asyncio import Transport
+from typing import cast
+
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from pdpp.serving.whole_answer import WholeAnswer
 
 MOST_BYTES = 65_536
 MOST_WAITING = 100
@@ -38,6 +43,8 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self._idle_bytes = 0
         super().on_headers_complete()
+        # The task that writes the answer has not begun yet.
+        self.cycle.transport = cast("Transport", WholeAnswer(self.transport))
         if not self.pipeline:
             self._running = self.cycle
 
@@ -53,6 +60,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Continue with the request that was sent ahead, and read no more until none waits."""
+        if self._running is not None:
+            cast("WholeAnswer", self._running.transport).flush()
         # The parent class pops the next request from the right end of its queue.
         following = self.pipeline[-1][0] if self.pipeline else self._running
         super().on_response_complete()

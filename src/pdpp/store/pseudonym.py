@@ -57,14 +57,22 @@ class FeedSeal:
         """Return the pseudonyms of some records; of a page at once, each takes half as long."""
         plain = struct.pack(f">{len(surrogates)}q", *surrogates)
         starts = range(0, len(plain), _SURROGATE_BYTES)
-        tags = [self._tag_of(plain[at : at + _SURROGATE_BYTES]) for at in starts]
-        masked = _xor(b"".join(map(self._mask_of, tags)), plain)
-        # The zero byte fills the last group of base64, so that no padding stands between two.
-        sealed = [
-            b"%b%b%b\0" % (self._locator, tag, masked[at : at + _SURROGATE_BYTES])
-            for tag, at in zip(tags, starts, strict=True)
-        ]
-        text = b2a_base64(b"".join(sealed), newline=False).translate(_URL_SAFE).decode()
+        # As ``_tag_of`` and ``_mask_of`` do it: for a page, calling them takes a third of the time.
+        copied_tag, copied_mask = self._tag.copy, self._mask.copy
+        tags, masks = [], []
+        for at in starts:
+            hashed = copied_tag()
+            hashed.update(plain[at : at + _SURROGATE_BYTES])
+            tag = hashed.digest()
+            tags.append(tag)
+            hashed = copied_mask()
+            hashed.update(tag)
+            masks.append(hashed.digest())
+        masked, parts = _xor(b"".join(masks), plain), list[bytes]()
+        for tag, at in zip(tags, starts, strict=True):
+            # The zero byte fills the last group of base64, so that no padding stands between two.
+            parts += (self._locator, tag, masked[at : at + _SURROGATE_BYTES], b"\0")
+        text = b2a_base64(b"".join(parts), newline=False).translate(_URL_SAFE).decode()
         return [text[at : at + LENGTH] for at in range(0, len(text), LENGTH + 1)]
 
     def open(self, pseudonym: str) -> int | None:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
+import orjson
+
 from pdpp.model.declaration import Field, Kind, Role, Stream
 from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import Allowance, Grant, Interval
 from pdpp.store.catalogue import Catalogue, Feed
-from pdpp.store.numbers import read_data, write_data
+from pdpp.store.numbers import is_exact, read_data, write_data
 
 _T = TypeVar("_T")
 _DIGEST_CHARS = 16
@@ -181,26 +183,35 @@ class Reach:
             unfiltered=self.unfiltered or self,
         )
 
-    def project(
-        self,
-        data: bytes,
-        digest: str,
-        field_set: frozenset[str] | None,
-        select: frozenset[str] | None,
-    ) -> tuple[bytes, str]:
-        """Return the JSON of the selected visible fields, and its version.
+    def cuts(
+        self, field_set: frozenset[str] | None, select: frozenset[str] | None
+    ) -> tuple[frozenset[str] | None, frozenset[str] | None]:
+        """Return what records of a set of fields are cut to: what is granted, then what is asked.
 
-        ``field_set`` is the record's own set of fields where it is known: when all of them are
-        visible the stored JSON is passed on unparsed, with the digest that was stored beside it.
+        None is no cut: the stored JSON is passed on unparsed, with the digest that was stored
+        beside it. A set that is not known may hold anything.
         """
-        # The digest must be of the visible part: a version that changed with a hidden field would
-        # tell that something changed there.
-        if self.fields is not None and (field_set is None or not field_set <= self.fields):
-            data = pick(data, self.fields)
-            digest = digest_of(data)
-        if select is not None and (field_set is None or not field_set <= select):
-            data = pick(data, select)
-        return data, digest
+        granted = self.fields
+        if field_set is None:
+            return granted, select
+        return (
+            None if granted is None or field_set <= granted else granted,
+            None if select is None or field_set <= select else select,
+        )
+
+
+def cut(
+    data: bytes, digest: str, granted: frozenset[str] | None, asked: frozenset[str] | None
+) -> tuple[bytes, str]:
+    """Return the JSON of the fields that are granted and asked for, and its version."""
+    # The digest must be of the visible part: a version that changed with a hidden field would tell
+    # that something changed there.
+    if granted is not None:
+        data = pick(data, granted)
+        digest = digest_of(data)
+    if asked is not None:
+        data = pick(data, asked)
+    return data, digest
 
 
 def digest_of(data: bytes) -> str:
@@ -216,8 +227,9 @@ def digests_of(texts: Iterable[bytes]) -> list[str]:
 
 def pick(data: bytes, names: frozenset[str]) -> bytes:
     """Return the JSON object with only the named members."""
-    record: dict[str, Any] = read_data(data)
-    return write_data({name: value for name, value in record.items() if name in names})
+    if is_exact(data):
+        return write_data({name: of for name, of in read_data(data).items() if name in names})
+    return orjson.dumps({name: of for name, of in orjson.loads(data).items() if name in names})
 
 
 def grant_reaches(grant: Grant, catalogue: Catalogue) -> tuple[Reach, ...]:

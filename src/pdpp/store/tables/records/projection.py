@@ -9,7 +9,7 @@ from pdpp.model.instant import DAY
 from pdpp.store.numbers import read_data, write_data
 from pdpp.store.pseudonym import FeedSeal
 from pdpp.store.query import Record
-from pdpp.store.scope import Reach, digest_of
+from pdpp.store.scope import Reach, cut, digest_of
 from pdpp.store.tables.records.long_values import (
     LONG_FIELDS,
     LongValue,
@@ -76,7 +76,7 @@ class Projector:
         self._shows_key = reach.shows_key
         self._shows_emission = reach.shows_emission
         self._plain: dict[int, bool] = {}
-        self._names: dict[int, frozenset[str] | None] = {}
+        self._cuts: dict[int, tuple[frozenset[str] | None, frozenset[str] | None]] = {}
         self._has_short: dict[int, bool] = {}
 
     def selecting(self, select: frozenset[str] | None) -> "Projector":
@@ -98,10 +98,12 @@ class Projector:
         short: list[_ShortRecord] = []
         if not self._shows_key or not self._shows_emission:
             rows = list(rows)
-            ids = self.ids(rows)
+            ids = iter(self.ids(rows))
             records = [
-                self._adapted(short, id, row[_SURROGATE], *row[DATA:])
-                for id, row in zip(ids, rows, strict=True)
+                self._adapted(
+                    short, next(ids), surrogate, data, digest, field_set, created, emitted, stamps
+                )
+                for _, surrogate, _key, data, digest, field_set, created, emitted, stamps in rows
             ]
         else:
             records = [
@@ -143,7 +145,7 @@ class Projector:
         if not plain and self._has_short[field_set] and has_long_values(data):
             selected, data, digest = self._project_short(data, digest)
         elif not plain:
-            data, digest = reach.project(data, digest, self._names[field_set], self._select)
+            data, digest = cut(data, digest, *self._cuts[field_set])
         if stamps is not None:
             created, emitted = last_visible(reach, created, emitted, stamps)
         # Where the event time is hidden, the moment of the write would tell it of live data: the
@@ -203,12 +205,10 @@ class Projector:
         Whether values of theirs are long is noted too; of a set that is not known each record has
         to be looked at.
         """
-        names = self._names[field_set] = self._field_sets(field_set)
+        names = self._field_sets(field_set)
+        cuts = self._cuts[field_set] = self._reach.cuts(names, self._select)
         self._has_short[field_set] = names is None or LONG_FIELDS in names
-        wanted = (self._reach.fields, self._select)
-        plain = self._plain[field_set] = not self._has_short[field_set] and all(
-            fields is None or (names is not None and names <= fields) for fields in wanted
-        )
+        plain = self._plain[field_set] = not self._has_short[field_set] and cuts == (None, None)
         return plain
 
 
