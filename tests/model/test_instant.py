@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.model import instant
-from pdpp.model.instant_json import encoded_moment, write_answer
+from pdpp.model.instant_json import encoded_moment, moment_texts, write_answer
 
 AWARE = st.datetimes(
     datetime(2, 1, 1),  # noqa: DTZ001
@@ -154,3 +154,9 @@ def test_many_times_of_one_form_are_read_together_to_the_last_digit(fraction: st
     assert list(instant.parse_each(texts)) == [
         instant.of_datetime(datetime.fromisoformat(text)) for text in texts
     ]
+
+
+@given(st.lists(st.datetimes(timezones=st.just(UTC)), max_size=5))
+def test_many_instants_are_written_as_each_by_itself(moments: list[datetime]) -> None:
+    instants = [instant.of_datetime(moment) for moment in moments]
+    assert moment_texts(instants) == [instant.to_text(one) for one in instants]

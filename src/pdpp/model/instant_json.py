@@ -1,5 +1,6 @@
 """Instants as JSON, for the pages of records that a server writes."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import orjson
@@ -18,3 +19,9 @@ def encoded_moment(instant: int) -> datetime:
 def write_answer(answer: object) -> bytes:
     """Return an answer as JSON."""
     return orjson.dumps(answer, option=_IN_UTC)
+
+
+def moment_texts(instants: Sequence[int]) -> list[str]:
+    """Return the text of each of some instants."""
+    texts: list[str] = orjson.loads(write_answer(list(map(encoded_moment, instants))))
+    return texts

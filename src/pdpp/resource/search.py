@@ -26,7 +26,7 @@ from pdpp.resource.call import Call, Unwritten
 from pdpp.resource.envelope import list_envelope
 from pdpp.resource.filters import apply_filters
 from pdpp.resource.question import asked_question
-from pdpp.resource.search_hit import search_hit
+from pdpp.resource.search_hit import search_hits
 from pdpp.service.local_zone import local_zone
 from pdpp.store.query import HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
@@ -44,6 +44,8 @@ The days that the question names do not limit these counts: the bars show where 
 """
 
 _MOST_STREAMS = 20
+_TOGETHER, _FEW_TOGETHER = 32, 5
+"""How many hits are made at once; few where the room may be full after any of them."""
 _LONGEST_TIME = 40
 
 _ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
@@ -220,11 +222,11 @@ def _data(
     """
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
-        return [search_hit(hit, marker, kind) for hit in page.hits], len(page.hits)
+        return list(search_hits(page.hits, marker, kind, together=_TOGETHER)), len(page.hits)
     data: list[SearchResultJson] = []
     most, used, fitting = int(room), 0, 0
-    for hit in page.hits:
-        data.append(search_hit(hit, marker, kind))
+    for hit in search_hits(page.hits, marker, kind, together=_FEW_TOGETHER):
+        data.append(hit)
         used += len(orjson.dumps(data[-1]))
         # Bytes are counted here, while the caller counts characters of its own layout; two thirds
         # of the room fit in any case, and cursors are given for every hit after that.

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from pdpp.evidence.excerpt import excerpt
-from pdpp.evidence.language import marks
+from pdpp.evidence.language import plain_terms
 from pdpp.evidence.language.marks import MOST_MATCHES, Marker
 from pdpp.evidence.language.question import parse_question
 from pdpp.evidence.language.stems import stems_of
@@ -162,7 +162,7 @@ def test_a_word_that_stands_as_it_was_asked_for_is_held_in_any_language(
     ],
 )
 def test_a_text_is_read_in_the_language_it_is_indexed_in(text: str) -> None:
-    assert marks._stems_in(text) is stems_of(language_of(pieces(text), text))
+    assert plain_terms.stems_in(text) is stems_of(language_of(pieces(text), text))
 
 
 def test_a_part_that_is_asked_for_itself_is_no_stray() -> None:
@@ -216,7 +216,7 @@ def test_words_that_stand_as_they_were_asked_for_need_no_look_at_the_language_of
     q: str, text: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_at: list[str] = []
-    monkeypatch.setattr(marks, "_stems_in", looked_at.append)
+    monkeypatch.setattr(plain_terms, "stems_in", looked_at.append)
     assert marked(q, text) == expected
     assert looked_at == []
 
@@ -281,3 +281,25 @@ def test_words_with_a_stem_in_common_are_all_held(
     held = marker.split(match.phrase for match in marker.find(text))
     bare = [word.lstrip("+") for word in matched]
     assert (sorted(held[0]), sorted(held[1])) == (sorted(bare), sorted(missing))
+
+
+@pytest.mark.parametrize("q", ["invoice meeting", '"green tiles" invoice', "tile* meet", "Küche"])
+def test_texts_are_looked_through_together_as_each_by_itself(q: str) -> None:
+    texts = [
+        "An invoice of the meeting, and of meetings",
+        "",
+        "voice",
+        " invoice",
+        "Green tiles in der Küche der Küchen: an invoice",
+        "the meeting. " * 2_000,
+        "Met at the meeting; die Kueche ist neu",
+        "tiles invoice",
+    ]
+    question = parse_question(q, TODAY)
+    together = Marker(question).find_each(texts)
+    assert together == [Marker(question).find(text) for text in texts]
+    assert any(together)
+
+
+def test_a_word_is_not_found_across_two_texts() -> None:
+    assert Marker(parse_question("notebook", TODAY)).find_each(["a note", "book"]) == [[], []]

@@ -7,23 +7,17 @@ the first matches that a passage is chosen from.
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain, islice, pairwise
-from typing import NamedTuple
 
-from pdpp.evidence.analyse import ASCII_FOLDS, Match, Phrase, find
+from pdpp.evidence.analyse import Match, Phrase, find
 from pdpp.evidence.language.order_words import PLACE_WORDS
+from pdpp.evidence.language.plain_terms import Forms, PlainTerms, stems_in
 from pdpp.evidence.language.question import Question
-from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
-from pdpp.evidence.language.terms import language_of, pieces, spaced_tokens
+from pdpp.evidence.language.terms import spaced_tokens
 from pdpp.evidence.language.word_parts import part_terms
 
 MOST_MATCHES = 400
 _BLOCK = 16_384
 _LONGEST_WORD = 256
-_SHORT_STEM = 3
-_LONGEST_BEGINNING = 4
-_UMLAUTS = "aou"
-_SAMPLE_CHARS = 1_000
-"""Characters of a text that hold as many words as tell its language."""
 _MOST_PHRASES = 50
 _LONGEST_PHRASE = 2_000
 """Characters of a phrase that may stand across the end of a block."""
@@ -33,9 +27,6 @@ _UNCHECKED = 4_096
 _NO_WORDS: Set[str] = frozenset()
 
 Check = Callable[[], None]
-
-_new = tuple.__new__
-"""Makes a match in half the time of a call of its class: there are many on a page."""
 
 
 def _no_check() -> None:
@@ -85,7 +76,7 @@ class Marker:
         }
         """The words as they were asked for: a text holds them whatever its language is."""
         self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
-        self._plain: dict[bool, _PlainTerms] = {}
+        self._plain: dict[bool, PlainTerms] = {}
         self._split: dict[frozenset[int], tuple[list[str], list[str]]] = {}
         self._asked = question.words
         self._naming: dict[frozenset[str], set[str]] = {}
@@ -117,12 +108,18 @@ class Marker:
 
         However many words stand before a phrase, its own places are among them.
         """
-        words = self._placed(text, self._own, own=True)
+        [matches] = self.find_each((text,))
+        return matches
+
+    def find_each(self, texts: Sequence[str]) -> list[list[Match]]:
+        """Return the same for each of some texts."""
+        words = self._placed(texts, self._own, own=True)
         if not self._prefixes and not self._phrases:
             return words
-        words += self._begun(text)
-        words.sort()
-        return sorted(words[:MOST_MATCHES] + self._phrased(text))
+        return [
+            sorted(sorted(places + self._begun(text))[:MOST_MATCHES] + self._phrased(text))
+            for places, text in zip(words, texts, strict=True)
+        ]
 
     def find_any_form(self, text: str) -> list[Match]:
         """Return the first places of the question's words, also those that begin differently.
@@ -134,39 +131,57 @@ class Marker:
             return []
         self._check()
         _, block = next(iter(_blocks(text)))
-        places = _in_any(block, 0, _Forms(self._own, self._as_asked, _stems_in(text)))
+        places = _in_any(block, 0, Forms(self._own, self._as_asked, stems_in(text)))
         return list(islice(places, MOST_MATCHES))
 
     def find_related(self, text: str) -> list[Match]:
         """Return the first places of words that are only near in meaning to the question's."""
-        return self._placed(text, self._related, own=False)
+        [matches] = self._placed((text,), self._related, own=False)
+        return matches
 
-    def _placed(self, text: str, terms: Mapping[str, int], *, own: bool) -> list[Match]:
-        if not terms or not text:
-            return []
-        if len(text) <= _BLOCK and text.isascii():
-            self._unchecked += len(text)
-            if self._unchecked > _UNCHECKED:
-                self._unchecked = 0
-                self._check()
-            plain = self._plain.get(own) or self._plain_terms(terms, own=own)
-            matches = plain.find(text, 0, text)
-            return matches if len(matches) <= MOST_MATCHES else matches[:MOST_MATCHES]
-        matches = []
+    def _placed(
+        self, texts: Sequence[str], terms: Mapping[str, int], *, own: bool
+    ) -> list[list[Match]]:
+        """Return the first places of words in each of some texts, short plain ones at once."""
+        if not terms:
+            return [[] for _ in texts]
+        short = [text for text in texts if len(text) <= _BLOCK and text.isascii()]
+        if not short:
+            return [self._placed_in(text, terms, own=own) for text in texts]
+        self._unchecked += sum(map(len, short))
+        if self._unchecked > _UNCHECKED:
+            self._unchecked = 0
+            self._check()
+        found = self._plain_terms(terms, own=own).find(short, short)
+        found = [matches[:MOST_MATCHES] for matches in found]
+        if len(short) == len(texts):
+            return found
+        rest = iter(found)
+        return [
+            next(rest)
+            if len(text) <= _BLOCK and text.isascii()
+            else self._placed_in(text, terms, own=own)
+            for text in texts
+        ]
+
+    def _placed_in(self, text: str, terms: Mapping[str, int], *, own: bool) -> list[Match]:
+        """Return the first places of words in a text that is long or has other letters."""
+        matches: list[Match] = []
         for start, block in _blocks(text):
             self._check()
             if block.isascii():
-                matches += self._plain_terms(terms, own=own).find(block, start, text)
+                [places] = self._plain_terms(terms, own=own).find((block,), (text,))
+                matches += [Match(start + first, start + last, at) for first, last, at in places]
             else:
-                forms = _Forms(terms, self._as_asked if own else {}, _stems_in(text))
+                forms = Forms(terms, self._as_asked if own else {}, stems_in(text))
                 matches += _in_any(block, start, forms)
             if len(matches) >= MOST_MATCHES:
                 break
         return matches[:MOST_MATCHES]
 
-    def _plain_terms(self, terms: Mapping[str, int], *, own: bool) -> "_PlainTerms":
+    def _plain_terms(self, terms: Mapping[str, int], *, own: bool) -> PlainTerms:
         if own not in self._plain:
-            self._plain[own] = _PlainTerms(terms, self._as_asked if own else {})
+            self._plain[own] = PlainTerms(terms, self._as_asked if own else {})
         return self._plain[own]
 
     def _begun(self, text: str) -> list[Match]:
@@ -179,7 +194,7 @@ class Marker:
         for phrase, index in self._prefixes:
             places = list(islice(self._places(text, phrase, index), MOST_MATCHES))
             if not places and text:
-                stems, (prefix,) = _stems_in(text), phrase.words
+                stems, (prefix,) = stems_in(text), phrase.words
                 _, block = next(iter(_blocks(text)))
                 every = spaced_tokens(block)
                 begun = (token for token in every if stems[token.word].startswith(prefix))
@@ -261,115 +276,7 @@ class Marker:
         return held.union(word for word, parts in self._parts if held.issuperset(parts))
 
 
-def _stems_in(text: str) -> Stems:
-    """Return the stems of the language that a text is indexed in, by the words it begins with."""
-    sample = text[:_SAMPLE_CHARS]
-    return stems_of(language_of(pieces(sample), sample))
-
-
-class _PlainTerms:
-    """The terms of a question as they may begin in plain text, so that few words are stemmed.
-
-    A stem and its word begin alike, but for irregular forms, which are named one by one, and for
-    the few languages whose words lose a beginning ("gewerkt" becomes "werk"), for which there is
-    ``find_any_form``. Of a very short stem only the first letter is sure: "dying" becomes "die".
-    """
-
-    def __init__(self, terms: Mapping[str, int], as_asked: Mapping[str, int]) -> None:
-        self._terms = terms
-        self._as_asked = as_asked
-        wanted = {term for term in (*terms, *as_asked) if term.isascii()}
-        beginnings = {beginning for term in wanted for beginning in _beginnings(term)}
-        beginnings |= {form for term in wanted for form in irregular_forms().get(term, ())}
-        self._beginnings = [
-            f" {text}".encode()
-            for text in sorted(beginnings)
-            if not any(text[:size] in beginnings for size in range(1, len(text)))
-        ]
-        self._sure: dict[bytes, int] = {}
-        """The asked words that mean the same in a text of any language."""
-        every = tuple(every_stems())
-        for form, at in as_asked.items():
-            indexes = {terms.get(of[form], at) for of in every}
-            if len(indexes) == 1:
-                self._sure[form.encode()] = indexes.pop()
-        self._by_language: dict[int, _PlainForms] = {}
-
-    def find(self, block: str, start: int, text: str) -> list[Match]:
-        """Return where the terms stand in a block of plain letters of a text."""
-        # Every word stands between two spaces, and each character is one byte.
-        folded = b" %b " % block.encode().translate(ASCII_FOLDS)
-        matches = []
-        sure, forms = self._sure, None
-        for beginning in self._beginnings:
-            at = folded.find(beginning)
-            while at >= 0:
-                end = folded.index(b" ", at + 1)
-                form = folded[at + 1 : end]
-                if form in sure:
-                    index: int | None = sure[form]
-                else:
-                    # To tell the language of a text takes longer than all else here: most titles
-                    # have no word that begins like one asked for, and a word that stands as it was
-                    # asked for mostly means the same in every language.
-                    forms = self._forms_in(text) if forms is None else forms
-                    index = forms[form]
-                if index is not None:
-                    # A space was put before the text, so that a word begins where its space is.
-                    matches.append(_new(Match, (start + at, start + end - 1, index)))
-                at = folded.find(beginning, end)
-        if len(matches) > 1:
-            matches.sort()
-        return matches
-
-    def _forms_in(self, text: str) -> "_PlainForms":
-        stems = _stems_in(text)
-        known = self._by_language.get(id(stems))
-        if known is None:
-            forms = _Forms(self._terms, self._as_asked, stems)
-            known = self._by_language[id(stems)] = _PlainForms(forms)
-        return known
-
-
-def _beginnings(term: str) -> Iterable[str]:
-    """Yield how a word may begin whose stem is a term.
-
-    The longer a stem is, the more of its beginning is that of the word. German writes umlauts with
-    an "e" too, and their stems are without it.
-    """
-    sure = 1 if len(term) <= _SHORT_STEM else min(len(term) - 1, _LONGEST_BEGINNING)
-    yield term[:sure]
-    for at, letter in enumerate(term[: sure - 1], start=1):
-        if letter in _UMLAUTS:
-            yield f"{term[:at]}e"
-
-
-class _Forms(NamedTuple):
-    """What the forms of words mean in a text of one language."""
-
-    terms: Mapping[str, int]
-    as_asked: Mapping[str, int]
-    stems: Stems
-
-    def index_of(self, form: str) -> int | None:
-        """Return the index of the asked word that a form means, None where it is none."""
-        index = self.terms.get(self.stems[form])
-        return self.as_asked.get(form) if index is None else index
-
-
-class _PlainForms(dict[bytes, int | None]):
-    """The same for forms in plain letters, remembered as they are met."""
-
-    def __init__(self, forms: _Forms) -> None:
-        super().__init__()
-        self._of = forms
-
-    def __missing__(self, form: bytes) -> int | None:
-        index = self[form] = self._of.index_of(form.decode())
-        return index
-
-
-def _in_any(block: str, start: int, forms: _Forms) -> Iterable[Match]:
+def _in_any(block: str, start: int, forms: Forms) -> Iterable[Match]:
     for word, first, last in spaced_tokens(block):
         index = forms.index_of(word)
         if index is not None:
