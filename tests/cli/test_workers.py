@@ -153,6 +153,20 @@ def test_a_worker_that_dies_again_before_it_answers_is_replaced_too(crew: Served
     assert crew.stop() == 0
 
 
+def test_workers_that_die_together_before_they_answer_count_each_for_itself(crew: Served) -> None:
+    token = owner_token(crew.data)
+    gone: set[int] = set()
+    for _ in range(4):
+        until(lambda: len(children(crew.process.pid) - gone) == 2)
+        for worker in children(crew.process.pid) - gone:
+            os.kill(worker, signal.SIGKILL)
+            gone.add(worker)
+    until(lambda: len(children(crew.process.pid) - gone) == 2)
+    for _ in range(5):
+        assert crew.get("/healthz", token).status_code == 200
+    assert crew.stop() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_every_worker_and_leaves_nothing(number: int, crew: Served) -> None:
     workers = children(crew.process.pid)

@@ -530,6 +530,15 @@ def test_a_score_below_nothing_does_not_grow_by_a_repeat(world: World) -> None:
     assert page.hits[1].position.score <= page.hits[0].position.score
 
 
+def test_a_short_text_that_looks_like_the_form_of_a_long_one_is_no_copy(world: World) -> None:
+    short = f"pear\x015:{'0' * 64}"
+    world.put({key: {"body": short, "at": f"2026-03-0{key}"} for key in "123"})
+    hits = world.store.search(SearchQuery((world.reach(),), ask("pear"), 5)).hits
+    assert len(short) < 80
+    assert len({hit.position.score for hit in hits}) == 1
+    assert [hit.record.id for hit in hits] == ["3", "2", "1"]
+
+
 def test_a_copy_stays_where_it_is_if_it_says_something_else(world: World) -> None:
     other = "A backup of something else."
     world.put(

@@ -4,6 +4,7 @@ import logging
 import signal
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from ctypes import c_uint64
@@ -34,7 +35,7 @@ log = logging.getLogger("pdpp.workers")
 
 _LOOK_SECONDS = 0.2
 _MOST_TRIES = 5
-"""How often in a row a worker of a server that has answered may end before it answers."""
+"""How often in a row one worker of a server that has answered may end before it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class WorkerPool:
         self._news, self._teller = self._context.Pipe(duplex=False)
         self._running: dict[int, BaseProcess] = {}
         self._waiting = set(range(count))
-        self._tries = 0
+        self._tries: Counter[int] = Counter()
         self._announced = self._stopping = False
 
     def run(self, announce: Callable[[], None]) -> None:
@@ -95,8 +96,9 @@ class WorkerPool:
         sentinels = {process.sentinel: place for place, process in self._running.items()}
         for ready in connection.wait([self._news, *sentinels], _LOOK_SECONDS):
             if ready is self._news:
-                self._waiting.discard(self._news.recv())
-                self._tries = 0
+                answering = self._news.recv()
+                self._waiting.discard(answering)
+                del self._tries[answering]
                 if not self._waiting and not self._announced:
                     self._announced = True
                     announce()
@@ -109,8 +111,8 @@ class WorkerPool:
         # A worker that never answered would end again for the same reason: stop instead of starting
         # it for ever. One of a server that has answered may have met a database that failed over.
         if place in self._waiting:
-            self._tries += 1
-        if place in self._waiting and (not self._announced or self._tries >= _MOST_TRIES):
+            self._tries[place] += 1
+        if place in self._waiting and (not self._announced or self._tries[place] >= _MOST_TRIES):
             raise click.ClickException("a worker ended before it could answer; see the log above")
         log.error("worker %s ended with %s; starting it again", place, ended.exitcode)
         self._waiting.add(place)

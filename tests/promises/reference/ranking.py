@@ -167,7 +167,7 @@ def _said(one: Candidate) -> str:
     """Return the shown texts that are searched, the names of actors and the numbers of a row."""
     roles = {name: s.get("x_pdpp_role") for name, s in one.feed.declared["properties"].items()}
     data = one.row.data
-    names = [data.get(name) for name in sorted(data) if roles.get(name) == "actor"]
+    names = [data.get(name) for name in sorted(roles) if roles[name] == "actor"]
     numbers = [
         (name, str(value))
         for name, value in sorted(data.items())

@@ -19,6 +19,7 @@ from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.ranking.refine import BEST
 from pdpp.store.ranking.score import Scores
 from pdpp.store.scope import Reach
+from pdpp.store.tables.records.long_values import long_value
 from pdpp.store.tables.search.hit_order import HandlesOf, precedence
 from pdpp.store.tables.search.record_data import RecordData, RecordsRead
 from pdpp.store.tables.search.visible import Visible
@@ -198,11 +199,17 @@ def _texts(record: RecordData, reach: Reach) -> object:
 def _said(record: RecordData, reach: Reach) -> object | None:
     """Return what a reach shows of a record beside its texts, None where these are short."""
     texts = (record.row.get(name) for name in reach.searched_fields())
-    size = sum(len(text.encode(errors="replace")) for text in texts if isinstance(text, str))
+    size = sum(_size(text) for text in texts if isinstance(text, str))
     if size < _LEAST_BYTES:
         return None
     names = repr([record.row.get(name) for name in reach.actor_fields()])
     return names, tuple(sorted(_numbers(record, reach)))
+
+
+def _size(text: str) -> int:
+    """Return how many bytes a text has; of a long one only a short form is in the row."""
+    long = long_value(text)
+    return len(text.encode(errors="replace")) if long is None else long.size
 
 
 def _numbers(record: RecordData, reach: Reach) -> list[tuple[str, str]]:
