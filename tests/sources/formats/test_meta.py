@@ -403,6 +403,23 @@ def test_the_owner_of_what_was_liked_may_stand_inside_another_value(tmp_path: Pa
     assert (like["owner"], like["link"]) == ("ines", "https://ig.example/p/1")
 
 
+def test_what_stands_below_a_liked_picture_is_not_whose_it_is_in_any_language(
+    tmp_path: Path,
+) -> None:
+    inner = [
+        {"label": "URL", "value": "https://www.instagram.com/ines", "href": "https://ig.example"},
+        {"label": "Name", "value": spoilt("Inês")},
+        {"label": "Nutzername", "value": "ines"},
+    ]
+    owner = {"title": spoilt("Eigentümer"), "dict": [{"dict": inner, "title": ""}]}
+    link = {"label": "URL", "value": "https://ig.example/p/1", "href": "https://ig.example/p/1"}
+    words = {"label": "Untertitel", "value": "Nebel"}
+    liked = json_bytes([labels(1, link, words, owner)])
+    held = {**instagram(today=True), "likes/liked_posts.json": liked}
+    [like] = of(read(Instagram(), SAMPLES[3].folder(tmp_path, held)), "likes")
+    assert (like["owner"], like["link"]) == ("ines", "https://ig.example/p/1")
+
+
 def test_an_encrypted_chat_is_the_same_under_another_number(tmp_path: Path) -> None:
     def keys(folder: str, *numbers: int) -> set[tuple[str, str]]:
         files = {

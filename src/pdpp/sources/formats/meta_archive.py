@@ -82,6 +82,18 @@ def _labelled(values: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield mended(cell.get("label") or cell.get("title")), cell
 
 
+def owner_in(value: Any) -> str:
+    """Return the name of the account that stands inside another value, in any language.
+
+    The last word of it is that name; before it stand its address and what the person is called.
+    """
+    groups = (cell for cell in listed(value, "label_values") if isinstance(cell, dict))
+    inner = [[*listed(cell, "dict"), *listed(cell, "vec")] for cell in groups]
+    texts = [mended(cell.get("value")) for values in inner for _, cell in _labelled(values)]
+    names = [text for text in texts if text and " " not in text and not _ADDRESS.match(text)]
+    return names[-1] if names else ""
+
+
 def words_of(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Return the cells that hold words, by their labels."""
     texts = {label: mended(cell.get("value")) for label, cell in cells.items()}
