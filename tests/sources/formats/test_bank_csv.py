@@ -976,3 +976,84 @@ def test_a_number_that_is_no_day_of_a_known_calendar_is_told(day: str, tmp_path:
     text = f"日期,摘要,支出,存入,餘額\n1150113,船票,100,,1000\n1150114,繩,1,,9\n{day},薪,,5,1\n"
     path = put(tmp_path, text)
     assert look(SOURCE, path) is None or any(isinstance(one, Unknown) for one in told(SOURCE, path))
+
+
+_OF_MANY_COUNTRIES = {
+    "Korea": (
+        "cp949",
+        "거래일시,적요,보낸분/받는분,출금액(원),입금액(원),잔액(원)\n"
+        '2026.01.13 14:05:10,체크카드,등대,"5,500",0,"94,500"\n'
+        '2026.01.14 09:00:00,급여,항구,0,"3,000,000","3,094,500"\n',
+        [("-5500", "94500", "KRW"), ("3000000", "3094500", "KRW")],
+    ),
+    "Israel": (
+        "cp1255",
+        'תאריך,תאריך ערך,תיאור,אסמכתא,בחובה,בזכות,"היתרה בש""ח"\n'
+        '13/01/26,13/01/26,מגדלור,12345,250.50,0.00,"9,749.50"\n'
+        '14/01/26,14/01/26,משכורת,777,0.00,"12,000.00","21,749.50"\n',
+        [("-250.50", "9749.50", None), ("12000.00", "21749.50", None)],
+    ),
+    "Saudi Arabia": (
+        "cp1256",
+        "التاريخ,البيان,مدين,دائن,الرصيد\n13/01/2026,منارة,50.25,,949.75\n"
+        "14/01/2026,راتب,,9000.00,9949.75\n",
+        [("-50.25", "949.75", None), ("9000.00", "9949.75", None)],
+    ),
+    "Thailand": (
+        "cp874",
+        "วันที่,เวลา,รายการ,ถอนเงิน,ฝากเงิน,ยอดคงเหลือ (บาท)\n"
+        "13/01/2569,14:05,ประภาคาร,500.00,,9500.00\n14/01/2569,09:00,เงินเดือน,,300.00,9800.00\n",
+        [("-500.00", "9500.00", None), ("300.00", "9800.00", None)],
+    ),
+    "Greece": (
+        "cp1253",
+        "Ημερομηνία;Περιγραφή;Ποσό;Υπόλοιπο\n13/01/2026;ΦΑΡΟΣ;-25,50;974,50\n"
+        "14/01/2026;ΜΙΣΘΟΔΟΣΙΑ;1.200,00;2.174,50\n",
+        [("-25.50", "974.50", None), ("1200.00", "2174.50", None)],
+    ),
+    "Ukraine": (
+        "utf-8",
+        '"Дата i час операції","Деталі операції",MCC,"Сума в валюті картки (UAH)",'
+        '"Сума в валюті операції",Валюта,Курс,"Залишок після операції"\n'
+        '"13.01.2026 14:05:10","Маяк",5411,-450.5,-10.0,EUR,45.05,9749.5\n'
+        '"14.01.2026 09:00:00","Зарплата",4829,20000.0,20000.0,UAH,—,29749.5\n',
+        [("-450.5", "9749.5", "UAH"), ("20000.0", "29749.5", "UAH")],
+    ),
+    "Brazil": (
+        "latin-1",
+        "data;lançamento;ag./origem;valor (R$);saldos (R$)\n13/01/2026;PIX FAROL;;-1.250,00;\n"
+        "13/01/2026;SALDO DO DIA;;;8.750,00\n14/01/2026;SALARIO;0101;5.000,00;\n",
+        [("-1250.00", None, "BRL"), ("5000.00", None, "BRL")],
+    ),
+    "Japan": (
+        "cp932",
+        "お客さま口座情報,,,,\n記号番号,10100-12345671,,,\n"
+        "取引日,入出金明細ID,受入金額（円）,払出金額（円）,詳細１,詳細２,現在（貸付）高\n"
+        "20260113,202601130001,,1500,カード,灯台,98500\n"
+        "20260114,202601140001,250000,,給与,カ）ポート,348500\n",
+        [("-1500", "98500", "JPY"), ("250000", "348500", "JPY")],
+    ),
+    "Hungary": (
+        "cp1250",
+        '"Tranzakció dátuma";"Összeg";"Devizanem";"Könyvelt egyenleg";"Partner neve"\r\n'
+        '"2026.01.13.";"-12 500";"HUF";"350 000";"Világítótorony"\r\n'
+        '"2026.01.14.";"420 000,50";"HUF";"770 000,50";"Kovács János"\r\n',
+        [("-12500", "350000", "HUF"), ("420000.50", "770000.50", "HUF")],
+    ),
+}
+
+
+@pytest.mark.parametrize("country", _OF_MANY_COUNTRIES)
+def test_statements_are_read_in_the_words_and_letters_of_their_country(
+    country: str, tmp_path: Path
+) -> None:
+    encoding, text, expected = _OF_MANY_COUNTRIES[country]
+    path = tmp_path / "statement.csv"
+    path.write_bytes(text.encode(encoding))
+    found = sorted(read(SOURCE, path).values(), key=lambda data: str(data["booked_on"]))
+    assert [data["booked_on"] for data in found] == ["2026-01-13", "2026-01-14"]
+    facts = [(one["amount_text"], one.get("balance_text"), one.get("currency")) for one in found]
+    assert facts == expected
+    assert all(data.get("memo") or data.get("payee") for data in found)
+    assert all("\ufffd" not in str(data) for data in found)
+    assert not any(isinstance(one, Unknown) for one in told(SOURCE, path))

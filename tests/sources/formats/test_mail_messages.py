@@ -116,6 +116,30 @@ def test_a_page_names_its_charset_itself(tmp_path: Path) -> None:
     assert data["body"] == "潮汐表"
 
 
+def test_a_page_that_is_no_ascii_is_in_the_charset_that_it_names_itself(tmp_path: Path) -> None:
+    page = '<html><head><meta charset="shift_jis"></head><body>灯台</body></html>'.encode("cp932")
+    data, _ = of(tmp_path, page, Content_Type="text/html; charset=us-ascii")
+    assert data["body"] == "灯台"
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        ("灯塔开放时间是早上九点", "gb2312"),
+        ("등대는 아침 아홉 시에 엽니다", "euc-kr"),
+        ("灯台は朝九時に開きます", "cp932"),
+        ("燈塔早上九點開放，請準時到達", "big5"),
+        ("Café à la mer, déjà été là", "cp1252"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=us-ascii"])
+def test_letters_of_which_nothing_is_said_are_guessed(
+    text: str, charset: str, kind: str, tmp_path: Path
+) -> None:
+    data, _ = of(tmp_path, text.encode(charset), Content_Type=kind)
+    assert data["body"] == text
+
+
 def test_encoded_words_that_are_not_as_they_should_be_are_read() -> None:
     assert decoded("=?utf-8?Q?low tide_at=C3=A0?=") == "low tide atà"
     assert decoded("=?utf-8?Q?when?_now?= or =?utf-8?Q?later=?=") == "when? now or later"

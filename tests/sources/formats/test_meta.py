@@ -403,6 +403,23 @@ def test_the_owner_of_what_was_liked_may_stand_inside_another_value(tmp_path: Pa
     assert (like["owner"], like["link"]) == ("ines", "https://ig.example/p/1")
 
 
+def test_what_stands_below_a_liked_picture_is_not_whose_it_is_in_any_language(
+    tmp_path: Path,
+) -> None:
+    inner = [
+        {"label": "URL", "value": "https://www.instagram.com/ines", "href": "https://ig.example"},
+        {"label": "Name", "value": spoilt("Inês")},
+        {"label": "Nutzername", "value": "ines"},
+    ]
+    owner = {"title": spoilt("Eigentümer"), "dict": [{"dict": inner, "title": ""}]}
+    link = {"label": "URL", "value": "https://ig.example/p/1", "href": "https://ig.example/p/1"}
+    words = {"label": "Untertitel", "value": "Nebel"}
+    liked = json_bytes([labels(1, link, words, owner)])
+    held = {**instagram(today=True), "likes/liked_posts.json": liked}
+    [like] = of(read(Instagram(), SAMPLES[3].folder(tmp_path, held)), "likes")
+    assert (like["owner"], like["link"]) == ("ines", "https://ig.example/p/1")
+
+
 def test_an_encrypted_chat_is_the_same_under_another_number(tmp_path: Path) -> None:
     def keys(folder: str, *numbers: int) -> set[tuple[str, str]]:
         files = {
@@ -531,3 +548,30 @@ def test_chats_alone_that_tell_nothing_are_of_where_they_lie_or_asked_for(tmp_pa
     place = path.rename(tmp_path / "instagram-nora-2026-11-01-Ab12Cd34")
     assert isinstance(look(Instagram(), place), Recognition)
     assert home.bring(place)["counts"]["new"] == 0
+
+
+def test_a_chat_that_was_encrypted_later_is_one_chat_of_both_folders(tmp_path: Path) -> None:
+    inbox, later = "messages/inbox/bo_2222", "messages/e2ee_cutover/bo_2222"
+    before = [message(number, "Bo", f"Hi {number}") for number in (3, 2, 1)]
+    after = [message(5, "Bo", "Now sealed"), message(3, "Bo", "Hi 3")]
+    root = "your_facebook_activity"
+    files = {
+        f"{root}/{inbox}/message_1.json": chat(*before, path="inbox/bo_2222", title="Bo"),
+        f"{root}/{later}/message_1.json": chat(*after, path="e2ee_cutover/bo_2222", title="Bo"),
+    }
+    held = {name: json_bytes(one) for name, one in files.items()}
+    home = Home(tmp_path / "home")
+    home.bring(SAMPLES[0].folder(tmp_path / "e", held))
+    records = home.records()
+    [one] = of(records, "chats")
+    assert (one["message_count"], one["kind"]) == (4, "inbox")
+    assert (one["started_at"], one["updated_at"]) == (
+        "2026-01-01T10:00:01.007000Z",
+        "2026-01-01T10:00:05.007000Z",
+    )
+    assert sorted(data["text"] for data in of(records, "messages")) == [
+        "Hi 1",
+        "Hi 2",
+        "Hi 3",
+        "Now sealed",
+    ]

@@ -82,6 +82,18 @@ def _labelled(values: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield mended(cell.get("label") or cell.get("title")), cell
 
 
+def owner_in(value: Any) -> str:
+    """Return the name of the account that stands inside another value, in any language.
+
+    The last word of it is that name; before it stand its address and what the person is called.
+    """
+    groups = (cell for cell in listed(value, "label_values") if isinstance(cell, dict))
+    inner = [[*listed(cell, "dict"), *listed(cell, "vec")] for cell in groups]
+    texts = [mended(cell.get("value")) for values in inner for _, cell in _labelled(values)]
+    names = [text for text in texts if text and " " not in text and not _ADDRESS.match(text)]
+    return names[-1] if names else ""
+
+
 def words_of(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Return the cells that hold words, by their labels."""
     texts = {label: mended(cell.get("value")) for label, cell in cells.items()}
@@ -149,19 +161,39 @@ def chats_of(tree: Tree) -> list[ChatFiles]:
     groups: dict[tuple[str, str], list[tuple[int, FileEntry]]] = {}
     for entry in tree.entries:
         if match := _NUMBERED.match(entry.base):
-            folder = in_archive(entry.name.rpartition("/")[0])
-            groups.setdefault((folder, ""), []).append((int(match[1]), entry))
+            groups.setdefault((_place_of(entry), ""), []).append((int(match[1]), entry))
         elif (match := _FLAT.match(entry.base)) and "/inbox/" not in entry.name:
             groups.setdefault((entry.name, match[1]), []).append((int(match[2]), entry))
     chats: list[ChatFiles] = []
     sealed: list[tuple[int, list[FileEntry]]] = []
     for (_, flat), numbered in groups.items():
-        entries = _without_copies(sorted(numbered, key=lambda pair: pair[0]))
+        entries = _without_copies(sorted(numbered, key=_reading_order))
         if not flat:
             chats.append(ChatFiles(entries, sealed=False))
         elif is_sealed_chat(entries[0]):
             sealed.append((numbered[0][0], entries))
     return chats + _sealed_chats(sealed)
+
+
+def _folder_of(entry: FileEntry) -> str:
+    return in_archive(entry.name.rpartition("/")[0])
+
+
+def _place_of(entry: FileEntry) -> str:
+    """Return what the files of one chat have in common, which may lie in two folders.
+
+    What was said before a chat was encrypted lies in ``inbox``, and the rest in ``e2ee_cutover``.
+    """
+    folder = _folder_of(entry)
+    match = _THREAD_ID.search(folder)
+    around = folder.split("/")[:-2]
+    return "/".join((*around, match[1])) if match else folder
+
+
+def _reading_order(numbered: tuple[int, FileEntry]) -> tuple[bool, str, int]:
+    number, entry = numbered
+    folder = _folder_of(entry)
+    return "inbox" not in folder.split("/"), folder, number
 
 
 def _single_chat(tree: Tree) -> ChatFiles | None:
@@ -259,11 +291,17 @@ class _ChatReader:
         steps = path.split("/")
         self._kind = "encrypted" if chat.sealed else (steps[-2] if len(steps) > 1 else "inbox")
         self._ordinals = Ordinals()
+        self._folder = ""
+        self._earlier: set[str] = set()
         self._span = ChatSpan()
 
     def read(self) -> Iterator[Finding]:
         """Yield everything; a file that is damaged costs none of the others."""
+        folders = {_folder_of(entry) for entry in self._chat.entries}
         for entry in self._chat.entries:
+            # A message may lie in both folders of a chat: each numbers what is alike by itself.
+            if len(folders) > 1 and _folder_of(entry) != self._folder:
+                self._folder, self._ordinals = _folder_of(entry), Ordinals()
             try:
                 yield from self._file(entry)
             except DamagedFile as problem:
@@ -299,7 +337,10 @@ class _ChatReader:
         addresses = list(_addresses(value))
         key = self._ordinals.key(str(moment), self._key, sender)
         text = _text(value, addresses)
-        self._span.see(sent)
+        if not self._folder or key not in self._earlier:
+            self._span.see(sent)
+        if self._folder:
+            self._earlier.add(key)
         data = {
             "id": key,
             "chat_id": self._key,

@@ -214,9 +214,7 @@ def _is_minus(texts: Sequence[str], decimal: str) -> bool:
 
 
 def _currency(header: tuple[str, ...], columns: Mapping[str, int]) -> str:
-    """Return the currency that the name of the amount tells, where no column does."""
-    if "currency" in columns:
-        return ""
+    """Return the currency that the name of the amount tells."""
     told = (currency_in(header[columns[name]]) for name in MONEY if name in columns)
     return next(filter(None, told), "")
 

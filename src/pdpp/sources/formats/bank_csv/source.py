@@ -204,7 +204,8 @@ def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) 
         "booked_on": day,
         "payee": payee,
         "memo": memo,
-        "currency": cell("currency") or plan.currency or _currency(cell),
+        # A column may tell the currency of the shop instead, beside an amount in that of the card.
+        "currency": plan.currency or cell("currency") or _currency(cell),
         "other": others or None,
         **members("amount", amount),
         **(members("balance", balance) if balance is not None else {}),

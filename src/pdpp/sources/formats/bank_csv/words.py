@@ -27,6 +27,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("fecha de finalización", "data di completamento", "data de conclusão"),
             *("data zrealizowania", "settlement date (utc)", "fecha valor", "wertstellung"),
             *("value date", "date (yyyy-mm-dd as utc)"),
+            *("거래일시", "거래일자", "거래일", "거래일 시", "일자", "תאריך", "תאריך הפעולה"),
+            *("التاريخ", "تاريخ العملية", "تاريخ المعاملة", "วันที่", "วันที่ทำรายการ"),
+            *("дата i час операції", "дата і час операції", "дата операції", "ημερομηνία"),
+            *("tanggal", "tanggal transaksi", "交易日", "記帳日", "記帳日期", "帳務日期", "入帳日"),
         ),
         "amount": (
             *(
@@ -46,6 +50,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("suma", "összeg", "iznos", "tutar", "сумма платежа", "сумма операции", "сумма"),
             *("金额", "金額", "入出金", "debit/credit", "total amount (incl. vat)", "value"),
             "txn amount (funding card)",
+            *("거래금액", "סכום", "المبلغ", "จำนวนเงิน", "ποσό", "jumlah"),
+            *("сума в валюті картки", "сума у валюті картки"),
         ),
         "direction": (
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
@@ -58,6 +64,17 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("withdrawal amt.", "belastung", "lastschrift", "zahlungsausgang", "uscite"),
             *("addebiti", "addebito", "dare", "cargo", "cargos", "ut", "ut fra konto"),
             *("isplata", "お引出し", "出金", "支出", "支出金額", "提出"),
+            *(
+                "払出金額",
+                "お支払金額",
+                "출금액",
+                "출금",
+                "출금금액",
+                "찾으신금액",
+                "חובה",
+                "בחובה",
+            ),
+            *("مدين", "المدين", "ถอนเงิน", "ถอน", "χρέωση"),
         ),
         "money_in": (
             *("inflow", "deposits", "ontvangsten", "credit", "deposit", "paid in", "money in"),
@@ -65,6 +82,17 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("gutschrift", "zahlungseingang", "entrate", "accrediti", "accredito", "avere"),
             *("abono", "abonos", "inn", "inn på konto", "uplata", "お預入れ", "入金"),
             *("存入", "存入金額"),
+            *(
+                "受入金額",
+                "お預り金額",
+                "입금액",
+                "입금",
+                "입금금액",
+                "맡기신금액",
+                "זכות",
+                "בזכות",
+            ),
+            *("دائن", "الدائن", "ฝากเงิน", "ฝาก", "πίστωση"),
         ),
         "payee": (
             *("payee", "name", "name / description", "merchant", "counterparty", "counter party"),
@@ -83,6 +111,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("beneficiario", "destinatário", "tiers", "namn", "navn", "nimi", "saaja/maksaja"),
             *("dane kontrahenta", "název protiúčtu", "jméno protistrany", "partner neve"),
             *("交易对方", "to"),
+            *("보낸분/받는분", "의뢰인/수취인", "기재내용"),
         ),
         "payer": ("payer name", "zahlungspflichtige*r", "from"),
         "memo": (
@@ -117,6 +146,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "label",
                 "reference",
                 "lançamento",
+                *("詳細1", "詳細１", "적요", "내용", "거래내용", "תיאור", "תיאור הפעולה", "הפעולה"),
+                *("פרטים", "البيان", "الوصف", "التفاصيل", "รายการ", "รายละเอียด"),
+                *("опис операції", "деталі операції", "περιγραφή", "keterangan"),
             ),
         ),
         "tax": ("tax",),
@@ -136,6 +168,16 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("saldo contabilístico", "disponible", "bokfört saldo", "saldo po transakcji"),
             "saldo po operacji",
             *("zůstatek", "stanje", "bakiye", "残高", "餘額", "結餘", "即時餘額", "結存餘額"),
+            *(
+                "könyvelt egyenleg",
+                "現在(貸付)高",
+                "現在（貸付）高",
+                "잔액",
+                "거래후잔액",
+                "거래 후 잔액",
+            ),
+            *("거래후 잔액", "יתרה", 'היתרה בש"ח', 'יתרה בש"ח', "الرصيد", "ยอดคงเหลือ"),
+            *("залишок після операції", "υπόλοιπο"),
         ),
         "currency": (
             *(
@@ -151,6 +193,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             ),
             *("munt", "devies", "divisa", "waluta", "měna", "mena", "pénznem", "valuutta"),
             *("валюта платежа", "валюта", "txn currency (funding card)"),
+            *("devizanem", "валюта картки", "מטבע", "العملة", "νόμισμα"),
         ),
     }
 )
@@ -201,7 +244,7 @@ NOT_BOOKED = frozenset(
 
 BALANCES = re.compile(
     r"(?:beginning|opening|closing|ending) balance(?: as of .{6,12})?|anfangssaldo|endsaldo"
-    r"|saldo (?:anterior|inicial|final)|turnover|total balance",
+    r"|saldo (?:anterior|inicial|final|do dia)|turnover|total balance",
     re.IGNORECASE,
 )
 """What stands in a row that tells a balance or a sum, as if it were a payment."""
@@ -219,13 +262,33 @@ CARDS = (
 BARE_CARD = frozenset({"date", "title", "amount"})
 """All the columns of such a statement whose names say little."""
 
-_CODES = "eur|usd|gbp|chf|sek|nok|dkk|pln|czk|huf|ron|sgd|inr|cad|aud|nzd|zar|brl|jpy|cny|hkd|try"
-_SIGNS = MappingProxyType({"€": "EUR", "£": "GBP", "元": "CNY", "円": "JPY"})
+_CODES = (
+    "eur|usd|gbp|chf|sek|nok|dkk|pln|czk|huf|ron|sgd|inr|cad|aud|nzd|zar|brl|jpy|cny|hkd|try"
+    "|krw|ils|thb|uah|twd|idr|mxn"
+)
+_SIGNS = MappingProxyType(
+    {
+        "€": "EUR",
+        "£": "GBP",
+        "元": "CNY",
+        "円": "JPY",
+        "r$": "BRL",
+        "원": "KRW",
+        "₩": "KRW",
+        "₪": "ILS",
+        "฿": "THB",
+        "₺": "TRY",
+        "₴": "UAH",
+        "₹": "INR",
+        "บาท": "THB",
+    }
+)
 _CURRENCY = re.compile(
-    rf"\s*\(\s*({_CODES}|[€£元円$]|euros)\s*\)\Z|(?: in)? ({_CODES}|euros|euroa)\Z"
+    rf"\s*[(（]\s*({_CODES}|r\$|[€£元円$원₩₪฿₺₴₹]|บาท|euros)\s*[)）]\Z"
+    rf"|(?: in)? ({_CODES}|euros|euroa)\Z"
 )
 _SIGN_BEHIND = re.compile(r"\s*\([-+]\)\Z")
-_BESIDE = re.compile(rf"[€£元円]|(?<![^\W\d_])(?:{_CODES})(?![^\W\d_])", re.IGNORECASE)
+_BESIDE = re.compile(rf"[€£元円원₩₪฿₺₴₹]|(?<![^\W\d_])(?:{_CODES})(?![^\W\d_])", re.IGNORECASE)
 
 
 def plain_name(name: str) -> str:

@@ -12,6 +12,7 @@ from pdpp.sources.formats.meta_archive import (
     listed,
     mapped,
     mended,
+    owner_in,
     words_of,
     written_in,
 )
@@ -103,6 +104,7 @@ def _like(
     link = address_in(rows)
     words = words_of({**{str(number): row for number, row in enumerate(rows)}, **cells})
     owners = [mended(value.get("title")), words.get("Username"), words.get("Owner")]
+    owners.append(owner_in(value))
     owner = next(filter(None, [*owners, *words.values()]), "")
     key = digest_key(kind, str(moment), link or owner, str(value.get("fbid") or ""))
     data = {

@@ -248,9 +248,10 @@ def _is_flowed(part: MailMessage) -> bool:
 def _text(part: MailMessage) -> str:
     content = _bytes(part)
     charset = part.get_content_charset() or ""
-    if not charset and _kind(part) == "text/html":
+    # Many programs say ASCII where they do not know.
+    if charset in ("", "us-ascii") and _kind(part) == "text/html":
         meta = _META.search(content[:_META_BYTES])
-        charset = meta.group(1).decode("ascii") if meta else ""
+        charset = meta.group(1).decode("ascii") if meta else charset
     text = guessed(content, charset).replace("\r\n", "\n")
     if not _is_flowed(part):
         return text

@@ -3,6 +3,8 @@
 import codecs
 import re
 
+from pdpp.sources.reading.eastern import eastern_encoding
+
 _WIDER = {
     "ascii": "utf-8",
     "big5": "big5hkscs",
@@ -51,6 +53,8 @@ def guessed(content: bytes, charset: str) -> str:
             return content.decode(name)
         except ValueError:
             continue
+    if claimed in (None, "ascii") and (eastern := eastern_encoding(content + b"\n")):
+        return content.decode(eastern, "replace")
     text = content.decode(codec, "replace")
     good = sum(letter > "\x7f" for letter in text) - (bad := text.count(_NOT_A_LETTER))
     return text if good > bad else content.decode("cp1252", "replace")
