@@ -22,3 +22,9 @@ def impacts_of(counts: Longs, lengths: Longs) -> Longs:
     impacts: Longs = np.rint(LARGEST * counts / (counts + damping)).astype(np.int64)
     # Zero stands for "not there", so a term in a very long field still gets one step.
     return np.maximum(impacts, 1)
+
+
+def impact_of(count: int, length: int) -> int:
+    """Return the same for one term, where there are too few for arrays to gain anything."""
+    damping = _SATURATION * (1 - _LENGTH_PART + _LENGTH_PART * length / _USUAL_LENGTH)
+    return max(round(LARGEST * count / (count + damping)), 1)

@@ -89,6 +89,11 @@ def analyse(fields: Sequence[Sequence[str]]) -> list[Terms]:
         ]
 
 
+def are_few(texts: Sequence[str]) -> bool:
+    """Tell whether some texts are so few and short that arrays take longer than each alone."""
+    return len(texts) < 2 * _FEW and sum(map(len, texts)) < _LONG
+
+
 def _distinct(texts: Sequence[str]) -> _DistinctTexts:
     """Return the texts of a field that are analysed: short ones, such as names, come again."""
     if sum(map(len, texts)) > _SHORT * len(texts):

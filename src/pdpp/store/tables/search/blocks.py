@@ -3,16 +3,18 @@
 A posting is 32 bits: the slot of the record in its block above, the impact in the lowest byte.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdpp.store.ranking.impact import impacts_of
-from pdpp.store.tables.search.analysis import Terms, analyse
+from pdpp.evidence.language.terms import terms_of
+from pdpp.store.ranking.impact import impact_of, impacts_of
+from pdpp.store.tables.search.analysis import Terms, analyse, are_few
 from pdpp.store.tables.search.entry import Indexed
 
 Longs = NDArray[np.int64]
@@ -62,12 +64,7 @@ def build(entries: Sequence[Indexed], places: Sequence[int]) -> Block:
         for place, column in sorted(zip(places, zip(*texts, strict=True), strict=False))
         if (field := _texts_of(column)).slots
     }
-    analysed = zip(fields, analyse([field.texts for field in fields.values()]), strict=True)
-    return Block(
-        times,
-        numbers,
-        {place: _inverted(terms, fields[place].slots) for place, terms in analysed if terms.names},
-    )
+    return Block(times, numbers, _postings_of(fields))
 
 
 class _FieldTexts(NamedTuple):
@@ -83,6 +80,30 @@ def _texts_of(column: Sequence[Any]) -> _FieldTexts:
         return _FieldTexts(column, range(len(column)))
     slots = [slot for slot, value in enumerate(column) if isinstance(value, str)]
     return _FieldTexts([column[slot] for slot in slots], slots)
+
+
+def _postings_of(fields: Mapping[int, _FieldTexts]) -> dict[int, PlacePostings]:
+    """Return the postings of some fields, of those that have words."""
+    if are_few([*chain.from_iterable(field.texts for field in fields.values())]):
+        inverted = ((place, _inverted_few(field)) for place, field in fields.items())
+        return {place: postings for place, postings in inverted if postings.terms}
+    analysed = zip(fields, analyse([field.texts for field in fields.values()]), strict=True)
+    return {
+        place: _inverted(terms, fields[place].slots) for place, terms in analysed if terms.names
+    }
+
+
+def _inverted_few(field: _FieldTexts) -> PlacePostings:
+    """Return the postings of a field of few texts: arrays take longer to begin with."""
+    found: dict[str, list[int]] = {}
+    for text, slot in zip(field.texts, field.slots, strict=True):
+        terms = terms_of(text)
+        for term, count in Counter(terms).items():
+            found.setdefault(term, []).append(slot << SLOT_SHIFT | impact_of(count, len(terms)))
+    names = sorted(found)
+    starts = [0, *accumulate(len(found[name]) for name in names)]
+    data = [posting for name in names for posting in found[name]]
+    return PlacePostings(names, np.array(starts, np.int64), np.array(data, np.uint32))
 
 
 def _inverted(terms: Terms, slots: Sequence[int]) -> PlacePostings:
