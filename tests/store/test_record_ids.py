@@ -1,6 +1,7 @@
 """What records are called, when they say they were emitted, and in which order they come."""
 
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -262,3 +263,21 @@ def test_what_came_into_a_time_before_it_was_the_time_is_as_old_as_its_coming(
     assert first.emitted_at == new.emitted_at == world.clock.now // DAY * DAY
     page = world.store.changes(ChangeQuery(reach, 9, START, world.clock.now, False))
     assert len(page.changes) == 2
+
+
+@pytest.mark.parametrize("fields", [["subject"], ["id", "subject"], ["subject", "at"], None])
+@pytest.mark.parametrize("select", [None, frozenset({"subject", "weight"})])
+def test_a_page_shows_each_record_as_it_is_shown_alone(
+    world: World, fields: list[str] | None, select: frozenset[str] | None
+) -> None:
+    reach = granted(world, "g", fields=fields)
+    alike = {f"k{n}": {"subject": f"s{n}", "at": f"2026-01-0{n + 1}"} for n in range(6)}
+    exact = {"k0": {**alike["k0"], "weight": Decimal("0.300000000000000001")}}
+    changed = {"k3": {**alike["k3"], "subject": "new"}}
+    other = {"k4": {"subject": "alone"}}
+    for written in (alike, changed, other, exact):
+        world.put(written)
+        page = world.store.page(PageQuery((reach,), 9, select=select))
+        assert len({record.id for record in page.records}) == len(alike)
+        alone = [world.store.record(reach, record.id, select) for record in page.records]
+        assert list(page.records) == alone

@@ -10,9 +10,10 @@ is full, because the disk is or because writing fails, such reads are refused un
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.amount import counted
@@ -22,6 +23,9 @@ from pdpp.receipts.served import Served, ServedParts, merged
 from pdpp.receipts.witness import make_witness
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import LogEvent, Receipt, ReceiptLog
+
+_receipt: Callable[[tuple[Any, ...]], Receipt] = partial(tuple.__new__, Receipt)
+"""Makes a receipt of its values in a third of the time that its constructor takes."""
 
 _BATCHES = 16
 """A log that is as long as it may be has at least this many batches, so that few go at a time."""
@@ -80,6 +84,7 @@ class Recorder:
         self._book = book
         self._clock = clock
         self._policy = policy or ReceiptPolicy()
+        self._batch_rows = self._policy.batch_rows
         self._witness = make_witness(self._policy.witness)
         self._batch = ReceiptBatch()
         self._full: list[ReceiptBatch] = []
@@ -108,11 +113,15 @@ class Recorder:
         if self._waiting > policy.waiting_bytes:
             self._refuse(reading)
             return
-        receipts = _receipts_of(reading)
+        try:
+            receipts = rows_of(reading)
+        except Exception:
+            log.exception("a read could not be told; its receipt says only that it was")
+            receipts = _rows(reading, [Served(None, reading.stream, None, None)])
         with self._lock:
             batch = self._batch
             self._waiting += batch.add(receipts)
-            full = batch.size > policy.batch_bytes or batch.count >= policy.batch_rows
+            full = batch.size > policy.batch_bytes or batch.count >= self._batch_rows
             if full:
                 self._turn()
         if full:
@@ -255,14 +264,6 @@ class Recorder:
         self._failing = False
 
 
-def _receipts_of(reading: AnsweredRead) -> list[Receipt]:
-    try:
-        return rows_of(reading)
-    except Exception:
-        log.exception("a read could not be told; its receipt says only that it was")
-        return _rows(reading, [Served(None, reading.stream, None, None)])
-
-
 def rows_of(reading: AnsweredRead) -> list[Receipt]:
     """Return the receipts of a read: one for each stream and set of fields, or one for nothing."""
     served = reading.served
@@ -275,27 +276,14 @@ def rows_of(reading: AnsweredRead) -> list[Receipt]:
 
 
 def _rows(reading: AnsweredRead, parts: Sequence[Served]) -> list[Receipt]:
-    at, principal, operation, *_ = reading
+    at, principal, operation, _, _, asked = reading
     grant, package = principal.grant, principal.package
     approval = grant or package
     client_id = None if approval is None else approval.client_id
     grant_id = None if grant is None else grant.id
     package_id = None if package is None else package.id
+    who = at, operation, client_id
     return [
-        Receipt(
-            at,
-            operation,
-            client_id,
-            grant_id or own_id,
-            package_id,
-            connection_id,
-            stream,
-            fields,
-            reading.asked,
-            records,
-            characters,
-            size,
-            blob_id,
-        )
-        for connection_id, stream, own_id, fields, records, characters, size, blob_id in parts
+        _receipt((*who, grant_id or own_id, package_id, place, stream, fields, asked, *amounts))
+        for place, stream, own_id, fields, *amounts in parts
     ]

@@ -8,7 +8,7 @@ from pdpp.authz.principal import Principal
 from pdpp.evidence.compact import LEGEND, compact_schema
 from pdpp.evidence.stream_refusal import refused_stream
 from pdpp.model import instant
-from pdpp.model.declaration import Field, Relationship
+from pdpp.model.declaration import Declaration, Field, Relationship
 from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
 from pdpp.resource.answers import COUNT_KINDS, ListJson, StreamJson
 from pdpp.resource.call import Call, ambiguous, visible_views
@@ -72,9 +72,9 @@ def get_schema(call: Call) -> Mapping[str, Any]:
 
 
 def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> SchemaJson[StreamIndexRow]:
-    counts = call.store.counts(reaches)
+    counts, sources = call.store.counts(reaches), call.store.catalogue().sources
     connectors = [
-        _connector(call, list(group), counts, fields=fields)
+        _connector(call, sources, list(group), counts, fields=fields)
         for _, group in groupby(reaches, key=lambda reach: reach.feed.connection.connector_key)
     ]
     return {
@@ -106,10 +106,16 @@ def _scope(principal: Principal) -> str:
 
 
 def _connector(
-    call: Call, reaches: Sequence[Reach], counts: Mapping[int, int], *, fields: bool
+    call: Call,
+    sources: Mapping[str, Declaration],
+    reaches: Sequence[Reach],
+    counts: Mapping[int, int],
+    *,
+    fields: bool,
 ) -> ConnectorJson[StreamIndexRow]:
+    check_time()
     first = reaches[0].feed.connection
-    declaration = call.store.catalogue().sources[first.connector_key]
+    declaration = sources[first.connector_key]
     connections: dict[str, ConnectionJson] = {
         reach.connection_id: {
             "connection_id": reach.connection_id,
@@ -124,26 +130,31 @@ def _connector(
         "source": {"kind": declaration.source_kind, "id": declaration.source_id},
         "granted_connections": list(connections.values()),
         "stream_count": len(reaches),
-        "streams": [_row(call, reach, counts[reach.feed.id], fields=fields) for reach in reaches],
+        "streams": _rows(call, reaches, counts, fields=fields),
     }
     if fields and call.principal.is_owner:
         connector["declaration"] = declaration.document
     return connector
 
 
-def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> StreamIndexRow:
-    check_time()
+def _rows(
+    call: Call, reaches: Sequence[Reach], counts: Mapping[int, int], *, fields: bool
+) -> list[StreamIndexRow]:
     if fields:
-        return _full_row(call, reach, count)
-    return {
-        "name": reach.stream.name,
-        "connection_id": reach.connection_id,
-        "record_count": count,
-        "label": reach.stream.label,
-    }
+        return [_full_row(call, reach, counts[reach.feed.id]) for reach in reaches]
+    return [
+        {
+            "name": reach.stream.name,
+            "connection_id": reach.feed.connection.connection_id,
+            "record_count": counts[reach.feed.id],
+            "label": reach.stream.label,
+        }
+        for reach in reaches
+    ]
 
 
 def _full_row(call: Call, reach: Reach, count: int) -> FullStream:
+    check_time()
     stream = reach.stream
     has_model = call.encoder is not None and call.encoder.installed
     by_meaning = call.store.meaning.shown(reach) if has_model else frozenset()

@@ -15,7 +15,7 @@ import base64
 import hmac
 import struct
 from binascii import b2a_base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 LENGTH = 27
@@ -55,24 +55,14 @@ class FeedSeal:
 
     def seal_all(self, surrogates: Sequence[int]) -> list[str]:
         """Return the pseudonyms of some records; of a page at once, each takes half as long."""
-        plain = struct.pack(f">{len(surrogates)}q", *surrogates)
-        starts = range(0, len(plain), _SURROGATE_BYTES)
-        # As ``_tag_of`` and ``_mask_of`` do it: for a page, calling them takes a third of the time.
-        copied_tag, copied_mask = self._tag.copy, self._mask.copy
-        tags, masks = [], []
-        for at in starts:
-            hashed = copied_tag()
-            hashed.update(plain[at : at + _SURROGATE_BYTES])
-            tag = hashed.digest()
-            tags.append(tag)
-            hashed = copied_mask()
-            hashed.update(tag)
-            masks.append(hashed.digest())
-        masked, parts = _xor(b"".join(masks), plain), list[bytes]()
-        for tag, at in zip(tags, starts, strict=True):
-            # The zero byte fills the last group of base64, so that no padding stands between two.
-            parts += (self._locator, tag, masked[at : at + _SURROGATE_BYTES], b"\0")
-        text = b2a_base64(b"".join(parts), newline=False).translate(_URL_SAFE).decode()
+        count = len(surrogates)
+        plain, apart = struct.pack(f">{count}q", *surrogates), struct.Struct("8s" * count)
+        tags = _hashed(self._tag, apart.unpack(plain))
+        masked = apart.unpack(_xor(b"".join(_hashed(self._mask, tags)), plain))
+        # The zero byte fills the last group of base64, so that no padding stands between two.
+        pairs = zip(tags, masked, strict=True)
+        sealed = b"".join([self._locator + tag + hidden + b"\0" for tag, hidden in pairs])
+        text = b2a_base64(sealed, newline=False).translate(_URL_SAFE).decode()
         return [text[at : at + LENGTH] for at in range(0, len(text), LENGTH + 1)]
 
     def open(self, pseudonym: str) -> int | None:
@@ -88,14 +78,20 @@ class FeedSeal:
         return int.from_bytes(plain, "big", signed=True)
 
     def _tag_of(self, plain: bytes) -> bytes:
-        tag = self._tag.copy()
-        tag.update(plain)
-        return tag.digest()
+        return _hashed(self._tag, (plain,))[0]
 
     def _mask_of(self, tag: bytes) -> bytes:
-        mask = self._mask.copy()
-        mask.update(tag)
-        return mask.digest()
+        return _hashed(self._mask, (tag,))[0]
+
+
+def _hashed(keyed: blake2b, texts: Iterable[bytes]) -> list[bytes]:
+    """Return the keyed hashes of some texts."""
+    copied, hashes = keyed.copy, []
+    for text in texts:
+        hashed = copied()
+        hashed.update(text)
+        hashes.append(hashed.digest())
+    return hashes
 
 
 def _xor(mask: bytes, text: bytes) -> bytes:

@@ -5,7 +5,7 @@ asked for. The store takes nothing but reaches, so there is no way to read past 
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -200,18 +200,21 @@ class Reach:
         )
 
 
-def cut(
-    data: bytes, digest: str, granted: frozenset[str] | None, asked: frozenset[str] | None
-) -> tuple[bytes, str]:
-    """Return the JSON of the fields that are granted and asked for, and its version."""
+def cut_all(
+    texts: Sequence[bytes],
+    digests: Sequence[str],
+    granted: frozenset[str] | None,
+    asked: frozenset[str] | None,
+) -> tuple[Sequence[bytes], Sequence[str]]:
+    """Return the JSON of the fields that are granted and asked for, and the versions of that."""
     # The digest must be of the visible part: a version that changed with a hidden field would tell
     # that something changed there.
     if granted is not None:
-        data = pick(data, granted)
-        digest = digest_of(data)
+        texts = pick_all(texts, granted)
+        digests = digests_of(texts)
     if asked is not None:
-        data = pick(data, asked)
-    return data, digest
+        texts = pick_all(texts, asked)
+    return texts, digests
 
 
 def digest_of(data: bytes) -> str:
@@ -227,9 +230,21 @@ def digests_of(texts: Iterable[bytes]) -> list[str]:
 
 def pick(data: bytes, names: frozenset[str]) -> bytes:
     """Return the JSON object with only the named members."""
-    if is_exact(data):
-        return write_data({name: of for name, of in read_data(data).items() if name in names})
-    return orjson.dumps({name: of for name, of in orjson.loads(data).items() if name in names})
+    return pick_all((data,), names)[0]
+
+
+def pick_all(texts: Sequence[bytes], names: frozenset[str]) -> list[bytes]:
+    """Return some JSON objects with only the named members."""
+    if any(map(is_exact, texts)):
+        return [
+            write_data({name: value for name, value in read_data(text).items() if name in names})
+            for text in texts
+        ]
+    loads, dumps = orjson.loads, orjson.dumps
+    return [
+        dumps({name: value for name, value in loads(text).items() if name in names})
+        for text in texts
+    ]
 
 
 def grant_reaches(grant: Grant, catalogue: Catalogue) -> tuple[Reach, ...]:
