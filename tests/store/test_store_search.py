@@ -32,6 +32,7 @@ from pdpp.store.tables.search import (
     index,
     packing,
     part_words,
+    refinement,
     search,
     visible_block,
 )
@@ -342,7 +343,7 @@ def test_a_search_is_forgotten_as_soon_as_it_is_answered(
 
         monkeypatch.setattr(kind, "__init__", noted)
 
-    for kind in (search.Searcher, Visible, Ranking, Matches):
+    for kind in (search.Searcher, refinement.Refinement, Visible, Ranking, Matches):
         note(kind)
     reach, asked = world.reach("c1"), ask(question)
     gc.collect()
@@ -392,7 +393,7 @@ def test_the_best_are_scored_once_where_no_conversation_is_shown(
     before = found(world.store, [world.reach()], ask("apple pear"), 9)
     assert [key for _, _, (_, _, key) in before] == ["b", "a"]
     monkeypatch.delattr(conversations, "rows_by_reach")
-    monkeypatch.delattr(search, "spread")
+    monkeypatch.delattr(refinement, "spread")
     assert found(world.store, [world.reach()], ask("apple pear"), 9) == before
 
 

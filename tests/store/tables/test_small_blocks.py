@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from pdpp.store.tables.search.blocks import PlacePostings
-from pdpp.store.tables.search.small_blocks import SharedTerms, SmallBlock, SmallBlocks, having
+from pdpp.store.tables.search.small_blocks import (
+    BlocksTogether,
+    SharedTerms,
+    SmallBlock,
+    SmallBlocks,
+)
 
 
 def postings(counts: dict[str, int]) -> PlacePostings:
@@ -20,7 +25,7 @@ def found(blocks: list[SmallBlock], terms: list[str]) -> dict[tuple[int, int, st
     """Return the postings of some terms by the block, the place of the field, and the term."""
     return {
         (at, field.place, terms[term]): field.postings[start:end].tolist()
-        for at, ranks in having(blocks, terms)
+        for at, ranks in BlocksTogether(blocks).having(terms)
         for field in blocks[at].fields
         for term, rank in ranks
         if (start := field.starts[rank]) < (end := field.starts[rank + 1])
@@ -83,7 +88,7 @@ def test_a_term_that_many_blocks_have_is_in_memory_once() -> None:
     shared.add({1: postings(dict.fromkeys(terms, 1))})
     before = sys.getallocatedblocks()
     blocks = [shared.add({1: postings({f"{term}": 1 for term in terms})}) for _ in range(10)]
-    assert len(list(having(blocks, terms[:1]))) == 10
+    assert len(list(BlocksTogether(blocks).having(terms[:1]))) == 10
     assert sys.getallocatedblocks() - before < 1_000
 
 

@@ -1,9 +1,10 @@
 """What searches remember of blocks. A block never changes, and its id is never used again."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search import packing
 from pdpp.store.tables.search.blocks import Block
 from pdpp.store.tables.search.common_postings import CommonPostings
+from pdpp.store.tables.search.held_parts import HeldParts
 from pdpp.store.tables.search.part_words import PartWords, slots_key
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.record_data import RecordsRead
-from pdpp.store.tables.search.small_blocks import SmallBlock, SmallBlocks
+from pdpp.store.tables.search.small_blocks import SharedTerms, SmallBlock, SmallBlocks
 from pdpp.store.tables.search.vector_table import VectorCache
 from pdpp.store.tables.search.visible_block import BYTES_A_RECORD, FREE_BYTES, visible_places
 
@@ -39,6 +41,8 @@ class BlockCache:
         self._bases: dict[tuple[int, int], Impacts] = {}
         self._common: OrderedDict[CommonPostings, None] = OrderedDict()
         self._common_lock = Lock()
+        self._held: WeakKeyDictionary[object, HeldParts] = WeakKeyDictionary()
+        self._held_of = self._shared
         self.part_words = PartWords()
         self.vectors = VectorCache()
 
@@ -84,6 +88,29 @@ class BlockCache:
                 oldest, _ = self._common.popitem(last=False)
                 total -= oldest.bytes
                 oldest.clear()
+
+    def held_parts(
+        self, owner: object, parts: Sequence[Part], block_of: Callable[[Part], SmallBlock]
+    ) -> HeldParts:
+        """Return the small parts of a placement that lasts, put side by side.
+
+        Those of no placement are kept longer than the blocks.
+        """
+        shared = self._shared
+        if shared != self._held_of:
+            self._held, self._held_of = WeakKeyDictionary(), shared
+        held = self._held
+        known = held.get(owner)
+        if known is None:
+            known = HeldParts(parts, block_of)
+            # Where blocks were forgotten meanwhile, this is of both those and others.
+            if shared == self._shared:
+                held[owner] = known
+        return known
+
+    @property
+    def _shared(self) -> tuple[SharedTerms, SharedTerms]:
+        return self._small.shared, self._visible.shared
 
     def small_part(
         self, db: TableReader, part: Part, read: RecordsRead, check: Callable[[], None]

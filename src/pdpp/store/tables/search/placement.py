@@ -21,8 +21,11 @@ from pdpp.store.tables.records.predicate import OWNER, Sql, keyed_rows
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.common_postings import CommonPostings
 from pdpp.store.tables.search.entry import NO_TIME
+from pdpp.store.tables.search.held_parts import HeldParts
 from pdpp.store.tables.search.lists import Turn, place_at, runs_of
 from pdpp.store.tables.search.parts import Part, listed_slots
+from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.small_blocks import SmallBlock
 from pdpp.store.tables.search.states import KnownStates
 
 _BLOCKS = """
@@ -93,6 +96,18 @@ class Placement:
                     called.setdefault(name, []).append(part)
             self._called = called
         return self._called.get(term, ())
+
+    def small_parts(
+        self, db: TableReader, cache: BlockCache, read: RecordsRead, check: Callable[[], None]
+    ) -> HeldParts:
+        """Return the small blocks with at least what is visible of them, side by side."""
+
+        def block_of(part: Part) -> SmallBlock:
+            return cache.small_part(db, part, read, check)
+
+        if self.lasts:
+            return cache.held_parts(self, self.small, block_of)
+        return HeldParts(self.small, block_of)
 
     def base_impacts(
         self, db: TableReader, cache: BlockCache, parts: Sequence[Part], turn: Turn

@@ -7,16 +7,15 @@ import numpy as np
 
 from pdpp.store.ranking.postings import FieldPostings, Impacts, Longs, Postings, TermGroup
 from pdpp.store.tables.database import TableReader
-from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.search import blocks, long_postings, packing
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Words
 from pdpp.store.tables.search.common_postings import FieldOfTurn
+from pdpp.store.tables.search.held_parts import HeldParts
 from pdpp.store.tables.search.lists import RUN_BITS, Turn
 from pdpp.store.tables.search.long_postings import REFERENCE_BYTES, Reference
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import BLOCK_BITS, Placement
-from pdpp.store.tables.search.small_blocks import SmallBlock, having
 
 _RUNS = f"""
     SELECT t.rowid, p.list << {BLOCK_BITS} | p.block, p.data
@@ -75,16 +74,15 @@ class PostingReader:
         db: TableReader,
         cache: BlockCache,
         placement: Placement,
-        small_block: Callable[[Part], SmallBlock],
+        small_parts: Callable[[], HeldParts],
     ) -> None:
         self._db = db
         self._cache = cache
-        self._small_block = small_block
+        self._small_parts = small_parts
         self._placement = placement
         self._parts = placement.parts
         self._hidden = placement.hidden
         self._size = placement.size
-        self._small = placement.small
         self._whole = placement.spread_whole
         self._places = placement.places
         self._common = placement.common
@@ -167,14 +165,8 @@ class PostingReader:
     def _add_small(self, groups_of: Mapping[str, Sequence[int]], by_group: _PiecesByGroup) -> None:
         by_turn: dict[Turn, dict[str, list[_Pieces]]] = {}
         terms = tuple(groups_of)
-        held = [self._small_block(part) for part in self._small]
-        for at, ranks in having(held, terms):
-            part = self._small[at]
-            first = part.reach.feed.id << PLACE_BITS
-            for place, starts, postings in held[at].fields:
-                turn = part.turns.get(first | place)
-                if turn is None:
-                    continue
+        for part, fields, ranks in self._small_parts().having(terms):
+            for turn, starts, postings in fields:
                 pieces_of = by_turn.setdefault(turn, {})
                 for number, rank in ranks:
                     start, end = starts[rank], starts[rank + 1]

@@ -123,7 +123,7 @@ class SharedTerms:
         self._names += new
         return np.fromiter(map(known.__getitem__, terms), np.int64, len(terms))
 
-    def find(self, places: Sequence[int], terms: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    def find(self, blocks: Longs, terms: Sequence[str]) -> Iterator[tuple[int, int, int]]:
         """Yield which of some blocks has which of some terms, and which of its own that is.
 
         All are looked up at once, in less time than a look into a table of each block takes. No
@@ -132,7 +132,6 @@ class SharedTerms:
         """
         every = self._every()
         numbers = np.array([self._number_of.get(term, _UNKNOWN) for term in terms])
-        blocks = np.array(places)
         buckets = (numbers & every.masks[blocks, None]) + every.first_heads[blocks, None]
         starts = every.heads[buckets.ravel()].astype(np.int64)
         sizes = every.heads[buckets.ravel() + 1] - starts
@@ -170,6 +169,11 @@ class SmallBlocks(Generic[Key]):
         self._shared = SharedTerms()
         self._known: dict[Key, SmallBlock] = {}
 
+    @property
+    def shared(self) -> SharedTerms:
+        """What the blocks share, which is another when they have been forgotten."""
+        return self._shared
+
     def get(self, key: Key) -> SmallBlock | None:
         """Return a block, None where it is not remembered."""
         return self._known.get(key)
@@ -185,17 +189,23 @@ class SmallBlocks(Generic[Key]):
             return known
 
 
-def having(
-    blocks: Sequence[SmallBlock], terms: Sequence[str]
-) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Yield which of some blocks have some of the terms: each term, and its rank in the block."""
-    sharing: dict[SharedTerms, list[int]] = {}
-    for at, block in enumerate(blocks):
-        sharing.setdefault(block.shared, []).append(at)
-    for shared, held in sharing.items():
-        found = shared.find([blocks[at].place for at in held], terms)
-        for of, some in groupby(found, itemgetter(0)):
-            yield held[of], [(term, rank) for _, term, rank in some]
+class BlocksTogether:
+    """Some blocks, in which terms are looked up together."""
+
+    def __init__(self, blocks: Sequence[SmallBlock]) -> None:
+        sharing: dict[SharedTerms, list[int]] = {}
+        for at, block in enumerate(blocks):
+            sharing.setdefault(block.shared, []).append(at)
+        self._sharing = [
+            (shared, np.array([blocks[at].place for at in held]), held)
+            for shared, held in sharing.items()
+        ]
+
+    def having(self, terms: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """Yield which of the blocks have some terms: each term, and its rank in the block."""
+        for shared, places, held in self._sharing:
+            for of, some in groupby(shared.find(places, terms), itemgetter(0)):
+                yield held[of], [(term, rank) for _, term, rank in some]
 
 
 def _small_field(place: int, postings: PlacePostings, ranks: Longs, size: int) -> SmallField:

@@ -9,7 +9,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,18 +19,29 @@ from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.search.block_cache import BlockCache
 from pdpp.store.tables.search.blocks import Block
 from pdpp.store.tables.search.entry import NO_TIME
+from pdpp.store.tables.search.held_parts import HeldParts
 from pdpp.store.tables.search.lists import text_places
 from pdpp.store.tables.search.parts import Part
 from pdpp.store.tables.search.placement import blocks_first_time, placed
 from pdpp.store.tables.search.posting_reader import PostingReader
 from pdpp.store.tables.search.record_data import RecordsRead
-from pdpp.store.tables.search.small_blocks import SmallBlock
 
 _ONE_BY_ONE = 256
 """Rows up to which each is looked up by itself: they mostly are of as many blocks."""
 
+_MOST_PLACES = 1_024
+"""Rows whose places are kept: where texts are looked for phrases, very many are looked up."""
+
 _MOST_KEPT = 4 << 20
 """How many bytes of terms a search keeps unpacked, for a question with several prefixes."""
+
+
+class _Place(NamedTuple):
+    """Where a row stands."""
+
+    part: Part
+    block: Block
+    slot: int
 
 
 class Visible:
@@ -56,12 +67,16 @@ class Visible:
         self._hidden = self.placement.hidden
         self.has_conditions = self.placement.has_conditions
         self._bases = self.placement.bases
+        self._places: dict[int, _Place] = {}
+        """Where the few rows stand that become hits: each of them is looked at several times."""
 
-        def small_block(part: Part) -> SmallBlock:
-            return cache.small_part(db, part, read, check)
+        placement = self.placement
+
+        def small_parts() -> HeldParts:
+            return placement.small_parts(db, cache, read, check)
 
         # Not a method: two that know each other are not forgotten with the search.
-        self._reader = PostingReader(db, cache, self.placement, small_block)
+        self._reader = PostingReader(db, cache, placement, small_parts)
 
     @property
     def hidden(self) -> Bools | None:
@@ -116,9 +131,9 @@ class Visible:
         if len(rows) <= _ONE_BY_ONE:
             few: list[int] = []
             for row in rows.tolist():
-                part = self.parts[bisect_right(self._bases, row) - 1]
-                by_slot = of(part, self._cache.block(self._db, part.id))
-                few.append(otherwise if by_slot is None else by_slot.item(part.slot_of(row)))
+                part, block, slot = self._places.get(row) or self._place(row)
+                by_slot = of(part, block)
+                few.append(otherwise if by_slot is None else by_slot.item(slot))
             return np.array(few, dtype=np.int64)
         values = np.full(len(rows), otherwise, dtype=np.int64)
         for part, chosen in self.by_part(rows):
@@ -126,6 +141,13 @@ class Visible:
             if by_slot is not None:
                 values[chosen] = by_slot[part.slots_of(rows[chosen])]
         return values
+
+    def _place(self, row: int) -> _Place:
+        part = self.parts[bisect_right(self._bases, row) - 1]
+        place = _Place(part, self._block(part), part.slot_of(row))
+        if len(self._places) < _MOST_PLACES:
+            self._places[row] = place
+        return place
 
     def _block(self, part: Part) -> Block:
         return self._cache.block(self._db, part.id)
