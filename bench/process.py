@@ -1,13 +1,13 @@
 """A measured process: started, asked how much time and memory it takes, and ended."""
 
 import secrets
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 from bench.engine import APPLICATION, Backends, environment, place_of
 
@@ -84,10 +84,10 @@ def serving(kind: str, folder: Path) -> Iterator[Process]:
     place = place_of(folder)
     with (
         ExitStack() as stack,
-        subprocess.Popen(
+        Popen(
             [sys.executable, "-m", "bench.serve", kind, str(folder.resolve())],
             cwd=_ROOT,
-            stdout=subprocess.PIPE,
+            stdout=PIPE,
             text=True,
             env=environment(name),
         ) as process,

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 from bench import measures, world
+from bench.__main__ import main
 from bench.agent import HALVES, LEGACY, MODERN, Agent, Refused, calling, result_of
 from bench.client import BadAnswer, Client, get
 from bench.estate import TITLED, TRANSCRIPT_ID, UNIQUE, Estate, letters_estate, long_line
@@ -219,27 +220,22 @@ def test_an_export_of_the_benchmark_is_read_by_its_own_source(key: str, tmp_path
     assert read_alone(export, path) >= 1
 
 
-def test_a_small_run_prints_and_writes_every_row(shelf: Path, stock: Stock) -> None:
+def test_a_small_run_prints_and_writes_every_row(
+    shelf: Path, stock: Stock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = shelf / "result.json"
-    run = subprocess.run(
-        [
-            *(sys.executable, "-m", "bench", f"--records={stock.world.records}", "--rounds=1"),
-            *(f"--folder={shelf}", f"--json={target}"),
-            *(() if SOAK else (f"--formats={FORMATS}",)),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
+    options = [f"--records={stock.world.records}", "--rounds=1", f"--folder={shelf}"]
+    options += [f"--json={target}", *([] if SOAK else [f"--formats={FORMATS}"])]
+    monkeypatch.setattr(sys, "argv", ["bench", *options])
+    main()
+    printed = capsys.readouterr().out
     rows = orjson.loads(target.read_bytes())["rows"]
     left_out = 0 if SOAK else len(every_maker()) - FORMATS
     assert len(rows) >= 117 - left_out
     assert len({row["name"] for row in rows}) == len(rows)
     for row in rows:
         assert row["value"] > 0 or " over " in row["name"]
-        assert f"| {row['name']} " in run.stdout
+        assert f"| {row['name']} " in printed
     sums = {row["name"]: row for row in rows if row["parts"]}
     assert list(sums) == [f"15 journeys, {half} half" for half in HALVES]
     for row in sums.values():

@@ -1,8 +1,8 @@
 """The process that forks: ``python -m tests.launching.forker``, with a socket as its stdin.
 
 It forks twice and lets the process between end, so that whoever asked becomes the parent of the
-program and can wait for it. Each fork leaves the loop and runs the program as ``python -m pdpp``
-does, and ends as the interpreter would.
+program and can wait for it. Each fork leaves the loop and runs its module as ``python -m`` does,
+and ends as the interpreter would.
 """
 
 import atexit
@@ -30,6 +30,7 @@ _MOST_BYTES = 1 << 20
 class Request(TypedDict):
     """What a program is started with, beside its streams."""
 
+    module: str
     arguments: list[str]
     environment: dict[str, str]
     folder: str
@@ -45,17 +46,17 @@ def take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def serve_forks(requests: socket.socket) -> None:
-    """Fork for each request; return in a fork, end where nobody asks any more."""
+def serve_forks(requests: socket.socket) -> str:
+    """Fork for each request; return in a fork what it runs, end where nobody asks any more."""
     while True:
         message, streams, _, _ = socket.recv_fds(requests, _MOST_BYTES, 3)
         if not message:
             os._exit(0)
         request: Request = json.loads(message)
-        import_for(request["arguments"])
+        import_for(request["module"], request["arguments"])
         if _forked(requests):
             _become(request, streams)
-            return
+            return request["module"]
         for stream in streams:
             os.close(stream)
 
@@ -134,9 +135,9 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     requests.sendall(b"%16d" % os.getpid())
-    serve_forks(requests)
+    module = serve_forks(requests)
     try:
-        runpy.run_module("pdpp", run_name="__main__", alter_sys=True)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         if type(ended.code) is int:
             _end_well(ended.code)

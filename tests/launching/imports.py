@@ -19,14 +19,21 @@ _FIRST_NEEDED = (
 """What a server and a command that writes need: half of their time was to import numpy."""
 
 
+_MEASURED = ("pdpp.app", "bench.floor")
+"""What a server of the benchmark serves: the product, or what it is compared with."""
+
+
 def import_program() -> None:
     """Import every command, and what nearly all of them import when they run."""
     _import_modules(place for place, _ in COMMANDS.values())
     _import_modules(_FIRST_NEEDED)
 
 
-def import_for(arguments: Sequence[str]) -> None:
+def import_for(module: str, arguments: Sequence[str]) -> None:
     """Import what a command needs beside, once."""
+    if module == "bench.serve":
+        _import_modules(_MEASURED)
+        _import_tools()
     if "import" in arguments:
         _import_formats()
     if "mcp" in arguments:

@@ -17,8 +17,11 @@ from tests.launching.forker import Request, take_terminal
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "pdpp"]
+_FORKED = ("pdpp", "bench.serve")
+"""Modules that are run as programs: the product, and a server of the benchmark."""
+
 _MOST_BYTES = 100_000
-_OPTIONS = {"env", "cwd", "stdin", "stdout", "stderr", "start_new_session"}
+_OPTIONS = {"env", "cwd", "stdin", "stdout", "stderr", "start_new_session", "text"}
 _READ_AT_START = (
     "PYTHON",
     "LC_",
@@ -85,6 +88,11 @@ def _forker(process: int, at_start: tuple[tuple[str, str], ...]) -> Forker:
     return forker
 
 
+def _is_known(arguments: Sequence[str]) -> bool:
+    """Tell whether a command runs a module that the process which forks has imported."""
+    return list(arguments[:2]) == PROGRAM[:2] and arguments[2] in _FORKED
+
+
 class Program(subprocess.Popen[bytes]):
     """A process of the program, forked where nothing is asked for but streams and surroundings.
 
@@ -96,9 +104,10 @@ class Program(subprocess.Popen[bytes]):
     ) -> None:
         self._environment = dict(options.get("env") or os.environ)
         self._message = b""
-        is_plain = list(arguments[:3]) == PROGRAM and options.keys() <= _OPTIONS
+        is_plain = _is_known(arguments) and options.keys() <= _OPTIONS
         if is_plain and sys.platform == "linux":
             request: Request = {
+                "module": arguments[2],
                 "arguments": list(arguments[3:]),
                 "environment": self._environment,
                 "folder": str(options.get("cwd") or Path.cwd()),
