@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,7 +38,8 @@ class BlockCache:
         self._small = SmallBlocks[int](_REMEMBERED)
         self._visible = SmallBlocks[_VisibleKey](_REMEMBERED)
         self._bases: dict[tuple[int, int], Impacts] = {}
-        self._common: OrderedDict[CommonPostings, None] = OrderedDict()
+        self._common: WeakKeyDictionary[CommonPostings, None] = WeakKeyDictionary()
+        """Those used last at the end. Each write makes new placements, and the old ones end."""
         self._common_lock = Lock()
         self.part_words = PartWords()
         self.vectors = VectorCache()
@@ -77,12 +79,15 @@ class BlockCache:
     def note_use(self, common: CommonPostings) -> None:
         """Note that a placement used what it remembers; those used longest ago make room."""
         with self._common_lock:
+            self._common.pop(common, None)
             self._common[common] = None
-            self._common.move_to_end(common)
-            total = sum([one.bytes for one in self._common])
-            while total > _MOST_COMMON_BYTES and len(self._common) > 1:
-                oldest, _ = self._common.popitem(last=False)
+            every = list(self._common)
+            total = sum([one.bytes for one in every])
+            for oldest in every[:-1]:
+                if total <= _MOST_COMMON_BYTES:
+                    break
                 total -= oldest.bytes
+                del self._common[oldest]
                 oldest.clear()
 
     def small_part(
