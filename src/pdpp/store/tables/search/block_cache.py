@@ -81,7 +81,8 @@ class BlockCache:
         with self._common_lock:
             self._common.pop(common, None)
             self._common[common] = None
-            every = list(self._common)
+            # References in one step: another thread may end a placement meanwhile.
+            every = [one for known in self._common.keyrefs() if (one := known()) is not None]
             total = sum([one.bytes for one in every])
             for oldest in every[:-1]:
                 if total <= _MOST_COMMON_BYTES:

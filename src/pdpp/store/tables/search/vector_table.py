@@ -137,10 +137,12 @@ class VectorCache:
         self._known[placement] = known
 
     def _make_room(self) -> None:
-        every = list(self._known.items())
-        total = sum([known.table.size for _, known in every])
-        for oldest, known in every[:-1]:
+        # References in one step: another thread may end a placement meanwhile.
+        every = [one for known in self._known.keyrefs() if (one := known()) is not None]
+        sizes = [self._known[one].table.size for one in every]
+        total = sum(sizes)
+        for oldest, size in zip(every[:-1], sizes, strict=False):
             if total <= _MOST_BYTES:
                 break
-            total -= known.table.size
+            total -= size
             del self._known[oldest]
