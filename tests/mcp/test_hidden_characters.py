@@ -21,6 +21,7 @@ RECORDS = {
     ("cin_n", "notes"): [
         {"id": "odd", "title": f"Title {HIDDEN_TEXT}", "body": f"Body {HIDDEN_TEXT} end"},
         {"id": "plain", "title": "Nothing odd", "body": "kiln\n\tand lines"},
+        {"id": "vowel", "title": "A word", "body": "marzipank\u17b4"},
     ]
 }
 
@@ -47,10 +48,20 @@ def test_what_is_composed_of_hits_spells_them_out_in_both_halves(host: Host) -> 
     assert hidden(found.text.replace("\n", "")) == []
 
 
+def test_words_that_a_search_names_are_spelled_out_too(host: Host) -> None:
+    found = host.good("search", {"query": "marzipnak"})
+    assert "marzipank\u17b4" in json.dumps(found.structured["data"], ensure_ascii=False)
+    assert found.structured["hidden_characters"] is True
+    ladder = found.structured["content_ladder"]
+    assert hidden(ladder) == []
+    assert any("marzipank⟨U+17B4⟩" in note for note in ladder["notes"])
+    assert hidden(found.text.replace("\n", "")) == []
+
+
 def test_exact_values_stay_exact_and_are_flagged(host: Host) -> None:
     rows = host.good("query_records", {"stream": "notes"}).structured["data"]["data"]
     flags = {row["id"]: row.get("hidden_characters") for row in rows}
-    assert flags == {"odd": True, "plain": None}
+    assert flags == {"odd": True, "plain": None, "vowel": True}
     [odd] = [row for row in rows if row["id"] == "odd"]
     assert odd["data"]["body"] == f"Body {HIDDEN_TEXT} end"
     assert hidden(odd["display_name"]) == []

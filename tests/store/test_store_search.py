@@ -36,6 +36,7 @@ from pdpp.store.tables.search import (
     search,
     visible_block,
 )
+from pdpp.store.tables.search.common_postings import CommonPostings
 from pdpp.store.tables.search.record_data import RecordsRead
 from pdpp.store.tables.search.visible import Visible
 
@@ -355,6 +356,31 @@ def test_a_search_is_forgotten_as_soon_as_it_is_answered(
         assert not any(one() for one in made)
     finally:
         gc.enable()
+
+
+def test_what_was_remembered_before_a_write_is_forgotten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each write left some behind, and each search looked at all that ever were."""
+    monkeypatch.setattr(index, "SPREAD_FROM", 8)
+    world.put({f"{n:02}": {"subject": "apple", "body": "pear " * (n % 2)} for n in range(40)})
+    while world.store.tend():
+        pass
+    made: list[weakref.ref[CommonPostings]] = []
+    begin = CommonPostings.__init__
+
+    def noted(self: CommonPostings) -> None:
+        made.append(weakref.ref(self))
+        begin(self)
+
+    monkeypatch.setattr(CommonPostings, "__init__", noted)
+    reach = world.reach("c1")
+    for number in range(3):
+        world.put({"01": {"subject": f"apple {number}"}})
+        world.store.search(SearchQuery((reach,), ask("apple pear"), 2))
+        left = [one() for one in made]
+        assert [common.bytes > 0 for common in left if common is not None] == [True]
+        del left
 
 
 def test_reaches_that_were_searched_before_show_every_later_write(world: World) -> None:

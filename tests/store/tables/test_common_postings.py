@@ -1,5 +1,7 @@
 """What is remembered of common words is what was offered, and takes no more than its room."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,13 @@ def everywhere(impacts: Impacts) -> list[FieldOfTurn]:
 
 def bases(_: Turn) -> Impacts:
     return np.full(SIZE, 7, dtype=np.uint8)
+
+
+def size_of(word: str) -> int:
+    """Return how many bytes it takes to remember a word that stands everywhere."""
+    common = CommonPostings()
+    remember(common, word, np.full(SIZE, 7, dtype=np.uint8))
+    return common.bytes
 
 
 def remember(common: CommonPostings, word: str, impacts: Impacts) -> bool:
@@ -61,21 +70,35 @@ def test_a_word_is_remembered_when_it_is_common() -> None:
 
 def test_the_words_asked_for_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     impacts = np.full(SIZE, 7, dtype=np.uint8)
-    monkeypatch.setattr(common_postings, "MOST_BYTES", SIZE // 8 * 2)
+    room = 2 * size_of("first") + 2
+    monkeypatch.setattr(common_postings, "MOST_BYTES", room)
     common = CommonPostings()
     assert all(remember(common, word, impacts) for word in ("first", "second"))
     assert common.find(("first",), bases) is not None
     assert remember(common, "third", impacts)
     kept = [word for word in ("first", "second", "third") if common.find((word,), bases)]
     assert kept == ["first", "third"]
-    assert common.bytes == SIZE // 8 * 2
+    assert room - 2 <= common.bytes <= room
+
+
+def test_the_terms_of_a_prefix_take_room_as_well() -> None:
+    impacts = np.full(SIZE, 7, dtype=np.uint8)
+    common = CommonPostings()
+    prefix = tuple(f"word{number}" for number in range(200))
+    common.offer(prefix, everywhere(impacts), bases)
+    assert common.bytes > sum(map(sys.getsizeof, prefix))
+    assert common.bytes > 5 * size_of("word")
 
 
 def test_placements_share_one_room(monkeypatch: pytest.MonkeyPatch) -> None:
     impacts = np.full(SIZE, 7, dtype=np.uint8)
-    monkeypatch.setattr(block_cache, "_MOST_COMMON_BYTES", SIZE // 8 * 2)
+    monkeypatch.setattr(block_cache, "_MOST_COMMON_BYTES", 2 * size_of("word"))
     cache, placements = BlockCache(), [CommonPostings() for _ in range(3)]
     for common in placements:
         remember(common, "word", impacts)
         cache.note_use(common)
-    assert [common.bytes for common in placements] == [0, SIZE // 8, SIZE // 8]
+    assert [common.bytes for common in placements] == [0, size_of("word"), size_of("word")]
+    cache.note_use(placements[1])
+    remember(placements[0], "word", impacts)
+    cache.note_use(placements[0])
+    assert [bool(common.bytes) for common in placements] == [True, True, False]

@@ -51,17 +51,21 @@ def with_note(document: JsonObject, less: Less) -> JsonObject:
 
 def search_structured(view: SearchView) -> JsonObject:
     """Return the server's envelope, the flat results, and the rungs that lead on."""
-    ladder = _unavailable(view.unavailable)
-    if view.notes:
-        ladder["notes"] = list(view.notes)
+    ladder = {**_unavailable(view.unavailable), **_notes(view.notes)}
     ladder["records"] = [drawn.rung for drawn in view.hits]
     return {
         "data": view.page.envelope.as_json(),
         "results": [drawn.result for drawn in view.hits],
         "content_ladder": ladder,
-        **_flag(view.page.hidden_characters),
+        # The words that the notes are of stand in the server's envelope as it sent them.
+        **_flag(view.page.hidden_characters or has_hidden(view.notes)),
         **_calls([view.next]),
     }
+
+
+def _notes(notes: Sequence[str]) -> JsonObject:
+    """Return what whoever asked should know; some of it is words of records, or of a server."""
+    return {"notes": [visible(note, lines=False) for note in notes]} if notes else {}
 
 
 def _flag(hidden: bool) -> dict[str, bool]:
@@ -122,8 +126,8 @@ def page_structured(view: PageView) -> JsonObject:
     envelope = view.page.envelope
     if view.resume is None:
         envelope = envelope.without("next_changes_since")  # It is right after the last page only.
-    members: JsonObject = {"notes": list(view.notes)} if view.notes else {}
-    members["data"] = [record_structured(record) for record in view.records]
+    records = [record_structured(record) for record in view.records]
+    members: JsonObject = {**_notes(view.notes), "data": records}
     page = envelope.with_members(members)
     return {"data": page.as_json(), **_calls([view.next, view.resume])}
 
@@ -208,8 +212,7 @@ def schema_structured(view: SchemaView) -> JsonObject:
 
 def aggregate_structured(view: AggregateView) -> JsonObject:
     """Return the server's aggregation."""
-    notes = {"notes": list(view.notes)} if view.notes else {}
-    document = view.aggregation.envelope().with_members(notes)
+    document = view.aggregation.envelope().with_members(_notes(view.notes))
     shaped = {"data": document.last("groups").as_json(), **_calls(view.calls)}
     return noted(shaped, Less.ROWS)
 

@@ -39,7 +39,8 @@ class BlockCache:
         self._small = SmallBlocks[int](_REMEMBERED)
         self._visible = SmallBlocks[_VisibleKey](_REMEMBERED)
         self._bases: dict[tuple[int, int], Impacts] = {}
-        self._common: OrderedDict[CommonPostings, None] = OrderedDict()
+        self._common: WeakKeyDictionary[CommonPostings, None] = WeakKeyDictionary()
+        """Those used last at the end. Each write makes new placements, and the old ones end."""
         self._common_lock = Lock()
         self._held: WeakKeyDictionary[object, HeldParts] = WeakKeyDictionary()
         self._held_of = self._shared
@@ -81,12 +82,16 @@ class BlockCache:
     def note_use(self, common: CommonPostings) -> None:
         """Note that a placement used what it remembers; those used longest ago make room."""
         with self._common_lock:
+            self._common.pop(common, None)
             self._common[common] = None
-            self._common.move_to_end(common)
-            total = sum([one.bytes for one in self._common])
-            while total > _MOST_COMMON_BYTES and len(self._common) > 1:
-                oldest, _ = self._common.popitem(last=False)
+            # References in one step: another thread may end a placement meanwhile.
+            every = [one for known in self._common.keyrefs() if (one := known()) is not None]
+            total = sum([one.bytes for one in every])
+            for oldest in every[:-1]:
+                if total <= _MOST_COMMON_BYTES:
+                    break
                 total -= oldest.bytes
+                del self._common[oldest]
                 oldest.clear()
 
     def held_parts(

@@ -20,6 +20,10 @@ MOST_BYTES = 24 << 20
 """How much one placement remembers: about 250 words among 300,000 rows."""
 
 _CHANGE_BYTES = 5
+_TERM_BYTES = 64
+_FIELD_BYTES = 512
+"""What a term and a field take beside their characters and numbers. A prefix has up to 200 terms,
+which are more than the numbers of a few hundred rows."""
 
 
 class FieldOfTurn(NamedTuple):
@@ -102,11 +106,12 @@ class CommonPostings:
             for field in fields
         )
         with self._lock:
-            self.bytes += _size_of(kept) - _size_of(self._kept.pop(group, ()))
+            if group in self._kept:
+                self.bytes -= _size_of(group, self._kept.pop(group))
+            self.bytes += _size_of(group, kept)
             self._kept[group] = kept
             while self.bytes > MOST_BYTES:
-                _, oldest = self._kept.popitem(last=False)
-                self.bytes -= _size_of(oldest)
+                self.bytes -= _size_of(*self._kept.popitem(last=False))
         return True
 
     def clear(self) -> None:
@@ -116,11 +121,13 @@ class CommonPostings:
             self.bytes = 0
 
 
-def _size_of(kept: _Kept) -> int:
-    return sum(
-        field.size
-        if isinstance(field, _PackedField)
-        else field.postings.impacts.nbytes
-        + (0 if (rows := field.postings.rows) is None else rows.nbytes)
-        for field in kept
-    )
+def _size_of(group: TermGroup, kept: _Kept) -> int:
+    terms = sum([_TERM_BYTES + len(term) for term in group])
+    return terms + sum([_FIELD_BYTES + _size_of_field(field) for field in kept])
+
+
+def _size_of_field(field: _PackedField | FieldOfTurn) -> int:
+    if isinstance(field, _PackedField):
+        return field.size
+    rows = field.postings.rows
+    return field.postings.impacts.nbytes + (0 if rows is None else rows.nbytes)

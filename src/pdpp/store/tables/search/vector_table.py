@@ -1,9 +1,9 @@
 """Vectors of visible texts, as a search compares them: of some rows, or of all that it sees."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,11 @@ class VectorTable(NamedTuple):
                 some = table[start : start + _AT_ONCE].astype(np.float32)
                 np.matmul(some, asked, out=products[start : start + _AT_ONCE])
         return products.astype(np.float64) / _SCALE
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it takes."""
+        return self.rows.nbytes + self.vectors.nbytes
 
     def equals(self, other: "VectorTable") -> bool:
         """Tell whether two tables have the same vectors of the same rows."""
@@ -104,7 +109,8 @@ class VectorCache:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Placement, _Known] = OrderedDict()
+        self._known: WeakKeyDictionary[Placement, _Known] = WeakKeyDictionary()
+        """Those used last at the end. Each write makes new placements, and the old ones end."""
         self._lock = Lock()
 
     def table(
@@ -114,7 +120,7 @@ class VectorCache:
         with self._lock:
             known = self._known.get(placement)
             if known is not None and state in known.states:
-                self._known.move_to_end(placement)
+                self._put_last(placement, known)
                 return known.table
         table = read()
         with self._lock:
@@ -122,12 +128,21 @@ class VectorCache:
                 known.states.add(state)
             else:
                 known = _Known(table, KnownStates(state))
-            self._known[placement] = known
-            self._known.move_to_end(placement)
-            while len(self._known) > 1 and self._bytes() > _MOST_BYTES:
-                self._known.popitem(last=False)
+            self._put_last(placement, known)
+            self._make_room()
         return known.table
 
-    def _bytes(self) -> int:
-        tables = [known.table for known in self._known.values()]
-        return sum([table.rows.nbytes + table.vectors.nbytes for table in tables])
+    def _put_last(self, placement: "Placement", known: _Known) -> None:
+        self._known.pop(placement, None)
+        self._known[placement] = known
+
+    def _make_room(self) -> None:
+        # References in one step: another thread may end a placement meanwhile.
+        every = [one for known in self._known.keyrefs() if (one := known()) is not None]
+        sizes = [self._known[one].table.size for one in every]
+        total = sum(sizes)
+        for oldest, size in zip(every[:-1], sizes, strict=False):
+            if total <= _MOST_BYTES:
+                break
+            total -= size
+            del self._known[oldest]
