@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 from types import MappingProxyType
@@ -129,6 +130,10 @@ class WhatsApp(Source):
                 yield ExportPart(entry, partial(_read, chat))
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(read_database, tree, entry))
+
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the files that a chat names or a phone named."""
+        return self.belongings(replace(tree, kind="folder"), recognition)
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the zip of a chat; in a folder the files that a chat names or a phone named.
