@@ -94,3 +94,23 @@ def test_what_lies_where_a_service_puts_what_was_sent_is_no_account(
     home = Home(tmp_path / "home")
     home.run(path, "--yes")
     assert len(home.accounts()) == 1
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "folder"),
+    [
+        ("Haus 1a2b3c4d5e6f708192a3b4c5d6e7f801.md", "[{0}](Haus/{0})\n", "Haus"),
+        ("Haus.md", "![[{0}]]\n", ".obsidian"),
+    ],
+)
+def test_what_a_note_shows_stays_with_the_note(
+    note: str, text: str, folder: str, tmp_path: Path
+) -> None:
+    files = {"Bo.vcf": CARD, "plan.ics": PLAN, "giro.csv": TABLE}
+    page = "# Haus\n\n" + "".join(map(text.format, files))
+    held = {f"Haus/{name}": content for name, content in files.items()}
+    export = {note: page.encode(), f"{folder}/app.json": b"{}", **held}
+    home = Home(tmp_path / "home")
+    home.run(put(tmp_path / "notes", export), "--yes")
+    assert len(home.accounts()) == 1
+    assert sent(home, "attachments") == ["Bo.vcf", "giro.csv", "plan.ics"]
