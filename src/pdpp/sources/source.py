@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import orjson
 
 from pdpp.sources.item import Finding, ResumePoint
-from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, folders_around
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, composed, folders_around
 
 EXPECTED = ""
 Recall = Callable[[str, str], Mapping[str, Any]]
@@ -197,7 +197,8 @@ def without_copy(stem: str) -> str:
 
 def plain_name(stem: str) -> str:
     """Return the name of a file without days and counters, which change from one to the next."""
-    return " ".join(re.split(r"[-_. ]+", _DATED.sub(" ", stem))).strip().casefold()
+    plain = _DATED.sub(" ", composed(stem))
+    return " ".join(re.split(r"[-_. ]+", plain)).strip().casefold()
 
 
 class Source(ABC):

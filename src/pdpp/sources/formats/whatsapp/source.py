@@ -29,7 +29,7 @@ from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.sqlitefile import databases_with
 from pdpp.sources.reading.structure import candidates
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, composed
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _LOOKED_AT = 60
@@ -222,7 +222,7 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
 
 
 def _plain(stem: str) -> str:
-    return _COPY.sub("", stem.replace("\u00a0", " ").replace("_", " ").strip())
+    return _COPY.sub("", composed(stem).replace("\u00a0", " ").replace("_", " ").strip())
 
 
 def _outside(tree: Tree) -> str:
