@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import orjson
 
 from pdpp.sources.item import Finding, ResumePoint
-from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
+from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, composed, folders_around
 
 EXPECTED = ""
 Recall = Callable[[str, str], Mapping[str, Any]]
@@ -197,7 +197,8 @@ def without_copy(stem: str) -> str:
 
 def plain_name(stem: str) -> str:
     """Return the name of a file without days and counters, which change from one to the next."""
-    return " ".join(re.split(r"[-_. ]+", _DATED.sub(" ", stem))).strip().casefold()
+    plain = _DATED.sub(" ", composed(stem))
+    return " ".join(re.split(r"[-_. ]+", plain)).strip().casefold()
 
 
 class Source(ABC):
@@ -285,6 +286,24 @@ class Source(ABC):
             return ("",)
         folders = folders_of(self.parts(tree, recognition))
         return (folders - {""}) | self.at_top(tree) if "" in folders else folders
+
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the folders and files of what was sent in chats, or lies in a note.
+
+        An address book or a calendar among them is somebody's, and no export by itself.
+        """
+        return ()
+
+    def own_folders_below(self, tree: Tree, recognition: Recognition) -> set[str]:
+        """Return the service's own folders that lie beside the parts."""
+        around = folders_of(self.parts(tree, recognition))
+        below = {name for entry in tree.entries for name in folders_around(entry)}
+        return {
+            folder
+            for folder in below
+            if folder.rpartition("/")[0] in around
+            and any(fnmatchcase(folder.rpartition("/")[2], pattern) for pattern in self.own_folders)
+        }
 
     def at_top(self, tree: Tree) -> set[str]:
         """Return the service's own folders at the top of a tree, and what it leaves out there."""

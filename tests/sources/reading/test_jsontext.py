@@ -46,3 +46,7 @@ def test_what_is_no_json_is_told_without_repeating_it(text: bytes, words: str) -
 def test_whatever_was_scrubbed_can_be_written(value: Any) -> None:
     json.dumps(scrub([value, "\ud800"])).encode()
     assert scrub(value) == value
+
+
+def test_a_byte_order_mark_is_no_part_of_a_value() -> None:
+    assert read_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}

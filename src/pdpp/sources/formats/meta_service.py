@@ -154,6 +154,11 @@ class MetaArchive(Source):
             "without loss; ask for it again and choose the format JSON"
         )
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the folders of the chats."""
+        chats = [entry for chat in chats_of(tree) for entry in chat.entries]
+        return {entry.name.rpartition("/")[0] for entry in chats} - {""}
+
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return all of an archive: pictures lie in other folders than what refers to them."""
         if tree.kind == "folder" and any(not match.start() for _, match in _tops(tree)):

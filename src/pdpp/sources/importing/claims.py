@@ -7,6 +7,7 @@ from pdpp.model.errors import DamagedFile, PdppError
 from pdpp.sources.importing.owners import owned_parts
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source, source_failure
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree, common_folder
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
@@ -69,6 +70,7 @@ def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> Cla
                 answers = list(_claims(rest, choices, source))
         claims += [claim for claim in answers if isinstance(claim, Claim)]
         refusals += [refusal for refusal in answers if isinstance(refusal, ExportRefusal)]
+    claims = _without_sent(claims, choices)
     words = [skip.example for skip in damaged.values()]
     words += [refusal.message for refusal in refusals]
     kept = _settle(tree, _apart(claims, choices), words)
@@ -121,6 +123,42 @@ def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
             yield tree.without(
                 {entry.name for entry in tree.entries if f"{entry.name}/".startswith(inner)}
             )
+
+
+def _without_sent(claims: list[Claim], choices: OwnerChoices) -> list[Claim]:
+    """Return the claims without the files that were sent in a chat, which keeps them.
+
+    A card or a calendar that somebody sent is no address book and no calendar of one's own.
+    """
+    whole = [claim for claim in claims if claim.claimed.export.source.lies_among_others]
+    loose = frozenset().union(*(claim.names for claim in whole))
+    sent = frozenset().union(*(_sent(claim, loose - claim.names) for claim in claims))
+    if not sent:
+        return claims
+    left = (
+        _without(claim, claim.names & sent if claim in whole else frozenset(), choices)
+        for claim in claims
+    )
+    return [claim for claim in left if claim is not None]
+
+
+def _sent(claim: Claim, loose: Set[str]) -> Set[str]:
+    """Return those of some files that were sent in the chats of an export."""
+    tree, export = claim.claimed.tree, claim.claimed.export
+    near = {name for name in loose if tree.get(name) is not None}
+    if not near or not claim.is_certain:
+        return frozenset()
+    try:
+        sent = set(export.source.sent(tree, export.recognition))
+    except (DamagedFile, *SURPRISES):
+        return frozenset()
+    return {name for name in near if lies_in(name, sent)}
+
+
+def lies_in(name: str, names: Set[str]) -> bool:
+    """Tell whether a file is one of some files, or lies in one of some folders."""
+    steps = name.split("/")
+    return any("/".join(steps[:length]) in names for length in range(len(steps) + 1))
 
 
 def _apart(claims: list[Claim], choices: OwnerChoices) -> list[Claim]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport
+from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport, lies_in
 from pdpp.sources.importing.files import passed_over_reason
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.importing.report import MOST_EXAMPLES
@@ -131,7 +131,7 @@ def archives_of(archives: Sequence[FileEntry], site: ClaimedPiece, claim: Claim)
     names = _belongings(
         replace(claim, claimed=replace(claimed, tree=wider)), alone=len(site.kept) == 1
     )
-    return [entry for entry in others if _is_in(entry.name, names)]
+    return [entry for entry in others if lies_in(entry.name, names)]
 
 
 def _own(claim: Claim, around: Tree, *, plain: bool, alone: bool) -> list[FileEntry]:
@@ -140,10 +140,10 @@ def _own(claim: Claim, around: Tree, *, plain: bool, alone: bool) -> list[FileEn
     if not names:
         return []
     if plain:
-        return [entry for entry in around.entries if _is_in(entry.name, names)]
+        return [entry for entry in around.entries if lies_in(entry.name, names)]
     # A service may put a chat into one archive and its pictures into the next.
     inner = {_inside(name) for name in names}
-    return [entry for entry in around.entries if _is_in(_inside(entry.name), inner)]
+    return [entry for entry in around.entries if lies_in(_inside(entry.name), inner)]
 
 
 def _belongings(claim: Claim, *, alone: bool) -> Set[str]:
@@ -165,12 +165,6 @@ def _inside(name: str) -> str:
     """Return the name of a file in the archive that it came in, unpacked or not."""
     inner = _ARCHIVE.sub("", f"{name}/", count=1)
     return _BEFORE_TAKEOUT.sub("", inner).removesuffix("/")
-
-
-def _is_in(name: str, names: Set[str]) -> bool:
-    """Tell whether a file is one of some files, or lies in one of some folders."""
-    steps = name.split("/")
-    return any("/".join(steps[:length]) in names for length in range(len(steps) + 1))
 
 
 def _picked(free: Tree, source: FileSource) -> list[FileEntry]:

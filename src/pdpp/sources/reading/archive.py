@@ -8,7 +8,7 @@ from typing import IO, BinaryIO, NamedTuple, cast
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, all_composed
 from pdpp.sources.reading.zipnames import entry_names
 
 ZIP_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
@@ -76,7 +76,7 @@ def _entries(
             refused.append(Skipped(reason, name[:200]))
         else:
             entries[name] = _entry(archive, name, info, meter)
-    return [entries[name] for name in sorted(entries)], refused
+    return sorted(all_composed([*entries.values()]), key=lambda entry: entry.name), refused
 
 
 def _check_total(name: str, entries: list[FileEntry], size: int, limits: TreeLimits) -> None:

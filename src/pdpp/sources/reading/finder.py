@@ -1,6 +1,6 @@
 """The file finder: which file of an export an address inside it means."""
 
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, composed
 
 
 class FileFinder:
@@ -20,7 +20,7 @@ class FileFinder:
         """Return the file, or None where the export does not hold it."""
         if not isinstance(address, str) or not address or "://" in address:
             return None
-        steps = address.split("/")
+        steps = composed(address).split("/")
         fitting = self._by_base.get(steps[-1], [])
         ends = [(_shared(entry.name.split("/"), steps), entry) for entry in fitting]
         best, entry = max(ends, key=lambda pair: pair[0], default=(0, None))

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, all_composed
 
 DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 """What the names of SQLite databases end with; some have no ending."""
@@ -39,6 +39,7 @@ def open_folder(path: Path, limits: TreeLimits, only: Collection[str]) -> Tree:
         entries.append(file_entry(place, name, status, meter))
         if len(entries) > limits.entries:
             raise ImportRefused(f"{path} holds more than {limits.entries:,} files")
+    entries = all_composed(entries)
     entries.sort(key=lambda entry: entry.name)
     return Tree(path, "folder", tuple(entries), tuple(refused), meter)
 

@@ -1,5 +1,6 @@
 """JSON text from strangers: parsed strictly first, and leniently where a writer was careless."""
 
+import codecs
 import json
 import re
 from typing import Any
@@ -20,7 +21,7 @@ def read_json(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return _lenient(text)
+        return _lenient(text.removeprefix(codecs.BOM_UTF8))
 
 
 def _lenient(text: bytes) -> Any:

@@ -13,7 +13,7 @@ from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.archive import name_problem
 from pdpp.sources.reading.guard import SURPRISES
-from pdpp.sources.reading.tree import FileEntry, ReadMeter, TreeLimits
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, TreeLimits, all_composed
 
 _MOST_HEADERS = 1 << 20
 """In bytes, for one entry; macOS puts what it knows of a file there, such as its icon."""
@@ -60,7 +60,7 @@ def tar_entries(
     except SURPRISES as problem:
         raise DamagedFile(f"{entry.name} is a damaged tar: its headers make no sense") from problem
     archive.fileobj = content
-    return list(entries.values()), refused
+    return all_composed([*entries.values()]), refused
 
 
 def _add(

@@ -4,11 +4,12 @@ import io
 import mimetypes
 import re
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import cached_property, lru_cache
 from os.path import commonpath
@@ -186,8 +187,8 @@ class Tree:
         return sum(entry.size for entry in self.entries)
 
     def get(self, name: str) -> FileEntry | None:
-        """Return the entry of this exact name."""
-        return self._by_name.get(name)
+        """Return the entry of this name, however its accents are written."""
+        return self._by_name.get(name) or self._by_name.get(composed(name))
 
     def these(self, names: Iterable[str]) -> Iterator[FileEntry]:
         """Yield the entries of these exact names, as far as they are still there."""
@@ -293,6 +294,29 @@ def _parsed(patterns: tuple[str, ...]) -> tuple[list[str], Callable[[str], objec
     return plain, re.compile("|".join(map(translate, wild))).match if wild else None
 
 
+def composed(name: str) -> str:
+    """Return a name with each accent in its letter.
+
+    A Mac writes many as signs of their own, and what refers to a file mostly does not.
+    """
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def all_composed(entries: Sequence[FileEntry]) -> list[FileEntry]:
+    """Return files under composed names.
+
+    Some disks hold both ways of writing a name beside each other: these are two files.
+    """
+    if all(entry.name.isascii() for entry in entries):
+        return [*entries]
+    names = [composed(entry.name) for entry in entries]
+    ways = Counter(names)
+    return [
+        replace(entry, name=name) if name != entry.name and ways[name] == 1 else entry
+        for entry, name in zip(entries, names, strict=True)
+    ]
+
+
 def common_folder(names: Iterable[str]) -> str:
     """Return the innermost folder that holds every one of some files; nothing at the top."""
     folders = {name.rpartition("/")[0] for name in names}
@@ -333,4 +357,5 @@ def open_tree(path: Path, limits: TreeLimits | None = None, *, only: Collection[
     if path.name.lower().endswith(TAR_SUFFIXES):
         return open_tar(path, limits)
     meter = ReadMeter()
-    return Tree(path, "file", (file_entry(path, path.name, path.stat(), meter),), meter=meter)
+    entry = file_entry(path, composed(path.name), path.stat(), meter)
+    return Tree(path, "file", (entry,), meter=meter)

@@ -49,6 +49,7 @@ _KNOWN = _PROSE | _THOUGHT | _PAGES | _OTHERS | {"model_editable_context"}
 _UNTITLED = "(no title)"
 _DOCUMENTS = "textdocs"
 """The folder of documents on the canvas, which some exports have."""
+_SENT = re.compile(r"file[-_]\w{8}")
 _FOLDER = re.compile(r"dalle-generations|user-\w+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """What folders of pictures and sounds are called."""
 
@@ -107,6 +108,10 @@ class ChatGpt(Source):
         for entry in tree.named("export_manifest.json"):
             if "logical_files" in read_manifest(entry):
                 yield ExportPart(entry, partial(_check_parts, tree, entry))
+
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the files that are called by an id."""
+        return [entry.name for entry in tree.entries if _SENT.match(entry.base)]
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the folder of the conversations, and files that are called by an id anywhere.

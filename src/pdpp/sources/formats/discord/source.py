@@ -89,6 +89,10 @@ class Discord(Source):
         for channel in exported_channels(tree):
             yield ExportPart(channel.entries[0], partial(read_channel, tree, channel))
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the service beside the parts."""
+        return self.own_folders_below(tree, recognition)
+
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return what lies beside the parts, and every file of a channel with those sent in it.
 

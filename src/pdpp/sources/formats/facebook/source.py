@@ -19,8 +19,8 @@ from pdpp.sources.formats.meta_archive import (
     words_of,
     written_in,
 )
+from pdpp.sources.formats.meta_chats import FACEBOOK
 from pdpp.sources.formats.meta_service import (
-    FACEBOOK,
     MetaArchive,
     first_text,
     first_values,

@@ -73,6 +73,10 @@ class GoogleChat(Source):
             folder = tree.folder_of(entry) or "chat"
             yield ExportPart(entry, partial(_read, entry, folder, finder, owner))
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the chats."""
+        return self.belongings(tree, recognition)
+
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the folders of the chats, and whose they are: many things lie beside in a Takeout.
 

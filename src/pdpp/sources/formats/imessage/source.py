@@ -84,6 +84,10 @@ class IMessage(Source):
         """Return one part for each database."""
         return part_of_each(tree.these(recognition.detail["entries"]), partial(_read, tree))
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the service beside the parts."""
+        return self.own_folders_below(tree, recognition)
+
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the folder of each database; that of a backup has others beside it."""
         owned = set(super().belongings(tree, recognition))

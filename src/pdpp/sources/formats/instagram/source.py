@@ -16,8 +16,8 @@ from pdpp.sources.formats.meta_archive import (
     words_of,
     written_in,
 )
+from pdpp.sources.formats.meta_chats import INSTAGRAM
 from pdpp.sources.formats.meta_service import (
-    INSTAGRAM,
     ListedFile,
     MetaArchive,
     first_values,

@@ -107,16 +107,19 @@ class Markdown(Source):
         folder = _NoteFolder(tree, recognition.detail["time_zone"])
         return [ExportPart(entry, partial(_read, folder, entry)) for entry in _notes(tree)]
 
-    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
-        """Return the vaults, and of other folders the files that a note shows."""
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the files that a note shows."""
         folder = _NoteFolder(tree, recognition.detail["time_zone"])
-        shown = (
+        return (
             file.name
             for note in _notes(tree)
             for name in _shown_files(_text(note) or "")
             if (file := folder.find(note, name))
         )
-        return [*_vaults(tree), *shown]
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the vaults, and of other folders the files that a note shows."""
+        return [*_vaults(tree), *self.sent(tree, recognition)]
 
 
 def _notes(tree: Tree) -> list[FileEntry]:

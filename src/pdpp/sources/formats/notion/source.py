@@ -8,7 +8,7 @@ import csv
 import io
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -70,6 +70,13 @@ class Notion(Source):
                 reader = _read_table if match["kind"] == "csv" else _read_page
                 yield ExportPart(entry, partial(reader, export, entry))
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the files that a page shows."""
+        export = _NotionExport(tree, recognition.detail["time_zone"])
+        for entry in tree.entries:
+            files = (export.file(entry, link) for link in _links(entry))
+            yield from (file.name for file in files if file is not None)
+
     def at_top(self, tree: Tree) -> set[str]:
         """Return the folders that are called as pages, and the files that pages show."""
         return super().at_top(tree) | set(_owned_at_top(tree))
@@ -82,10 +89,16 @@ def _owned_at_top(tree: Tree) -> Iterator[str]:
     ]
     for entry, match in pages:
         yield from (match["title"], f"{match['title']} {match['id']}")
-        if match["kind"] != "csv" and (content := _content(entry)) is not None:
-            page = _PAGES[entry.suffix](content, match["title"])
-            files = (tree.beside(entry, link) for link in page.links[:_MOST_FILES])
-            yield from (file.name for file in files if file is not None)
+        files = (tree.beside(entry, link) for link in _links(entry))
+        yield from (file.name for file in files if file is not None)
+
+
+def _links(entry: FileEntry) -> Sequence[str]:
+    """Return what a page links to; nothing if a file is no page."""
+    match = _NAMED.match(entry.base)
+    if match is None or match["kind"] == "csv" or (content := _content(entry)) is None:
+        return ()
+    return _PAGES[entry.suffix](content, match["title"]).links[:_MOST_FILES]
 
 
 def _id(entry: FileEntry) -> str | None:

@@ -64,6 +64,10 @@ class Signal(Source):
             detail={"logs": [entry.name for entry in logs]},
         )
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the service beside the parts."""
+        return self.own_folders_below(tree, recognition)
+
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each log."""
         files = {entry.base.partition(".")[0]: entry for entry in tree.entries}

@@ -77,6 +77,10 @@ class Slack(Source):
             owner_known=bool(team),
         )
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the files that a program put beside the messages."""
+        return [entry.name for entry in uploads_of(tree).values()]
+
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return the people, the conversations, canvases and lists, then every day of each."""
         people, lists = _people(tree), tree.named(*_LISTS)

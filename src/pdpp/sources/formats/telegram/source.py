@@ -133,6 +133,10 @@ class Telegram(Source):
         if pages is not None:
             yield from page_parts(tree, pages, recognition.detail["duplicates"], on_pages, zone)
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the service beside the parts."""
+        return self.own_folders_below(tree, recognition)
+
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return what lies beside the parts, and all that lies beside the first page of an account.
 

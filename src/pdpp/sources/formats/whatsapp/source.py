@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 from types import MappingProxyType
@@ -28,7 +29,7 @@ from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.sqlitefile import databases_with
 from pdpp.sources.reading.structure import candidates
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, composed
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _LOOKED_AT = 60
@@ -130,6 +131,10 @@ class WhatsApp(Source):
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(read_database, tree, entry))
 
+    def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the files that a chat names or a phone named."""
+        return self.belongings(replace(tree, kind="folder"), recognition)
+
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the zip of a chat; in a folder the files that a chat names or a phone named.
 
@@ -217,7 +222,7 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
 
 
 def _plain(stem: str) -> str:
-    return _COPY.sub("", stem.replace("\u00a0", " ").replace("_", " ").strip())
+    return _COPY.sub("", composed(stem).replace("\u00a0", " ").replace("_", " ").strip())
 
 
 def _outside(tree: Tree) -> str:
