@@ -50,33 +50,35 @@ def record_envelope(record: Record, expanded: Expanded | None = None) -> RecordJ
 
 def record_envelopes(records: Iterable[Record]) -> list[RecordJson]:
     """Return records as they are answered."""
-    return [
-        {
-            "object": "record",
-            "id": id,
-            "stream": source["stream"],
-            "connection_id": source["connection_id"],
-            "connector_key": source["connector_key"],
-            "display_name": source["display_name"],
-            "data": orjson.Fragment(data),
-            "emitted_at": encoded_moment(emitted_at),
-            "version": version,
-        }
-        # Most pages are of one stream, whose source is then looked up once.
-        for reach, own in groupby(records, itemgetter(0))
-        for source in (reach.once(_stream_source),)
-        for _, id, data, emitted_at, version in own
-    ]
+    envelopes: list[RecordJson] = []
+    # Most pages are of one stream, whose frame is then looked up once. To copy it and fill it in
+    # takes three quarters of the time that a new object takes.
+    for reach, own in groupby(records, itemgetter(0)):
+        frame = reach.once(_record_frame)
+        for _, id, data, emitted_at, version in own:
+            envelope = frame.copy()
+            envelope["id"] = id
+            envelope["data"] = orjson.Fragment(data)
+            envelope["emitted_at"] = encoded_moment(emitted_at)
+            envelope["version"] = version
+            envelopes.append(envelope)
+    return envelopes
 
 
-class _StreamSource(SourceJson):
-    """Where a record comes from, with its stream."""
-
-    stream: str
-
-
-def _stream_source(reach: Reach) -> _StreamSource:
-    return {"stream": reach.stream.name, **source_of(reach)}
+def _record_frame(reach: Reach) -> RecordJson:
+    """Return what all records of a stream are answered in."""
+    source = source_of(reach)
+    return {
+        "object": "record",
+        "id": "",
+        "stream": reach.stream.name,
+        "connection_id": source["connection_id"],
+        "connector_key": source["connector_key"],
+        "display_name": source["display_name"],
+        "data": {},
+        "emitted_at": "",
+        "version": "",
+    }
 
 
 def tombstone_envelope(tombstone: Tombstone) -> TombstoneJson:

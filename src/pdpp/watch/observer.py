@@ -11,6 +11,9 @@ from pdpp.watch.meter import LEFT, OTHER, Meter
 
 log = logging.getLogger("pdpp.access")
 
+_Sent = Awaitable[None]
+"""Named here: written where it is used it would be made anew for each request."""
+
 _ID = b"request-id"
 _NOTHING: Message = {"status": LEFT, "headers": ()}
 _FAILED: Message = {"status": 500, "headers": ()}
@@ -32,7 +35,7 @@ class Observer:
         started = perf_counter()
         start: Message = _NOTHING
 
-        def sending(message: Message) -> Awaitable[None]:
+        def sending(message: Message) -> _Sent:
             nonlocal start
             if start is _NOTHING and message["type"] == "http.response.start":
                 start = message
