@@ -19,7 +19,7 @@ from pdpp.evidence.language.spellings import (
     joined_terms,
     umlaut_terms,
 )
-from pdpp.evidence.language.stems import ALGORITHMS, stems_of
+from pdpp.evidence.language.stems import ALGORITHMS, every_stem, stems_of
 from pdpp.evidence.language.stop_words import QUESTION_WORDS, STOP_WORDS
 from pdpp.evidence.language.tables import (
     RARE,
@@ -372,5 +372,4 @@ def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
 
 def word_in_any_language(piece: str) -> Word:
     """Return a word that must be found whatever the language of the text it stands in."""
-    stems = distinct([*(stems_of(name)[piece] for name in ALGORITHMS), stems_of(None)[piece]])
-    return Word(piece, tuple((stem, 1.0) for stem in stems))
+    return Word(piece, tuple((stem, 1.0) for stem in every_stem(piece)))
