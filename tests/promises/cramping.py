@@ -23,6 +23,7 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(leaders, "_SAMPLE", 6)
     patch.setattr(leaders, "_MOST", 1)
     patch.setattr(matches, "_SAMPLE", 6)
+    patch.setattr(matches, "_SCORED_EACH", 0)
     patch.setattr(predicate, "_SELECTIVE", 2)
     for part in (cell, long_values):
         patch.setattr(part, "LONG_CHARS", 8)

@@ -44,6 +44,7 @@ def small_sizes() -> Iterator[None]:
             patch.setattr(module, "_SAMPLE", 8)
         patch.setattr(leaders, "_MOST", 1)
         patch.setattr(matches, "FEW", SIZE + 1)
+        patch.setattr(matches, "_SCORED_EACH", 0)
         yield
 
 
@@ -105,6 +106,19 @@ def test_few_matches_are_the_same_rows_by_number(units: Any) -> None:
     if rows is not None:
         assert rows.tolist() == np.flatnonzero(scores.candidates()).tolist()
     assert scores.few_candidates() is None or len(np.flatnonzero(scores.candidates())) < SIZE / 16
+
+
+@given(UNITS)
+def test_of_a_few_hundred_matches_no_bounds_are_asked_for(units: Any) -> None:
+    made = [unit_of(terms, number) for number, terms in enumerate(units)]
+    scores = Scores(SIZE, made, 1.0, Bonus(SIZE), lambda: None)
+    flags = scores.candidates()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matches, "_SCORED_EACH", SIZE)
+        patch.setattr(Scores, "word_bounds", None)
+        rows, values = matches.Matches.of(flags, scores, 1, 0.0).every()
+    assert rows.tolist() == np.flatnonzero(flags).tolist()
+    assert values.tolist() == scores.all()[rows].tolist()
 
 
 @given(TERMS, st.floats(10, 1e6))

@@ -33,6 +33,9 @@ class Served(NamedTuple):
         return (*self[:4], self.blob_id)
 
 
+_MOST_PLACES = 64
+"""How many sets of fields are remembered of a stream."""
+
 _Place = tuple[str, str, str | None, tuple[str, ...]]
 
 ServedParts = Callable[[], Iterable[Served]]
@@ -109,17 +112,22 @@ def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterat
         for passage in answer["evidence_excerpts"]:
             same[1].append(len(passage["preview_text"]))
     for (reach, matched), (keys, sizes) in by_reach.items():
-        yield Served(*_place_of_hits(reach, matched), tuple(keys), sum(sizes))
+        yield Served(*reach.once(_PlacesOfHits)[matched], tuple(keys), sum(sizes))
 
 
-def _place_of_hits(reach: Reach, matched: tuple[str, ...]) -> _Place:
-    """Return where hits are from, with the fields that matched and those that any hit shows."""
-    fields = tuple(sorted({*reach.once(_naming_fields), *matched}))
-    return reach.connection_id, reach.stream.name, reach.grant_id, fields
+class _PlacesOfHits(dict[tuple[str, ...], _Place]):
+    """Where hits are from, with the fields that any hit shows and those that matched: by these."""
 
+    def __init__(self, reach: Reach) -> None:
+        super().__init__()
+        self._naming = {name for name, role in roles_of(reach).items() if role in NAMING}
+        self._place = reach.connection_id, reach.stream.name, reach.grant_id
 
-def _naming_fields(reach: Reach) -> tuple[str, ...]:
-    return tuple(name for name, role in roles_of(reach).items() if role in NAMING)
+    def __missing__(self, matched: tuple[str, ...]) -> _Place:
+        if len(self) >= _MOST_PLACES:
+            self.clear()
+        place = self[matched] = *self._place, tuple(sorted({*self._naming, *matched}))
+        return place
 
 
 def of_window(reach: Reach, key: str, field: str, text: str) -> Iterator[Served]:

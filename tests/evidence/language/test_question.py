@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from pdpp.evidence.analyse import Phrase
+from pdpp.evidence.language import asked_word
 from pdpp.evidence.language.order_words import Order
 from pdpp.evidence.language.question import MAX_QUESTION_CHARS, parse_question
 from pdpp.evidence.language.when import Unit
@@ -424,3 +425,17 @@ def test_neighbours_are_also_looked_for_as_one_word(q: str, joined: str) -> None
 def test_what_is_not_looked_for_as_one_word(q: str, joined: str) -> None:
     words = parse_question(q, TODAY).words
     assert joined not in {term for word in words for term in word.own}
+
+
+def test_a_word_is_worked_out_once_and_means_what_it_means_beside_the_other_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked_word._word.cache_clear()
+    first = parse_question("the landlord pays", TODAY)
+    german = parse_question("der Landlord und die Miete von der Wohnung", TODAY)
+    assert parse_question("landlord", TODAY).words != first.words[:1]
+    asked_word._word.cache_clear()
+    assert parse_question("der Landlord und die Miete von der Wohnung", TODAY) == german
+    assert parse_question("the landlord pays", TODAY) == first
+    monkeypatch.delattr(asked_word, "_near")
+    assert parse_question("the landlord pays", TODAY) == first

@@ -6,6 +6,7 @@ by all that it may be in, and a word of another script by those that are written
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from pdpp.evidence.language.spellings import (
     joined_terms,
     umlaut_terms,
 )
-from pdpp.evidence.language.stems import ALGORITHMS, stems_of
+from pdpp.evidence.language.stems import ALGORITHMS, every_stem, stems_of
 from pdpp.evidence.language.stop_words import QUESTION_WORDS, STOP_WORDS
 from pdpp.evidence.language.tables import (
     RARE,
@@ -43,6 +44,7 @@ from pdpp.evidence.language.translations import (
 )
 from pdpp.evidence.language.variants import VARIANTS
 
+_MOST_REMEMBERED = 1_024
 _RELATED_PART = 0.8
 _VARIANT_PART = 0.8
 _MEMBER_PART = 0.45
@@ -152,8 +154,8 @@ def asked_words(
     if not required and (guessed or languages[0] != "en"):
         common = _holds_together if not guessed else _may_hold_together
         kept = [word for word in written if not common(word, languages[0])] or written
-    words = (_word(piece, languages, guessed, required=required) for piece in distinct(kept))
-    alike = {(word.terms, word.guesses): word for word in reversed(list(words))}
+    words = [_word(piece, languages, guessed, required) for piece in distinct(kept)]
+    alike = {(word.terms, word.guesses): word for word in reversed(words)}
     asked = list(alike.values())[::-1]
     if not joined:
         return asked
@@ -208,6 +210,8 @@ def _may_be_one(one: str, other: str) -> bool:
 
 def _looked_for_as(word: Word, terms: Sequence[str]) -> Word:
     """Return a word that these terms may mean as well."""
+    if not terms:
+        return word
     own, weighing = set(word.own), word.weight
     more = tuple([(term, weighing) for term in distinct(terms) if term not in own])
     return word._replace(guesses=word.guesses + more)
@@ -265,7 +269,9 @@ def _is_common(word: str, language: str) -> bool:
     return frequencies(language).get(stems_of(language)[word], 0) >= most
 
 
-def _word(piece: str, languages: Sequence[str], guessed: Sequence[str], *, required: bool) -> Word:
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _word(piece: str, languages: tuple[str, ...], guessed: tuple[str, ...], required: bool) -> Word:
+    """Return a word with the terms that mean it; questions have many of their words in common."""
     written_in = languages_of_script(piece)
     if written_in and languages[0] not in written_in:
         languages, guessed = written_in, ()
@@ -366,5 +372,4 @@ def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
 
 def word_in_any_language(piece: str) -> Word:
     """Return a word that must be found whatever the language of the text it stands in."""
-    stems = distinct([*(stems_of(name)[piece] for name in ALGORITHMS), stems_of(None)[piece]])
-    return Word(piece, tuple((stem, 1.0) for stem in stems))
+    return Word(piece, tuple((stem, 1.0) for stem in every_stem(piece)))

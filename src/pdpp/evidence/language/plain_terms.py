@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import ASCII_FOLDS, Match
-from pdpp.evidence.language.stems import Stems, every_stems, irregular_forms, stems_of
+from pdpp.evidence.language.stems import Stems, every_stem, irregular_forms, stems_of
 from pdpp.evidence.language.terms import language_of, pieces
 
 _SHORT_STEM = 3
@@ -44,9 +44,8 @@ class PlainTerms:
         ]
         self._sure: dict[bytes, int] = {}
         """The asked words that mean the same in a text of any language."""
-        every = tuple(every_stems())
         for form, at in as_asked.items():
-            indexes = {terms.get(of[form], at) for of in every}
+            indexes = {terms.get(stem, at) for stem in every_stem(form)}
             if len(indexes) == 1:
                 self._sure[form.encode()] = indexes.pop()
         self._by_language: dict[int, _PlainForms] = {}

@@ -241,7 +241,9 @@ class _Parser:
             order=order,
         )
 
-    def _grouped(self, words: Iterable[Word]) -> list[Word]:
+    def _grouped(self, words: Sequence[Word]) -> Sequence[Word]:
+        if not self._joined:
+            return words
         plain = ((with_plain_clocks(text), group) for text, group in self._joined)
         groups = {piece: group for text, group in plain for piece in pieces(text)}
         return [word._replace(group=groups.get(word.text, 0)) for word in words]

@@ -1,6 +1,6 @@
 """Stems: the form of a word that the index is kept by, so that "invoices" finds "invoice"."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from pdpp.evidence.language.irregular import BASES
@@ -112,7 +112,8 @@ def stems_of(language: str | None) -> Stems:
     return Stems(language)
 
 
-def every_stems() -> Iterator[Stems]:
-    """Yield the stems of each way in which a word may be read, whatever its language is."""
-    yield stems_of(None)
-    yield from map(stems_of, ALGORITHMS)
+@lru_cache(maxsize=1_024)
+def every_stem(word: str) -> tuple[str, ...]:
+    """Return the stems of a word in any language: what texts of whatever language keep of it."""
+    stems = [*(stems_of(language)[word] for language in ALGORITHMS), stems_of(None)[word]]
+    return tuple(dict.fromkeys(stems))

@@ -9,6 +9,8 @@ from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.score import FEW, Scores
 
 _SAMPLE = 4_096
+_SCORED_EACH = 256
+"""Rows up to which each is scored: to find out which of them matter takes longer."""
 
 
 class Matches:
@@ -33,7 +35,8 @@ class Matches:
 
         ``slack`` is what a score is mostly lowered by afterwards, at the most.
         """
-        if int(np.count_nonzero(flags)) * FEW < len(flags):
+        count = int(np.count_nonzero(flags))
+        if count * FEW < len(flags) or count <= _SCORED_EACH:
             rows = np.flatnonzero(flags)
             return cls(rows, scores.at(rows))
         leaders = leaders_of(scores, flags, wanted, slack)

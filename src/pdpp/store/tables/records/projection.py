@@ -91,6 +91,14 @@ class Projector:
 
     def record(self, row: Row) -> Record:
         """Build one record."""
+        _, _, key, data, digest, field_set, _, emitted, stamps = row
+        if (
+            stamps is None
+            and self._plain.get(field_set)
+            and self._shows_key
+            and self._shows_emission
+        ):
+            return _record((self._reach, key, data, emitted, digest))
         return self.records((row,))[0]
 
     def records(self, rows: Iterable[Row], most_bytes: int | None = None) -> list[Record]:

@@ -142,9 +142,14 @@ class HitRepeats:
 
     def _tied(self, rows: Longs, scores: Sequence[int]) -> Iterator[list[int]]:
         """Yield the rows of one stream and one score, where there are several."""
-        tied: dict[tuple[int, int], list[int]] = defaultdict(list)
+        level: dict[int, list[int]] = defaultdict(list)
         for row, score in zip(rows.tolist(), scores, strict=True):
-            tied[score, self._feed_of(row)].append(row)
+            level[score].append(row)
+        tied: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for score, equals in level.items():
+            # Mostly no two hits of a page have one score, and then no stream is asked for.
+            for row in equals if len(equals) > 1 else ():
+                tied[score, self._feed_of(row)].append(row)
         return (alike for alike in tied.values() if len(alike) > 1)
 
     def _grouped(

@@ -1,6 +1,5 @@
 """The days and accounts that a question names: which reaches it searches, and what a day adds."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, tzinfo
 
@@ -18,19 +17,14 @@ from pdpp.store.tables.search.visible import Visible
 _NEVER = (1 << 63) - 1
 
 
-def narrowed(reaches: Iterable[Reach], question: Question, zone: tzinfo) -> list[Reach]:
+def narrowed(reaches: tuple[Reach, ...], question: Question, zone: tzinfo) -> tuple[Reach, ...]:
     """Return the reaches that a question searches: those it names, cut to the days it names."""
-    kept = [reach for reach in reaches if reach.once(_has_words)]
     for name in question.accounts:
-        kept = [reach for reach in kept if _is_named(reach, name)]
+        reaches = tuple(reach for reach in reaches if _is_named(reach, name))
     if question.since is None and question.until is None:
-        return kept
-    dated = [reach for reach in kept if reach.shows_time]
-    return [_cut(reach, question, _zone_of(reach, zone)) for reach in dated]
-
-
-def _has_words(reach: Reach) -> bool:
-    return bool(reach.searched_fields() or reach.actor_fields())
+        return reaches
+    dated = [reach for reach in reaches if reach.shows_time]
+    return tuple(_cut(reach, question, _zone_of(reach, zone)) for reach in dated)
 
 
 def rows_within(visible: Visible, rows: Longs, question: Question, zone: tzinfo) -> Bools:

@@ -38,6 +38,7 @@ from pdpp.store.tables.search.nearness import RERANKED, SCANNED_TOO, Nearness, s
 from pdpp.store.tables.search.question_days import day_bonus, narrowed, rows_within
 from pdpp.store.tables.search.record_data import RecordsRead
 from pdpp.store.tables.search.refinement import Refinement, fit_no_others
+from pdpp.store.tables.search.searched import searched
 from pdpp.store.tables.search.visible import Visible
 
 _MOST_SUGGESTED = 5
@@ -71,7 +72,7 @@ class Searcher:
         # With bars the days of the question narrow its answers, not the bars: both are one search.
         bars = query.months and (question.since, question.until) != (None, None)
         wide = replace(question, since=None, until=None) if bars else question
-        reaches = narrowed(query.reaches, wide, query.zone)
+        reaches = narrowed(searched(query.reaches).worded, wide, query.zone)
         visible = Visible(
             self._db,
             self._cache,
@@ -118,7 +119,7 @@ class Searcher:
 
         A first page mostly has no repeats, and then no others are looked for.
         """
-        reaches = {reach.feed.id: reach for reach in query.reaches}
+        reaches = searched(query.reaches).by_feed
         reader = HitReader(self._db, self._records, self._projector, reaches, self._check)
         order = partial(HitOrder, reader.hits, reader.handles, visible, oldest=scores.oldest)
         if not matches.count or query.by_time:
