@@ -100,6 +100,37 @@ def test_the_excerpt_with_the_most_different_terms_is_shown() -> None:
     assert "<mark>late</mark> <mark>rent</mark> due in <mark>march</mark>" in part.preview_text
 
 
+def test_of_passages_with_as_many_words_the_shortest_is_shown() -> None:
+    text = "The tiles of " + "the old kitchen " * 5 + "came from Porto. " + "filler " * 50
+    text += "For the kitchen tiles we pay 480 euro."
+    part = _of(text, "tiles kitchen")
+    assert "<mark>kitchen</mark> <mark>tiles</mark> we pay 480 euro" in part.preview_text
+    part = _of("rent of a boat. " + "filler " * 50 + "A tax.", "tax rent")
+    assert part.preview_text.startswith("<mark>rent</mark> of a boat.")
+
+
+@pytest.mark.parametrize("end", [". ", "? ", '." ', "。", "\n", " -\n\n"])
+def test_a_passage_has_the_sentence_of_its_words_and_then_what_follows(end: str) -> None:
+    text = "What we paid before is long forgotten" + end
+    text += (
+        "The new needle cost twelve euro" + end + "It is sharp, and it came by post." + " Yes." * 40
+    )
+    part = _of(f"{'filler ' * 50}{text}", "needle")
+    assert part.preview_text.startswith("The new <mark>needle</mark> cost twelve euro" + end)
+    assert "by post." in part.preview_text
+
+
+def test_a_sentence_after_a_blank_line_begins_with_its_first_letter() -> None:
+    part = _of("Dear Nora,\r\n\r\nyour needle is here. " + "Filler. " * 50, "needle")
+    assert part.preview_text.startswith("your <mark>needle</mark> is here. Filler.")
+
+
+def test_a_line_that_is_broken_inside_a_sentence_does_not_end_it() -> None:
+    text = f"{'filler ' * 50}. The man who sold it to us\nwas called Needle, and\nlived near us."
+    part = _of(f"{text} {'Filler ' * 50}", "needle")
+    assert part.preview_text.startswith("The man who sold it to us\nwas called <mark>Needle</mark>")
+
+
 def test_overlapping_matches_share_one_mark() -> None:
     part = _of("so: late rent due", '"late rent" "rent due"')
     assert part.preview_text == "so: <mark>late rent due</mark>"
@@ -134,10 +165,10 @@ def test_an_excerpt_keeps_visible_characters_whole() -> None:
     part = _of(text, "needle")
     assert text[part.start] == "e"
     assert text[part.end] == "👩"
-    lines = "\r\n" * 300 + "needle" + "\r\n" * 300
-    part = _of(lines, "needle")
-    assert lines[part.start] == "\r"
-    assert lines[part.end] == "\r"
+    lines = "\r\n" * 300 + "needle"
+    assert lines[_of(lines, "needle").start] == "\r"
+    lines = "needle" + "\r\n" * 300
+    assert lines[_of(lines, "needle").end] == "\r"
 
 
 def test_evidence_carries_a_read_that_begins_with_the_excerpt() -> None:
@@ -222,10 +253,15 @@ def test_the_passage_has_as_many_different_words_as_any_that_fits(
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 20)), min_size=1, max_size=12),
     st.integers(0, 11),
     st.tuples(st.integers(0, 120), st.integers(0, 120)),
+    st.tuples(st.integers(0, 120), st.integers(0, 120)),
     st.integers(20, 200),
 )
 def test_a_passage_grows_as_far_as_its_marks_leave_room(
-    gaps: list[tuple[int, int]], chosen: int, around: tuple[int, int], limit: int
+    gaps: list[tuple[int, int]],
+    chosen: int,
+    around: tuple[int, int],
+    beside: tuple[int, int],
+    limit: int,
 ) -> None:
     at, spans = 0, []
     for gap, size in gaps:
@@ -233,11 +269,18 @@ def test_a_passage_grows_as_far_as_its_marks_leave_room(
         at += gap + size
     start, end = spans[chosen % len(spans)]
     bounds = max(0, start - around[0]), min(at + 30, end + around[1])
-    left, right = start - bounds[0], bounds[1] - end
+    sentence = max(bounds[0], start - beside[0]), min(bounds[1], end + beside[1])
 
     def grown(chars: int) -> tuple[int, int]:
-        before = min(left, max(chars // 2, chars - right))
-        return start - before, end + min(right, chars - before)
+        low, high = start, end
+        for at in range(chars):
+            # A character of the sentence before it and one behind it in turn, then those behind.
+            inside = (low > sentence[0], high < sentence[1])
+            back = inside[0] if not all(inside) else at % 2 == 1
+            if not any(inside):
+                back = high == bounds[1]
+            low, high = (max(bounds[0], low - 1), high) if back else (low, high + 1)
+        return low, high
 
     def cost(window: tuple[int, int]) -> int:
         low, high = window
@@ -245,4 +288,4 @@ def test_a_passage_grows_as_far_as_its_marks_leave_room(
 
     every = [grown(chars) for chars in range(limit + 1)]
     within = [window for window in every if cost(window) <= limit]
-    assert _grown((start, end), bounds, spans, limit) == (within or every[:1])[-1]
+    assert _grown((start, end), sentence, bounds, spans, limit) == (within or every[:1])[-1]

@@ -53,10 +53,10 @@ def test_each_hit_shows_a_bounded_passage_and_the_command_that_reads_around_it(
 def test_a_hit_tells_where_it_is_and_from(desk: Desk) -> None:
     lines = desk.read("search", "invoice", "4471", "adhesive", "--match", "all").splitlines()
     assert lines == [
-        "1. body 5–113 of 335 in cin_home/messages:m-invoice-4471",
-        '   "Nora,⏎⏎please find attached <mark>invoice</mark> <mark>4471</mark> for the green '
-        'kitchen tiles, the <mark>adhesive</mark> and two days of work. The"',
-        "   read: pdpp read window cin_home/messages:m-invoice-4471 body --offset 5",
+        "1. body 12–123 of 335 in cin_home/messages:m-invoice-4471",
+        '   "please find attached <mark>invoice</mark> <mark>4471</mark> for the green '
+        'kitchen tiles, the <mark>adhesive</mark> and two days of work. The total is "',
+        "   read: pdpp read window cin_home/messages:m-invoice-4471 body --offset 12",
         '   "Invoice 4471 for the kitchen tiles" · demo_mail · Home mail · messages · '
         "2026-03-12T09:15:00Z",
         "1 hit, all matches ranked.",
