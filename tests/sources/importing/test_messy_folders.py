@@ -26,7 +26,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.item import START, Item
-from pdpp.sources.reading import tree
+from pdpp.sources.reading import folder
 from pdpp.sources.registry import load
 from pdpp.sources.source import FileSource, OwnerChoices
 
@@ -670,14 +670,14 @@ def test_an_archive_that_nobody_may_open_is_told_and_stops_nothing(
 
 def _lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a file one that may not be opened, also for a user who may open all files."""
-    opened = tree._open_file
+    opened = folder._open_file
 
     def open_file(place: Path) -> Any:
         if place == path.resolve():
             raise PermissionError(13, "Permission denied", str(place))
         return opened(place)
 
-    monkeypatch.setattr(tree, "_open_file", open_file)
+    monkeypatch.setattr(folder, "_open_file", open_file)
 
 
 def test_what_may_not_be_read_in_an_archive_is_told_with_that_archive(tmp_path: Path) -> None:
