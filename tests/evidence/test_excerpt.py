@@ -131,6 +131,29 @@ def test_a_line_that_is_broken_inside_a_sentence_does_not_end_it() -> None:
     assert part.preview_text.startswith("The man who sold it to us\nwas called <mark>Needle</mark>")
 
 
+@pytest.mark.parametrize(
+    ("before", "sentence", "query"),
+    [
+        ("Tea. ", "We meet Dr. Needle on Monday. ", "needle"),
+        ("Tee. ", "Der Termin ist am 3. Mai in der Praxis. ", "Mai"),
+        ("Tea. ", "It is by J. R. Needle, i.e. by her. ", "needle"),
+        ("Tee. ", "Die Waren (bzw. Nadeln) sind da. ", "Nadeln"),
+        ("Tea. ", "We went for the old\nneedle of Nora. ", "needle"),
+        ("Ты видел?\n", "Мастер положил\nплитку на кухне. ", "плитку"),
+        ("हम कल गए थे। ", "रसोई की टाइलें महँगी हैं। ", "टाइलें"),
+        ("هل ذهبتم إلى الحديقة؟ ", "بلاط المطبخ غالي. ", "بلاط"),
+        ("他说：「厨房很大。」", "瓷砖很贵。", "瓷砖"),
+        ("雨だった。）", "タイルは高い。", "タイル"),
+    ],
+)
+def test_a_sentence_of_any_script_is_whole_with_its_short_forms(
+    before: str, sentence: str, query: str
+) -> None:
+    part = _of(f"{before * 40}{sentence}{before * 40}", query)
+    assert part.start == len(before) * 40
+    assert part.end >= part.start + len(sentence)
+
+
 def test_overlapping_matches_share_one_mark() -> None:
     part = _of("so: late rent due", '"late rent" "rent due"')
     assert part.preview_text == "so: <mark>late rent due</mark>"

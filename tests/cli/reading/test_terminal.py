@@ -108,7 +108,7 @@ def test_lines_fit_the_terminal_and_commands_stay_whole(desk: Desk, columns: int
     assert code == 0
     first, *more = commands(text, "read")
     assert [first, *more] == commands(desk.run("read", *words).out, "read")
-    assert first == "pdpp read window cin_home/messages:m-invoice-4471 body --offset 5"
+    assert first == "pdpp read window cin_home/messages:m-invoice-4471 body --offset 12"
     others = [row for row in text.splitlines() if "pdpp read" not in row]
     assert all(cell_len(row) <= columns for row in others), others
 
