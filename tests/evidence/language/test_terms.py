@@ -2,7 +2,8 @@
 
 import pytest
 
-from pdpp.evidence.language.stems import ALGORITHMS, LONGEST_TERM, stems_of
+from pdpp.evidence.language import stems
+from pdpp.evidence.language.stems import ALGORITHMS, LONGEST_TERM, Stems, stems_of
 from pdpp.evidence.language.terms import (
     language_of,
     pieces,
@@ -67,9 +68,21 @@ def test_words_are_taken_out_with_their_endings() -> None:
 
 def test_a_word_has_the_stem_that_it_has_among_others() -> None:
     words = ["children", "Küchen", "went", "7th", "кухни", "рано", "x" * (LONGEST_TERM + 1), "se"]
-    for stems in map(stems_of, (None, *ALGORITHMS)):
-        stems.clear()
-        assert [stems[word] for word in words] == stems.of_new(words)
+    for own in map(stems_of, (None, *ALGORITHMS)):
+        own.clear()
+        assert [own[word] for word in words] == own.of_new(words)
+
+
+def test_few_of_the_words_that_strangers_may_ask_for_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stems, "_MOST_REMEMBERED", 10)
+    remembered = Stems("en")
+    for number in range(25):
+        assert remembered[f"{'x' * number}ing"]
+        assert remembered[f"{'x' * LONGEST_TERM}{number}"] == "x" * LONGEST_TERM
+    assert len(remembered) <= 10
+    assert max(map(len, remembered)) <= LONGEST_TERM
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,9 @@ _OTHER_SCRIPTS = frozenset({"ar", "el", "fa", "he", "hi", "ru", "ta", "uk"})
 LONGEST_TERM = 40
 """Characters of a term; what is longer is cut, so that a word of a megabyte is no key."""
 
-_MOST_REMEMBERED = 100_000
+_MOST_REMEMBERED = 30_000
+"""In each language. A word of a question may be asked for in all of them: many that nobody has
+would otherwise fill 200 MB."""
 
 
 class Stems(dict[str, str]):
@@ -81,9 +83,11 @@ class Stems(dict[str, str]):
         ]
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_REMEMBERED:
-            self.clear()
-        stem = self[word] = self._of_word(word[:LONGEST_TERM])
+        stem = self._of_word(word[:LONGEST_TERM])
+        if len(word) <= LONGEST_TERM:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[word] = stem
         return stem
 
     def _of_word(self, form: str) -> str:
