@@ -96,6 +96,15 @@ def test_what_lies_where_a_service_puts_what_was_sent_is_no_account(
     assert len(home.accounts()) == 1
 
 
+def test_what_lies_beside_a_chat_of_google_is_somebodys_own(tmp_path: Path) -> None:
+    where = "Takeout/Google Chat/Groups/Space AAAAFyOfy4w"
+    chat = SAMPLES["google_chat: a Takeout of today"].folder(tmp_path / "takeout") / where
+    own = {"File-Bo.vcf": CARD, "File-plan.ics": PLAN, "my.vcf": CARD, "bank/giro.csv": TABLE}
+    home = Home(tmp_path / "home")
+    home.run(put(chat, own), "--yes")
+    assert sorted(home.accounts()) == ["Bank (Space AAAAFyOfy4w)", "Contacts (my)", "Google Chat"]
+
+
 @pytest.mark.parametrize(
     ("note", "text", "folder"),
     [

@@ -31,6 +31,8 @@ from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, f
 _PATHS = frozenset({"messages.item.creator", "messages.item.created_date"})
 _ABOUT = "group_info.json"
 _OWNER = "user_info.json"
+_SENT = "File-"
+"""How the names begin of all files that were sent in a chat."""
 _LARGEST = 16 << 20
 _KINDS = {"dm": "direct message", "space": "space"}
 _MOST_NAMES = 4
@@ -74,18 +76,25 @@ class GoogleChat(Source):
             yield ExportPart(entry, partial(_read, entry, folder, finder, owner))
 
     def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
-        """Return the folders of the chats."""
-        return self.belongings(tree, recognition)
-
-    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
-        """Return the folders of the chats, and whose they are: many things lie beside in a Takeout.
+        """Return the folders of the chats; of a chat at the very top the files sent in it.
 
         The files of a chat may have come in another part of the Takeout, in a folder of that name.
         """
         chats = {folder.rpartition("/")[2] for folder in folders_of(self.parts(tree, recognition))}
-        folders = {entry.name.rpartition("/")[0] for entry in tree.entries}
+        folders = {entry.name.rpartition("/")[0] for entry in tree.entries} - {""}
         own = [folder for folder in folders if folder.rpartition("/")[2] in chats]
-        return [*own, *(entry.name for entry in tree.named(_OWNER))]
+        if "" in chats:
+            own += [entry.name for entry in tree.entries if entry.name.startswith(_SENT)]
+        return own
+
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the folders of the chats, and whose they are: many things lie beside in a Takeout.
+
+        A chat that somebody packed by itself is all of its archive.
+        """
+        at_top = any("/" not in part.entry.name for part in self.parts(tree, recognition))
+        own = [*self.sent(tree, recognition), *(file.name for file in tree.named(_OWNER, _ABOUT))]
+        return ("",) if at_top and tree.kind == "zip" else own
 
 
 def _owner(tree: Tree) -> str:
