@@ -82,7 +82,7 @@ def test_cards_that_telegram_saved_stay_with_their_messages(tmp_path: Path) -> N
     [
         ("facebook: since 2025", "your_facebook_activity/messages/inbox/harbour_10158/files/1.vcf"),
         ("signal: a plain export", "files/aa/aa01.vcf"),
-        ("chatgpt: conversations and a user", "file-AbCd1234Ef-plan.ics"),
+        ("chatgpt: conversations and a user", "file-AbCd1234Ef5678GhIj9012-plan.ics"),
     ],
 )
 def test_what_lies_where_a_service_puts_what_was_sent_is_no_account(
@@ -103,6 +103,13 @@ def test_what_lies_beside_a_chat_of_google_is_somebodys_own(tmp_path: Path) -> N
     home = Home(tmp_path / "home")
     home.run(put(chat, own), "--yes")
     assert sorted(home.accounts()) == ["Bank (Space AAAAFyOfy4w)", "Contacts (my)", "Google Chat"]
+
+
+def test_a_file_that_somebody_called_file_is_none_that_was_sent(tmp_path: Path) -> None:
+    export = SAMPLES["chatgpt: conversations and a user"].folder(tmp_path / "export")
+    home = Home(tmp_path / "home")
+    home.run(put(export, {"file_statement.csv": TABLE, "file-contacts.vcf": CARD}), "--yes")
+    assert len(home.accounts()) == 3
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ _KNOWN = _PROSE | _THOUGHT | _PAGES | _OTHERS | {"model_editable_context"}
 _UNTITLED = "(no title)"
 _DOCUMENTS = "textdocs"
 """The folder of documents on the canvas, which some exports have."""
-_SENT = re.compile(r"file[-_]\w{8}")
+_SENT = re.compile(r"file[-_](?=[a-zA-Z]*\d)[a-zA-Z\d]{20,}")
+"""How the names begin of all files that were sent: with an id, and not with a word."""
 _FOLDER = re.compile(r"dalle-generations|user-\w+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """What folders of pictures and sounds are called."""
 
