@@ -1,6 +1,7 @@
 """Hits: one search hit as it is shown, from whatever a server tells of it."""
 
 from pdpp.evidence.budget import cut
+from pdpp.evidence.fence import is_plain
 from pdpp.mcp.drawing.label import label_of
 from pdpp.mcp.drawing.structured import hit_result, hit_rung
 from pdpp.mcp.drawing.text import hit_text
@@ -35,10 +36,14 @@ def hit_view(reader: GrantReader, hit: ServerHit) -> HitView:
     )
     event_time = label_of(hit.event_time)
     id = handle.id
+    title = label_of(hit.title) or _origin(hit, source, event_time)
+    preview = "" if passage is None else passage.preview
+    # One look at all of it instead of one for each use of a part.
+    said = f"{title}{source.connector_key or ''}{source.display_name or ''}{stream}{preview}"
     return HitView(
         id,
         source,
-        label_of(hit.title) or _origin(hit, source, event_time),
+        title,
         _address(reader, hit),
         event_time,
         hit.matched_fields,
@@ -46,6 +51,7 @@ def hit_view(reader: GrantReader, hit: ServerHit) -> HitView:
         _read(id, passage),
         hit.matched,
         hit.missing,
+        is_plain(said),
     )
 
 
