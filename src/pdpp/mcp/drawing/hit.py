@@ -1,5 +1,9 @@
 """Hits: one search hit as it is shown, from whatever a server tells of it."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import is_plain
 from pdpp.mcp.drawing.label import label_of
@@ -11,10 +15,14 @@ from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.search_answer import HitPassage, ServerHit
 from pdpp.wire.citation import passage_address
 
+_hit_view: Callable[[tuple[Any, ...]], HitView] = partial(tuple.__new__, HitView)
+_drawn_hit: Callable[[tuple[Any, ...]], DrawnHit] = partial(tuple.__new__, DrawnHit)
+"""Make these of their values in half the time that a constructor takes; a page has ten of each."""
+
 
 def draw(number: int, hit: HitView) -> DrawnHit:
     """Return a hit as it stands in both halves."""
-    return DrawnHit(hit, hit_text(number, hit), hit_result(hit), hit_rung(hit))
+    return _drawn_hit((hit, hit_text(number, hit), hit_result(hit), hit_rung(hit)))
 
 
 def shortened(hit: HitView, most: int) -> HitView:
@@ -40,18 +48,20 @@ def hit_view(reader: GrantReader, hit: ServerHit) -> HitView:
     preview = "" if passage is None else passage.preview
     # One look at all of it instead of one for each use of a part.
     said = f"{title}{source.connector_key or ''}{source.display_name or ''}{stream}{preview}"
-    return HitView(
-        id,
-        source,
-        title,
-        _address(reader, hit),
-        event_time,
-        hit.matched_fields,
-        passage,
-        _read(id, passage),
-        hit.matched,
-        hit.missing,
-        is_plain(said),
+    return _hit_view(
+        (
+            id,
+            source,
+            title,
+            _address(reader, hit),
+            event_time,
+            hit.matched_fields,
+            passage,
+            _read(id, passage),
+            hit.matched,
+            hit.missing,
+            is_plain(said),
+        )
     )
 
 
