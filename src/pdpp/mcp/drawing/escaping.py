@@ -81,9 +81,13 @@ def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 
-def call_line(call: NextCall) -> str:
-    """Return a call as a model can copy it, after the words for what it does."""
-    return f"{call.what}: {spelled(call_text(call.tool, call.arguments))}"
+def call_line(call: NextCall, *, seen: bool = False) -> str:
+    """Return a call as a model can copy it, after the words for what it does.
+
+    ``seen`` says that its arguments are known to be plain.
+    """
+    text = call_text(call.tool, call.arguments)
+    return f"{call.what}: {text if seen else spelled(text)}"
 
 
 def call_lines(calls: Iterable[NextCall]) -> list[str]:

@@ -78,7 +78,7 @@ def search_text(view: SearchView) -> str:
 
 def hit_text(number: int, hit: HitView) -> str:
     """Return one hit: where the match stands, the passage, how to read on, what it is."""
-    id, source, title, _, event_time, matched_fields, passage, read, matched, missing, _ = hit
+    id, source, title, _, event_time, matched_fields, passage, read, matched, missing, seen = hit
     where = labels(source.connector_key, source.display_name, source.stream)
     if event_time and event_time not in title:
         where = f"{where} · {plain(event_time)}"
@@ -90,9 +90,10 @@ def hit_text(number: int, hit: HitView) -> str:
         if place is not None:
             start, end, total = place
             span = f" {start}–{end} of {total}"
-        head = f"{number}. {plain(field_path)}{span} in {word(id)}\n   {quote(preview)}"
+        head = f"{number}. {plain(field_path)}{span} in {word(id)}\n   {quote(preview, seen=seen)}"
     words = _missing_words(matched, missing)
-    return f"{head}\n   {call_line(read)}\n   {quote(title)} · {where}{words}"
+    how = call_line(read, seen=seen)
+    return f"{head}\n   {how}\n   {quote(title, seen=seen)} · {where}{words}"
 
 
 def _missing_words(matched: Sequence[str], missing: Sequence[str]) -> str:
