@@ -77,9 +77,12 @@ def _holds_hidden(value: object) -> bool:
     return isinstance(value, list | tuple) and any(_holds_hidden(inner) for inner in value)
 
 
-def quote(text: str) -> str:
-    """Return a text as one quoted line that the text itself cannot end."""
-    if not is_plain(text):
+def quote(text: str, *, seen: bool = False) -> str:
+    """Return a text as one quoted line that the text itself cannot end.
+
+    ``seen`` says that it is known to be plain.
+    """
+    if not seen and not is_plain(text):
         text = visible(_LINE_BREAK.sub("⏎", text).replace("\t", " "), lines=False)
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

@@ -44,8 +44,9 @@ The days that the question names do not limit these counts: the bars show where 
 """
 
 _MOST_STREAMS = 20
-_TOGETHER, _FEW_TOGETHER = 32, 5
-"""How many hits are made at once; few where the room may be full after any of them."""
+_TOGETHER, _FEW_TOGETHER = 32, 10
+"""How many hits are made at once; where the room may be full after any of them, no more than
+usually fill it."""
 _LONGEST_TIME = 40
 
 _ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)

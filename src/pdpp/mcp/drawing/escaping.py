@@ -38,6 +38,15 @@ def label(text: str) -> str:
     return quote(line) if _MORE.search(line) else visible(line, lines=False)
 
 
+def labels(*known: str | None) -> str:
+    """Return the names of a source that are known, on one line."""
+    parts = [part for part in known if part]
+    # Words with one space between them are names, each of them and all together.
+    if not _NAME.fullmatch(" ".join(parts)):
+        parts = [label(part) for part in parts]
+    return " · ".join(parts)
+
+
 def word(text: str) -> str:
     """Return an id or a key exactly as it is, quoted where it is more than one plain word."""
     seen = text.isascii() or not HIDDEN.search(text)
@@ -72,9 +81,13 @@ def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 
-def call_line(call: NextCall) -> str:
-    """Return a call as a model can copy it, after the words for what it does."""
-    return f"{call.what}: {spelled(call_text(call.tool, call.arguments))}"
+def call_line(call: NextCall, *, seen: bool = False) -> str:
+    """Return a call as a model can copy it, after the words for what it does.
+
+    ``seen`` says that its arguments are known to be plain.
+    """
+    text = call_text(call.tool, call.arguments)
+    return f"{call.what}: {text if seen else spelled(text)}"
 
 
 def call_lines(calls: Iterable[NextCall]) -> list[str]:

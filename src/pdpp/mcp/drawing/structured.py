@@ -92,10 +92,12 @@ _AROUND = 3
 
 def hit_result(hit: HitView) -> JsonObject:
     """Return one hit as a flat result."""
-    title = visible(hit.title, lines=False)
-    result: JsonObject = {"id": hit.id, "title": title, "url": hit.url, **hit.source.as_json()}
-    if hit.passage is not None:
-        result["evidence"] = visible(hit.passage.preview)
+    id, source, title, url, _, _, passage, _, _, _, is_plain = hit
+    shown = title if is_plain else visible(title, lines=False)
+    handles = source.as_json(is_plain=is_plain)
+    result: JsonObject = {"id": id, "title": shown, "url": url, **handles}
+    if passage is not None:
+        result["evidence"] = passage.preview if is_plain else visible(passage.preview)
     return result
 
 
@@ -103,8 +105,10 @@ def hit_rung(hit: HitView) -> JsonObject:
     """Return what leads on from one hit."""
     rung: JsonObject = {"id": hit.id}
     if hit.passage is not None:
-        rung["evidence"] = visible(glimpse(hit.passage.preview))
-    rung[hit.read.tool] = dict(hit.read.arguments)
+        part = glimpse(hit.passage.preview)
+        rung["evidence"] = part if hit.is_plain else visible(part)
+    _, tool, arguments = hit.read
+    rung[tool] = dict(arguments)
     return rung
 
 
@@ -113,7 +117,9 @@ def glimpse(preview: str) -> str:
     start, end = preview.find(OPEN), preview.find(CLOSE) + len(CLOSE)
     if start < 0 or end - start > 80:
         return _unmarked(preview)[:60]
-    after = _unmarked(preview[end:])[:_AROUND]
+    after = preview[end : end + _AROUND]
+    if "<" in after:  # maybe a mark, and letters behind it
+        after = _unmarked(preview[end:])[:_AROUND]
     return f"{preview[max(0, start - _AROUND) : end]}{after}".strip()
 
 

@@ -12,6 +12,7 @@ from pdpp.mcp.drawing.escaping import (
     datum,
     escaped,
     label,
+    labels,
     number,
     plain,
     unavailable_lines,
@@ -38,11 +39,6 @@ from pdpp.mcp.reading.list_meta import ListMeta
 _FETCH_HELP = (
     "Whole record: call fetch with the id above; add connection_id only where one is shown"
 )
-
-
-def _labels(*known: str | None) -> str:
-    """Return the labels of a source on one line."""
-    return " · ".join([label(part) for part in known if part])
 
 
 def arranged(first: Sequence[str], rows: Sequence[str], about: Sequence[str], less: Less) -> str:
@@ -82,10 +78,10 @@ def search_text(view: SearchView) -> str:
 
 def hit_text(number: int, hit: HitView) -> str:
     """Return one hit: where the match stands, the passage, how to read on, what it is."""
-    id, source, title, _, event_time, matched_fields, passage, read, matched, missing = hit
-    labels = _labels(source.connector_key, source.display_name, source.stream)
+    id, source, title, _, event_time, matched_fields, passage, read, matched, missing, seen = hit
+    where = labels(source.connector_key, source.display_name, source.stream)
     if event_time and event_time not in title:
-        labels = f"{labels} · {plain(event_time)}"
+        where = f"{where} · {plain(event_time)}"
     if passage is None:
         head = f"{number}. {word(id)} · {_matched(*matched_fields)}"
     else:
@@ -94,9 +90,10 @@ def hit_text(number: int, hit: HitView) -> str:
         if place is not None:
             start, end, total = place
             span = f" {start}–{end} of {total}"
-        head = f"{number}. {plain(field_path)}{span} in {word(id)}\n   {quote(preview)}"
+        head = f"{number}. {plain(field_path)}{span} in {word(id)}\n   {quote(preview, seen=seen)}"
     words = _missing_words(matched, missing)
-    return f"{head}\n   {call_line(read)}\n   {quote(title)} · {labels}{words}"
+    how = call_line(read, seen=seen)
+    return f"{head}\n   {how}\n   {quote(title, seen=seen)} · {where}{words}"
 
 
 def _missing_words(matched: Sequence[str], missing: Sequence[str]) -> str:

@@ -41,16 +41,18 @@ class RecordSource(NamedTuple):
     stream: str
     record_id: str
 
-    def as_json(self) -> dict[str, str]:
-        """Return the source handles that are known."""
+    def as_json(self, *, is_plain: bool = False) -> dict[str, str]:
+        """Return the source handles that are known; ``is_plain`` says that all show as they are."""
         connection_id, connector_key, display_name, stream, record_id = self
         handles: dict[str, str] = {}
         if connection_id is not None:
             handles["connection_id"] = connection_id
         if connector_key is not None:
-            handles["connector_key"] = visible(connector_key, lines=False)
+            key = connector_key if is_plain else visible(connector_key, lines=False)
+            handles["connector_key"] = key
         if display_name is not None:
-            handles["display_name"] = visible(display_name, lines=False)
+            name = display_name if is_plain else visible(display_name, lines=False)
+            handles["display_name"] = name
         handles["stream"] = stream
         handles["record_id"] = record_id
         return handles
@@ -69,6 +71,8 @@ class HitView(NamedTuple):
     read: NextCall
     matched: Sequence[str] = ()
     missing: Sequence[str] = ()
+    is_plain: bool = False
+    """Whether all that it says is known to be ASCII that shows as it is."""
 
 
 class DrawnHit(NamedTuple):

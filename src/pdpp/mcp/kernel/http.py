@@ -16,7 +16,8 @@ Handle = Callable[..., Coroutine[Any, Any, JsonObject | None]]
 """What answers a message, as ``Kernel.handle`` does."""
 
 MAX_BYTES = 4 * 1024 * 1024
-_TAKEN = ("application/json", "application/*", "*/*")
+_JSON = "application/json"
+_TAKEN = (_JSON, "application/*", "*/*")
 
 
 class HttpRefusal(Exception):
@@ -94,9 +95,10 @@ class McpEndpoint:
 def _check_shape(method: str, headers: Headers) -> None:
     if method != "POST":
         raise _refusal(405, "Send each message in a POST", {"allow": "POST"})
-    if _media_type(headers.get("content-type", "")) != "application/json":
+    sent, accepted = headers.get("content-type", ""), headers.get("accept", "*/*")
+    if sent != _JSON and _media_type(sent) != _JSON:
         raise _refusal(415, "Content-Type is application/json")
-    if not any(_media_type(entry) in _TAKEN for entry in headers.get("accept", "*/*").split(",")):
+    if accepted not in _TAKEN and not any(_media_type(e) in _TAKEN for e in accepted.split(",")):
         raise _refusal(406, "Accept application/json: this server answers with it")
 
 

@@ -106,6 +106,8 @@ def http_status(message: object, answer: JsonObject | None, headers: Headers) ->
         return 202
     if not isinstance(message, dict):
         return 400
+    if "error" not in answer:
+        return 200
     return status(answer, is_modern(message.get("method"), message.get("params"), headers))
 
 

@@ -60,7 +60,14 @@ DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 def parse(text: bytes, decoder: json.JSONDecoder = DECODER) -> object:
     """Return the JSON value that UTF-8 text holds."""
     try:
-        return decoder.decode(text.decode("utf-8"))
+        read = text.decode("utf-8")
+        if read[:1] != "{" or read[-1] != "}":
+            return decoder.decode(read)
+        # Nothing stands around it, which the decoder would look for twice.
+        value, end = decoder.raw_decode(read)
+        if end < len(read):
+            raise ValueError(read[end:])
+        return value
     except (ValueError, RecursionError):
         raise RpcError(PARSE_ERROR, "Parse error: a message is one UTF-8 JSON object") from None
 

@@ -3,7 +3,8 @@
 ``read_search`` finds the same in the lean JSON of the same page; a test compares them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from pdpp.evidence.fence import has_hidden, is_plain
@@ -21,6 +22,10 @@ from pdpp.mcp.reading.search_answer import (
 )
 from pdpp.wire.members import Json
 from pdpp.wire.verbatim import Verbatim
+
+_server_hit: Callable[[tuple[Any, ...]], ServerHit] = partial(tuple.__new__, ServerHit)
+_hit_passage: Callable[[tuple[Any, ...]], HitPassage] = partial(tuple.__new__, HitPassage)
+"""Make these of their values in half the time that a constructor takes; a page has ten of each."""
 
 
 def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
@@ -45,20 +50,23 @@ def read_own_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
 
 
 def _hit(hit: Any, lean: Any) -> ServerHit:
-    return ServerHit(
-        _handle(hit),
-        hit["connector_key"] or None,
-        hit["display_name"] or None,
-        hit["title"] or None,
-        hit["event_time"] or None,
-        hit["emitted_at"] or None,
-        shortened_fields(hit["matched_fields"]),
-        _passage(hit["evidence_excerpts"]),
-        None,
-        lean["score"],
-        Verbatim(lean),
-        shortened_words(hit["matched"]),
-        shortened_words(hit["missing"]),
+    missing = hit["missing"]
+    return _server_hit(
+        (
+            _handle(hit),
+            hit["connector_key"] or None,
+            hit["display_name"] or None,
+            hit["title"] or None,
+            hit["event_time"] or None,
+            hit["emitted_at"] or None,
+            shortened_fields(hit["matched_fields"]),
+            _passage(hit["evidence_excerpts"]),
+            None,
+            lean["score"],
+            Verbatim(lean),
+            shortened_words(hit["matched"]),
+            shortened_words(missing) if missing else missing,
+        )
     )
 
 
@@ -75,7 +83,7 @@ def _passage(excerpts: Any) -> HitPassage | None:
         field, preview = excerpt["field_path"], excerpt["preview_text"]
         if field and preview:
             span = excerpt["start_chars"], excerpt["end_chars"], excerpt["total_chars"]
-            return HitPassage(field, shortened_preview(preview), span)
+            return _hit_passage((field, shortened_preview(preview), span))
     return None
 
 

@@ -57,31 +57,31 @@ class InProcessTransport:
     def __init__(self, app: App, origin: str, marks: Mapping[str, Any] | None = None) -> None:
         self.origin = origin.rstrip("/")
         self._app = app
-        self._marks = dict(marks or {})
+        self._frame: Scope = {
+            **(marks or {}),
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "scheme": "http",
+            "root_path": "",
+            "client": None,
+            "server": None,
+        }
+        """What the scopes of all requests have in common."""
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """Run one request through the application."""
         path, _, query = target.partition("?")
         scope: Scope = {
-            **self._marks,
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
+            **self._frame,
             "method": method,
-            "scheme": "http",
             "path": unquote(path),
             "raw_path": path.encode("ascii"),
             "query_string": query.encode("ascii"),
-            "root_path": "",
             "headers": [(k.lower().encode(), v.encode("latin-1")) for k, v in headers.items()],
-            "client": None,
-            "server": None,
         }
         status, sent, body = 500, {}, bytearray()
         values: Mapping[str, Any] | None = None
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
 
         async def take(message: Message) -> None:
             nonlocal status, sent, values
@@ -92,5 +92,10 @@ class InProcessTransport:
                 body.extend(message.get("body", b""))
                 values = message.get(UNWRITTEN)
 
-        await self._app(scope, receive, take)
+        await self._app(scope, _receive_nothing, take)
         return HttpReply(status, sent, bytes(body), values=values)
+
+
+async def _receive_nothing() -> Message:
+    """Return the body of a request that has none."""
+    return {"type": "http.request", "body": b"", "more_body": False}
