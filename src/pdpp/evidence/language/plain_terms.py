@@ -29,8 +29,6 @@ _LETTER_BITS = 0x1F
 _PAIR_BITS = _LETTER_BITS | _LETTER_BITS << 8
 """The bits that tell letters apart; a digit has those of some letter, which only means more work."""
 _BY_LANGUAGE = -1
-_TEXTS_A_WORD = 8
-"""From how many texts for each asked word on it pays to look for its stem in every language."""
 
 _new = tuple.__new__
 """Makes a match in half the time of a call of its class: there are many on a page."""
@@ -52,8 +50,11 @@ class PlainTerms:
         beginnings |= {form for term in wanted for form in irregular_forms().get(term, ())}
         self._beginnings = _Beginnings([text.encode() for text in sorted(beginnings)])
         self._meanings = _Meanings(self._beginnings)
-        self._unsure = list(as_asked)
-        """The asked words of which it is not known yet what they mean in any language."""
+        for form, at in as_asked.items():
+            # A word that stands as it was asked for mostly means the same in every language.
+            indexes = {terms.get(stem, at) for stem in every_stem(form)}
+            if len(indexes) == 1:
+                self._meanings[form.encode()] = indexes.pop()
         self._by_language: dict[int, _PlainForms] = {}
 
     def find(self, blocks: Sequence[str], texts: Sequence[str]) -> list[list[Match]]:
@@ -66,8 +67,6 @@ class PlainTerms:
         ends_of = iter(accumulate([len(block) + 1 for block in blocks]))
         found: list[list[Match]] = []
         meanings = self._meanings
-        if len(self._unsure) * _TEXTS_A_WORD <= len(blocks):
-            self._make_sure()
         forms: _PlainForms | None = None
         first = following = 0
         for before, after in self._beginnings.places_in(folded):
@@ -90,15 +89,6 @@ class PlainTerms:
                 matches.append(_new(Match, (before - first, after - 1 - first, index)))
         found += [[] for _ in range(len(blocks) - len(found))]
         return found
-
-    def _make_sure(self) -> None:
-        """Find out which asked words mean the same in a text of any language, as most do."""
-        for form in self._unsure:
-            at = self._as_asked[form]
-            indexes = {self._terms.get(stem, at) for stem in every_stem(form)}
-            if len(indexes) == 1:
-                self._meanings[form.encode()] = indexes.pop()
-        self._unsure = []
 
     def _forms_in(self, text: str) -> "_PlainForms":
         stems = stems_in(text)
