@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Annotated, Literal, NamedTuple, TypedDict
 
 from pdpp.evidence.analyse import Match
@@ -79,6 +80,12 @@ class Excerpt(NamedTuple):
     truncated: bool
 
 
+_excerpt: Callable[[tuple[int, int, int, str, tuple[Span, ...], bool]], Excerpt] = partial(
+    tuple.__new__, Excerpt
+)
+"""Makes an excerpt of its values in a third of the time that its constructor takes."""
+
+
 def value_of(phrases: Collection[int]) -> tuple[int, int]:
     """Return how much a text proves: by the required phrases in it, then by all it holds."""
     return sum([phrase < 0 for phrase in phrases]), len(phrases)
@@ -101,8 +108,9 @@ def _core(matches: Sequence[Match], room: int) -> Span:
     best, most = (matches[0].start, matches[0].end), (0, 0)
     if len(matches) == 1:
         return best[0], min(best[1], best[0] + room - _MARK_CHARS)
-    if min([phrase for _, _, phrase in matches]) >= 0:
-        start, end = _densest(matches[:_CONSIDERED], room)
+    phrases = {phrase for _, _, phrase in matches}
+    if min(phrases) >= 0:
+        start, end = _densest(matches[:_CONSIDERED], room, len(phrases))
         return start, min(end, start + room - _MARK_CHARS)
     considered = _considered(matches, room)
     for i, first in enumerate(considered):
@@ -123,13 +131,12 @@ def _core(matches: Sequence[Match], room: int) -> Span:
     return start, min(end, start + room - _MARK_CHARS)
 
 
-def _densest(matches: Sequence[Match], room: int) -> Span:
-    """Return the stretch within ``room`` that holds the most different words.
+def _densest(matches: Sequence[Match], room: int, words: int) -> Span:
+    """Return the stretch within ``room`` that holds the most different words, of so many at most.
 
     The same as the general way finds where no phrase is required; it looks at no stretch that has
     too few matches to hold more words than the best, or as many in less room.
     """
-    words = len({phrase for _, _, phrase in matches})
     best, most, size = (matches[0].start, matches[0].end), 1, 0
     for i, (start, end, phrase) in enumerate(matches):
         if most > len(matches) - i or most == words == 1:
@@ -149,6 +156,8 @@ def _densest(matches: Sequence[Match], room: int) -> Span:
             if other not in seen:
                 seen.add(other)
                 chosen = end
+                if len(seen) == words:
+                    break
         if len(seen) > most or (len(seen) == most and chosen - start < size):
             best, most = (start, chosen), len(seen)
             size = chosen - start
@@ -265,12 +274,8 @@ def _grown(core: Span, sentence: Span, bounds: Span, spans: Sequence[Span], limi
     return grow(low + bisect_left(steps, True, key=lambda chars: cost(chars) > limit))
 
 
-def _in_word(text: str, index: int) -> bool:
-    return 0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()
-
-
 def _word_start(text: str, index: int, ceiling: int) -> int:
-    if not _in_word(text, index):
+    if not (0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()):
         return index
     near = text[index : min(index + _SNAP_CHARS, ceiling - 1)]
     word = near.split(None, 1)[0] if near else near
@@ -278,7 +283,7 @@ def _word_start(text: str, index: int, ceiling: int) -> int:
 
 
 def _word_end(text: str, index: int, floor: int) -> int:
-    if not _in_word(text, index):
+    if not (0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()):
         return index
     near = text[max(floor, index - _SNAP_CHARS) + 1 : index]
     word = near.rsplit(None, 1)[-1] if near else near
@@ -324,7 +329,7 @@ def excerpt(text: str, matches: Sequence[Match], limit: int = PREVIEW_CHARS) -> 
     ]
     whole = start == 0 and end == len(text)
     preview = _marked(text, start, end, spans)
-    return Excerpt(start, end, len(text), preview, tuple(spans), not whole)
+    return _excerpt((start, end, len(text), preview, tuple(spans), not whole))
 
 
 def _plain(text: str, match: Match, limit: int) -> Excerpt | None:
@@ -333,20 +338,21 @@ def _plain(text: str, match: Match, limit: int) -> Excerpt | None:
     The same as the general way finds, without looking for what is not there.
     """
     first, last, _ = match
-    room = limit - _MARK_CHARS - (last - first)
+    total, size = len(text), last - first
+    room = limit - _MARK_CHARS - size
     if room < 0:
         return None
-    start, end, total = 0, len(text), len(text)
-    if total - (last - first) > room:
+    start, end = 0, total
+    if total - size > room:
         # There is no room for more of its sentence than this.
-        bounds = max(0, first - room), min(total, last + room)
-        low, high = _sentence(text, (first, last), bounds)
+        bounds = first - room if first > room else 0, min(total, last + room)
+        low, high = _sentence(text, match[:2], bounds)
         before, after = _context(room, (first - low, high - last), (first, total - last))
-        start, end = _snapped(text, (first - before, last + after), (first, last))
-    if _OWN_END in text[start:end]:
+        start, end = _snapped(text, (first - before, last + after), match[:2])
+    if text.find(_OWN_END, start, end) >= 0:
         return None
     preview = f"{text[start:first]}{OPEN}{text[first:last]}{CLOSE}{text[last:end]}"
-    return Excerpt(start, end, total, preview, ((first, last),), end - start < total)
+    return _excerpt((start, end, total, preview, (match[:2],), end - start < total))
 
 
 def descriptor(

@@ -7,7 +7,6 @@ name an actor, ``in:`` an account or a stream, ``before:``, ``after:`` and ``on:
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple, TypeVar
 
@@ -51,8 +50,7 @@ class Answer(NamedTuple):
     given: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A parsed question. ``everything`` asks for all words to be there.
 
     ``times`` are its time expressions as they are written; ``untimed`` is the text without them,
@@ -81,7 +79,7 @@ class Question:
         if not any(word.moment in numbers for word in self.words):
             return self
         words = (word._replace(moment=0) if word.moment in numbers else word for word in self.words)
-        return replace(self, words=tuple(words), untimed=self.text)
+        return self._replace(words=tuple(words), untimed=self.text)
 
 
 def parse_question(text: str, today: date, *, everything: bool = False) -> Question:

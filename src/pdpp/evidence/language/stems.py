@@ -119,5 +119,16 @@ def stems_of(language: str | None) -> Stems:
 @lru_cache(maxsize=1_024)
 def every_stem(word: str) -> tuple[str, ...]:
     """Return the stems of a word in any language: what texts of whatever language keep of it."""
-    stems = [*(stems_of(language)[word] for language in ALGORITHMS), stems_of(None)[word]]
-    return tuple(dict.fromkeys(stems))
+    return tuple(dict.fromkeys([stems[word] for stems in _every_stems(plain=word.isascii())]))
+
+
+@lru_cache(maxsize=2)
+def _every_stems(*, plain: bool) -> tuple[Stems, ...]:
+    """Return the stems of every language, or of those that have their own of plain letters.
+
+    A plain word has its English stem in the languages of other scripts.
+    """
+    if not plain:
+        return *map(stems_of, ALGORITHMS), stems_of(None)
+    own = [language for language in ALGORITHMS if language not in _OTHER_SCRIPTS]
+    return stems_of("en"), *map(stems_of, own), stems_of(None)

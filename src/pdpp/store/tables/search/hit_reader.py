@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdpp.store.query import Hit, SearchPosition
+from pdpp.store.query import Hit, Record, SearchPosition
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.scope import Reach
 from pdpp.store.tables.database import TableReader
@@ -22,6 +22,15 @@ class _Shown(NamedTuple):
     projector: Projector
     connection_id: str
     stream: str
+
+
+_hit: Callable[[tuple[Reach, SearchPosition, Callable[[], Record]]], Hit] = partial(
+    tuple.__new__, Hit
+)
+_position: Callable[[tuple[int, int, tuple[str, str, str]]], SearchPosition] = partial(
+    tuple.__new__, SearchPosition
+)
+"""Make them of their values in a third of the time that their constructors take."""
 
 
 class HitReader:
@@ -76,17 +85,17 @@ class HitReader:
             return []
         hits = []
         shown: dict[int, _Shown] = {}
-        records = self._records.stored(visible.numbers(rows).tolist())
-        for record_row, row, time, score in zip(records, rows.tolist(), times, scores, strict=True):
+        chosen = rows.tolist()
+        records = self._records.stored(visible.few_numbers(chosen))
+        for record_row, row, time, score in zip(records, chosen, times, scores, strict=True):
             feed = visible.part_of(row).reach.feed.id
             known = shown.get(feed)
             if known is None:
                 known = shown[feed] = self._shown(feed)
             reach, projector, connection_id, stream = known
-            _, surrogate, key, *_ = record_row
-            handle = connection_id, stream, projector.id(surrogate, key)
+            handle = connection_id, stream, projector.id(record_row[1], record_row[2])
             read = partial(projector.record, record_row)
-            hits.append(Hit(reach, SearchPosition(score, time, handle), read))
+            hits.append(_hit((reach, _position((score, time, handle)), read)))
         return hits
 
     def _shown(self, feed: int) -> _Shown:

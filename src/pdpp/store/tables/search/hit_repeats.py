@@ -119,7 +119,7 @@ class HitRepeats:
 
     def _said_by(self, rows: Sequence[int]) -> Iterator[object]:
         """Yield the stream and all that is said of each row, None where it cannot be a repeat."""
-        numbers = self._visible.numbers(np.array(rows, dtype=np.int64)).tolist()
+        numbers = self._visible.few_numbers(rows)
         records = self._read.of(numbers)
         for row, number in zip(rows, numbers, strict=True):
             record, reach = records.get(number), self._visible.part_of(row).reach
@@ -142,21 +142,25 @@ class HitRepeats:
 
     def _tied(self, rows: Longs, scores: Sequence[int]) -> Iterator[list[int]]:
         """Yield the rows of one stream and one score, where there are several."""
-        level: dict[int, list[int]] = defaultdict(list)
+        # Mostly no two hits of a page have one score, and then no stream is asked for.
+        if len(set(scores)) == len(scores):
+            return
+        level: dict[int, list[int]] = {}
         for row, score in zip(rows.tolist(), scores, strict=True):
-            level[score].append(row)
-        tied: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for score, equals in level.items():
-            # Mostly no two hits of a page have one score, and then no stream is asked for.
-            for row in equals if len(equals) > 1 else ():
-                tied[score, self._feed_of(row)].append(row)
-        return (alike for alike in tied.values() if len(alike) > 1)
+            level.setdefault(score, []).append(row)
+        for equals in level.values():
+            if len(equals) == 1:
+                continue
+            tied: dict[int, list[int]] = {}
+            for row in equals:
+                tied.setdefault(self._feed_of(row), []).append(row)
+            yield from (alike for alike in tied.values() if len(alike) > 1)
 
     def _grouped(
         self, rows: Sequence[int], key_of: Callable[[RecordData, Reach], object]
     ) -> Iterator[list[int]]:
         """Yield those of some rows that have a key in common; None is no key."""
-        numbers = self._visible.numbers(np.array(rows, dtype=np.int64)).tolist()
+        numbers = self._visible.few_numbers(rows)
         records = self._read.of(numbers)
         same: dict[object, list[int]] = defaultdict(list)
         for row, number in zip(rows, numbers, strict=True):

@@ -145,7 +145,7 @@ class Refinement:
         """Return how the visible texts of some rows begin, as far as their records are there."""
         visible = self._visible
         unread = [row for row in rows if row not in self._texts]
-        numbers = visible.numbers(np.array(unread, dtype=np.int64)).tolist()
+        numbers = visible.few_numbers(unread)
         records = self._records.of(numbers)
         for row, number in zip(unread, numbers, strict=True):
             if number in records:

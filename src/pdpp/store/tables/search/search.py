@@ -5,7 +5,6 @@ rows, their conversations, the conditions of a request, and the one order of hit
 """
 
 from collections.abc import Callable, Container
-from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 
@@ -71,7 +70,7 @@ class Searcher:
         question = query.question
         # With bars the days of the question narrow its answers, not the bars: both are one search.
         bars = query.months and (question.since, question.until) != (None, None)
-        wide = replace(question, since=None, until=None) if bars else question
+        wide = question._replace(since=None, until=None) if bars else question
         reaches = narrowed(searched(query.reaches).worded, wide, query.zone)
         visible = Visible(
             self._db,
