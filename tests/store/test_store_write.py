@@ -6,6 +6,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine import database_of
 from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, Engine, World, all_records, cell, declare, fresh, stream
 
@@ -14,6 +15,9 @@ from pdpp.store.batch import Line, WriteResult
 from pdpp.store.numbers import read_data
 from pdpp.store.query import PageQuery
 from pdpp.store.scope import owner_reaches
+from pdpp.store.tables.numbering import LAST_SEQUENCE
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.search.packing import longs
 
 
 def data_of(world: World, key: str) -> Data:
@@ -247,3 +251,41 @@ def test_a_part_of_a_talk_that_ends_where_the_whole_does_is_no_later_state(world
         batch.write()
         [talk] = all_records(world.store, world.reach("c1", "talks"))
         assert read_data(talk.data)["message_count"] == (3 if day == 1 else 1)
+
+
+def test_words_that_were_worked_out_before_are_written_as_those_that_were_not(
+    world: World,
+) -> None:
+    world.settle(None, "c1", "c2")
+    for connection in ("c1", "c2"):
+        world.put({"old": {"body": "an old harbour"}}, connection)
+    batches = [
+        {f"n{at}": {"body": f"harbour {at % 7} boat{at}", "subject": "sea"} for at in range(40)},
+        # Words of nothing but new records are taken as they are: these two were there.
+        {"old": {"body": "a new lighthouse"}, "n3": {"body": "the same again"}, "n99": {}},
+        {"one": {"body": "a single buoy"}},
+    ]
+    for records in batches:
+        for connection in ("c1", "c2"):
+            batch = world.store.batch(world.feed(connection))
+            for key, data in records.items():
+                batch.keep(key, 1, data, None)
+            if connection == "c1":
+                batch.work_out_words()
+            batch.write()
+    written = []
+    for connection in ("c1", "c2"):
+        blocks: Any = database_of(world.store).reader.execute(
+            "SELECT size, first_time, last_time, times, numbers, postings FROM word_block"
+            " WHERE owner = ? AND feed = ? ORDER BY id",
+            (OWNER, world.feed(connection).id),
+        )
+        written.append(
+            [
+                (*row, (longs(bytes(numbers)) & LAST_SEQUENCE).tolist(), bytes(postings))
+                for *row, _, numbers, postings in blocks
+            ]
+        )
+    assert len(written[0]) == 4
+    assert written[0] == written[1]
+    assert not world.store.check()

@@ -224,11 +224,12 @@ def _run(prepared: PreparedImport, options: ImportOptions, stop: Stop) -> None:
     wait = _waiting(task, stop)
     with Progress("") as progress:
         callbacks = _callbacks(stop, progress)
+        if every is None:  # A watch has no end, and would keep it while nothing changes.
+            keep_memory()
         if every is None and not options.mirror and prepared.own is None:
             _run_as_job(prepared, callbacks, wait)
             return
         if every is None:
-            keep_memory()
             with task.turn(wait):
                 task.run(_settle(task), callbacks, mirror=options.mirror)
             return

@@ -60,6 +60,10 @@ class RecordBatch(Protocol):
         """Mark a record to be deleted."""
         ...
 
+    def work_out_words(self) -> None:
+        """Work out in this thread what is searched, so that less is to do while it is written."""
+        ...
+
     def write(self) -> WriteResult:
         """Write them, in this thread or another, all of them or nothing."""
         ...

@@ -240,6 +240,11 @@ class Intake:
         code, message = problem
         self._rejections.append({"input_index": self._taken, "code": code, "message": message})
 
+    def work_out_words(self) -> None:
+        """Work out in this thread what is searched, so that less is to do while it is written."""
+        self._prepare()
+        self._batch.work_out_words()
+
     def write(self) -> IngestResultJson:
         """Write all good lines in one transaction; return the answer of the contract."""
         self._prepare()

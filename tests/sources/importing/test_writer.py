@@ -20,6 +20,7 @@ from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint
 from pdpp.sources.keys import KeySealer
 from pdpp.store.batch import Line
 from pdpp.store.intake import IngestResultJson
+from pdpp.store.tables.write.batch import TableBatch
 
 DEADLINE_SECONDS = 30
 
@@ -281,6 +282,47 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
     assert ahead[0] == 2
     assert max(ahead) <= 2
     assert harness.keys() == [f"n{number}" for number in range(10)]
+
+
+def test_words_are_worked_out_while_reading_would_wait_and_only_of_new_records(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+    worked: list[list[str]] = []
+
+    class Slow(Counted):
+        def work_out_words(self) -> None:
+            assert isinstance(self._batch, TableBatch)
+            worked.append([*self._batch.turn_of_key])
+            super().work_out_words()
+
+        def write(self) -> IngestResultJson:
+            """Wait until the next batch is sent, or there is none."""
+            for _ in range(1 if harness.batches else 2):
+                assert sent.acquire(timeout=DEADLINE_SECONDS)
+            return super().write()
+
+    class Telling(RecordWriter):
+        def settle(self) -> None:
+            sent.release()
+            super().settle()
+
+    for _ in range(2):
+        sent = threading.Semaphore(0)
+        harness.batches.clear()
+        sealer = KeySealer(b"s", "notes")
+        intake = partial(Slow, harness)
+        with closing(
+            Telling(harness.store, "c1", intake, harness.report, blob_bytes=9, sealer=sealer)
+        ) as writer:
+            for number in range(8):
+                writer.add(note(f"n{number}"))
+                if writer.full:
+                    writer.send()
+            writer.settle()
+        assert len(harness.batches) == 4
+    assert worked == [["n4", "n5"], ["n6", "n7"]]
+    assert harness.keys() == [f"n{number}" for number in range(8)]
 
 
 def test_what_fails_while_it_is_written_is_raised_where_it_is_read(

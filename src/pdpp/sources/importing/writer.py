@@ -2,8 +2,8 @@
 
 Some items are sealed, checked and made ready together soon after they are read. One batch is
 written in a thread of its own while the next one is gathered. There is never a second one on its
-way, so that memory stays bounded and the order of reading is kept. What the thread does, the engine
-does nearly alone: it holds up the interpreter for a moment only, and must not wait long for it.
+way, so that memory stays bounded and the order of reading is kept. Most of what the thread does,
+the engine does alone; words are worked out by the thread that reads where it would only wait.
 """
 
 import sys
@@ -88,6 +88,11 @@ class _Answer(NamedTuple):
     counts: Mapping[str, Any]
 
 
+def _is_new(answer: _Answer) -> bool:
+    """Tell whether all items of a stream became new records."""
+    return bool(answer.counts["records_new"] == len(answer.keys))
+
+
 class RecordWriter:
     """Gathers items and writes them stream by stream, each batch as a whole.
 
@@ -127,6 +132,8 @@ class RecordWriter:
         self._look()
         self._thread = ThreadPoolExecutor(1, "import")
         self._underway: Future[list[_Answer]] | None = None
+        self._all_new = False
+        """Whether the last batch of which that is known had new records only."""
 
     def close(self) -> None:
         """Wait for the batch that is on its way; nothing more is written."""
@@ -303,16 +310,30 @@ class RecordWriter:
         large = max(USUAL_ITEMS, self._sent // LARGEST_PART)
         self._most = min(2 * self._most, large, BATCH_ITEMS)
         self._look()
+        if self._has_time():
+            for load in loads:
+                load.intake.work_out_words()
         self.settle()
         files, self._files = self._files, None
         if loads or files is not None:
             self._underway = self._thread.submit(_write_all, loads, files)
 
+    def _has_time(self) -> bool:
+        """Tell whether to work out the words of a batch while the one before is being written.
+
+        Otherwise the thread that writes does so, as it has time, and as of records that are stored
+        already no words are needed.
+        """
+        return self._all_new and self._underway is not None and not self._underway.done()
+
     def settle(self) -> None:
         """Wait until everything that was sent is written, and count it."""
         underway, self._underway = self._underway, None
-        for answer in underway.result() if underway is not None else ():
+        answers = underway.result() if underway is not None else []
+        for answer in answers:
             self._report.write(answer.stream, answer.counts, answer.keys)
+        if answers:
+            self._all_new = all(map(_is_new, answers))
 
 
 class _Turns:

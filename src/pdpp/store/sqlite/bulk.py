@@ -52,7 +52,14 @@ _RECORD = Insertion(
 )
 _CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?, ?, ?)", 3)
 _DATED = Insertion("INSERT INTO dated_cell VALUES", "(?1, ?2, ?, ?, ?)", 3)
-_SAME_CELL = Insertion("INSERT INTO cell VALUES", "(?1, ?2, ?3, ?4, ?, ?)", 2)
+_SAME_CELLS = """
+    INSERT INTO cell
+    SELECT ?1, ?2, same.column1, same.column2, r.surrogate, r.id
+    FROM (VALUES {}) same
+    CROSS JOIN record r INDEXED BY record_once
+    WHERE r.owner = ?1 AND r.feed = ?2 AND r.version = ?3 AND r.stamps IS NULL
+"""
+"""The cells of fields that are the same in all records of a version, in the order of the table."""
 
 
 @lru_cache(maxsize=256)
@@ -116,15 +123,14 @@ def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
     """Add the cells of records, field by field and in the order of the table."""
     numbers = range(len(new.ids))
     by_surrogate = sorted(numbers, key=new.surrogates.__getitem__)
-    same = _interleaved(by_surrogate, new.surrogates, new.ids)
+    same: list[Any] = []
     columns = list(zip(*new.cells, strict=True))
     for place in new.places:
         column = columns[place]
         kinds = len(set(column))
         # Equal values of different kinds, such as 1 and 1.0, are two.
         if kinds == 1 and len(set(map(type, column))) == 1:
-            value = ABSENT if column[0] is None else column[0]
-            _insert(db, _SAME_CELL, same, (OWNER, new.feed, place, value))
+            same += [place, ABSENT if column[0] is None else column[0]]
             continue
         # What is sorted already is sorted again in no time: different values mostly come in order,
         # and equal ones are in the order of surrogates.
@@ -132,6 +138,14 @@ def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
         stored = [ABSENT if value is None else value for value in column]
         values = _interleaved(ordered, stored, new.surrogates, new.ids)
         _insert(db, _CELL, values, (OWNER, new.feed, place))
+    if same:
+        db.execute(_same_cells(len(same) // 2), (OWNER, new.feed, new.version, *same))
+
+
+@lru_cache(maxsize=64)
+def _same_cells(fields: int) -> str:
+    # The rows come out of the records: the engine works on alone, and another thread meanwhile.
+    return _SAME_CELLS.format(", ".join(["(?4, ?5)"] + ["(?, ?)"] * (fields - 1)))
 
 
 def _interleaved(order: Sequence[int], *columns: Sequence[Any]) -> list[Any]:

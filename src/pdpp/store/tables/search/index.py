@@ -63,12 +63,21 @@ class SpreadWords(NamedTuple):
     long: Sequence[NumberedPiece]
 
 
-def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence[Indexed]) -> None:
-    """Add the words of records, which stand at some places."""
+def add(
+    db: TableConnection,
+    feed: int,
+    places: Sequence[int],
+    entries: Sequence[Indexed],
+    ready: Block | None = None,
+) -> None:
+    """Add the words of records, which stand at some places; ``ready`` are they as a block."""
     if not entries:
         return
-    for start in range(0, len(entries), BLOCK_RECORDS):
-        insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
+    if ready is not None and ready.size <= BLOCK_RECORDS:
+        insert(db, feed, ready)
+    else:
+        for start in range(0, len(entries), BLOCK_RECORDS):
+            insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
     rows = sorted(thread_rows(feed, entries))
     if rows:
         db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?, ?)", rows)

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate, compress, pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pdpp.model.declaration import Kind
 from pdpp.store.batch import CheckedRecords, Line, canonical
@@ -16,8 +16,11 @@ from pdpp.store.numbers import is_exact, read_data
 from pdpp.store.scope import digest_of, digests_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
-from pdpp.store.tables.search.entry import Entry, entries_of
+from pdpp.store.tables.search.entry import Entry, Indexed, entries_of
 from pdpp.store.tables.write.age import is_older
+
+if TYPE_CHECKING:
+    from pdpp.store.tables.search.blocks import Block
 
 _T = TypeVar("_T")
 
@@ -78,6 +81,8 @@ class PreparedBatch:
         self.cells: list[tuple[CellValue, ...]] = []
         self.texts: list[bytes] = []
         self.entries: list[Entry] = []
+        self.words: Block | None = None
+        """The words of all records by turn, where they are worked out already."""
         self.uses: list[Use] = []
         self.exact: list[ExactCell] = []
         self.long_values: dict[int, Mapping[str, bytes]] = {}
@@ -246,6 +251,23 @@ class PreparedBatch:
         if not self._passed:
             return column
         return [*compress(column, map(self.is_fresh, range(len(column))))]
+
+    def work_out_words(self) -> None:
+        """Work out the words of all records, where each of them may be new."""
+        if self.entries and not self._passed:
+            from pdpp.store.tables.search import blocks
+
+            places = tuple(self.feed.lexical.values())
+            self.words = blocks.build(
+                [*map(Indexed, range(self.turns), self.surrogates, self.entries)], places
+            )
+
+    def fresh_words(self, first: int) -> "Block | None":
+        """Return the words that are worked out, if they are those of all new records.
+
+        The records are numbered from ``first`` on.
+        """
+        return None if self.words is None or self._passed else self.words.numbered_from(first)
 
     def fresh_bytes(self) -> int:
         """Return how long the JSON of all new records is."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pdpp.store.cell import CellValue
 from pdpp.store.tables import deletion
@@ -14,6 +14,9 @@ from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.search.entry import Indexed
 from pdpp.store.tables.write.new_records import NewRecords
 from pdpp.store.tables.write.prepared import PreparedBatch
+
+if TYPE_CHECKING:
+    from pdpp.store.tables.search.blocks import Block
 
 _CHANGE_RECORD = """
     UPDATE record SET version = ?, stamps = ?, time = ?, field_set = ?, digest = ?, cells = ?,
@@ -85,7 +88,7 @@ class BatchRows:
             if rows:
                 db.executemany(sql, rows)
         if self.feed.lexical:
-            self._index(db)
+            self._index(db, batch.fresh_words(self.first))
 
     def _take_long_values(self, batch: PreparedBatch, turns: Sequence[int]) -> None:
         """Take the long members of new records."""
@@ -95,8 +98,8 @@ class BatchRows:
             if values := batch.long_values.get(turn):
                 self.long_values += stored_rows(self.feed.id, batch.surrogates[turn], values)
 
-    def _index(self, db: TableConnection) -> None:
-        """Bring the word index up to date."""
+    def _index(self, db: TableConnection, ready: "Block | None") -> None:
+        """Bring the word index up to date; ``ready`` are the words if nothing else is written."""
         from pdpp.store.tables.search import index, meaning
 
         index.remove(db, self.feed.id, self.words_gone)
@@ -104,7 +107,8 @@ class BatchRows:
             meaning.remove(db, self.feed.id, [number for (number,) in self.records_gone])
         if self.texts_changed:
             meaning.remove_changed(db, self.feed, self.texts_changed)
-        index.add(db, self.feed.id, tuple(self.feed.lexical.values()), self.words)
+        places = tuple(self.feed.lexical.values())
+        index.add(db, self.feed.id, places, self.words, ready)
 
     def _take_away(self, db: TableConnection) -> None:
         for sql, rows in (
