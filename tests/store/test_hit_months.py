@@ -32,6 +32,7 @@ def search(world: World, q: str, time: Interval | None = None, zone: ZoneInfo = 
         return world.store.search(query)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(times=st.lists(st.none() | st.sampled_from(list(MOMENTS)), min_size=1, max_size=12))
 def test_each_month_counts_the_records_of_its_days(
     planner: Engine, times: list[str | None]

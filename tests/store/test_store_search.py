@@ -5,13 +5,14 @@ import tracemalloc
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine import database_of
+from tests.soak import SOAK
 from tests.store.questions import ask
 from tests.store.records import FEWER, INTERVALS
 from tests.store.world import Data, Engine, World, cell, condition, declare, fresh, shown, stream
@@ -500,8 +501,13 @@ def every_hit(world: World, q: str, limit: int) -> list[str]:
     return seen
 
 
-@pytest.mark.parametrize("limit", [1, 3, 100])
-@pytest.mark.parametrize("q", ["backup", "backup computer", "where is our backup of the computer"])
+COPIED = ("backup", "backup computer", "where is our backup of the computer")
+LIMITS = (1, 3, 100)
+
+
+@pytest.mark.parametrize(
+    ("q", "limit"), [*(product(COPIED, LIMITS) if SOAK else zip(COPIED, LIMITS, strict=True))]
+)
 def test_copies_of_a_text_stand_behind_other_hits(world: World, q: str, limit: int) -> None:
     copies: dict[str, Data] = {
         f"copy{day:03}": {"body": NOTICE, "at": instant.to_text(instant.DAY * (20_000 + day // 2))}
@@ -514,8 +520,13 @@ def test_copies_of_a_text_stand_behind_other_hits(world: World, q: str, limit: i
     assert every_hit(world, q, limit) == [newest[0], "failed", *newest[1:]]
 
 
-@pytest.mark.parametrize("days", [1, 500])
-@pytest.mark.parametrize("q", ["backup", "when was the backup of our computer finished"])
+LONG_COPIED = ("backup", "when was the backup of our computer finished")
+DAYS = (500, 1)
+
+
+@pytest.mark.parametrize(
+    ("q", "days"), [*(product(LONG_COPIED, DAYS) if SOAK else zip(LONG_COPIED, DAYS, strict=True))]
+)
 def test_hundreds_of_copies_stand_behind_other_hits(world: World, q: str, days: int) -> None:
     copies: dict[str, Data] = {
         f"copy{number:03}": {"body": NOTICE, "at": instant.to_text(instant.DAY * (number % days))}
@@ -835,15 +846,15 @@ def test_few_long_texts_are_in_memory_at_once(
 
 def test_the_long_texts_of_a_page_of_hits_are_read_one_after_another(world: World) -> None:
     long = 1 << 20
-    world.put({f"k{number}": {"body": f"{number} moss " * (long // 8)} for number in range(30)})
+    world.put({f"k{number}": {"body": f"{number} moss " * (long // 8)} for number in range(16)})
     tracemalloc.start()
     try:
         with world.store.reading():
-            page = world.store.search(SearchQuery((world.reach(),), ask("moss"), 30))
+            page = world.store.search(SearchQuery((world.reach(),), ask("moss"), 16))
             sizes = [len(hit.record.data) for hit in page.hits]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert len(sizes) == 30
+    assert len(sizes) == 16
     assert min(sizes) > long // 2
     assert peak < 10 * long

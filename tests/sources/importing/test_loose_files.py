@@ -12,7 +12,7 @@ from tests.sources.formats import test_contacts_vcard as vcard
 from tests.sources.importing.test_discovery import MBOX, keys, look
 from tests.sources.kit import Home, zipped
 from tests.sources.samples import documents as papers
-from tests.sources.samples import every_sample, photos
+from tests.sources.samples import every_sample, forms_of, photos
 from tests.sources.samples.sample import FormatSample
 
 from pdpp.jobs.import_run import _export
@@ -123,8 +123,7 @@ def test_documents_and_photos_of_a_mixed_folder_are_an_export_each(tmp_path: Pat
     )
 
 
-@pytest.mark.parametrize("form", ["folder", "zip"])
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(("name", "form"), forms_of(SAMPLES, "folder", "zip"))
 def test_no_file_of_another_export_becomes_a_document_or_a_photo(
     name: str, form: str, tmp_path: Path
 ) -> None:

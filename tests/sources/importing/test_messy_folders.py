@@ -16,7 +16,7 @@ from tests.sources.importing.test_discovery import MBOX, keys, look
 from tests.sources.importing.test_loose_files import CHAT, DRAWING, photo, reports, taken
 from tests.sources.kit import Home, Records, zipped
 from tests.sources.samples import documents as papers
-from tests.sources.samples import every_sample
+from tests.sources.samples import every_sample, forms_of
 from tests.sources.samples.google import KEEP, NOTE, OVERVIEW
 from tests.sources.samples.sample import FormatSample, json_bytes
 
@@ -106,8 +106,7 @@ def neighbours(name: str, form: str) -> list[str]:
     return others if SOAK else [others[at % len(others)]]
 
 
-@pytest.mark.parametrize("form", ["folder", "top"])
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(("name", "form"), forms_of(SAMPLES, "folder", "top"))
 def test_an_export_brings_in_the_same_beside_another(name: str, form: str, tmp_path: Path) -> None:
     sample, source = SAMPLES[name], SAMPLES[name].source
     sample.folder(tmp_path / "alone" / "here" if form == "folder" else tmp_path / "alone")
@@ -354,9 +353,12 @@ def test_the_user_of_another_service_is_not_the_owner_of_conversations(tmp_path:
         assert found[source].identity == alone.export.recognition.identity
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, sample in SAMPLES.items() if sample.earlier and name not in SAME_TIME]
-)
+MONTHLY = {n: sample for n, sample in SAMPLES.items() if sample.earlier and n not in SAME_TIME}
+FIRST_MONTHLY = {sample.source: name for name, sample in reversed(MONTHLY.items())}
+"""A layout of each format; in a soak it is every layout."""
+
+
+@pytest.mark.parametrize("name", MONTHLY if SOAK else sorted(FIRST_MONTHLY.values()))
 def test_months_beside_each_other_come_to_the_same_in_any_order(name: str, tmp_path: Path) -> None:
     sample = SAMPLES[name]
     assert sample.earlier

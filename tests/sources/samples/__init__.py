@@ -4,10 +4,13 @@ Each module here has ``SAMPLES``, and ``test_every_format`` runs each of them th
 promises. A new format needs a module here and the tests of what is its own.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pkgutil import iter_modules
 
+from tests.soak import SOAK
 from tests.sources.samples.sample import FormatSample
 
 
@@ -19,3 +22,14 @@ def every_sample() -> dict[str, FormatSample]:
         found = getattr(import_module(f"{__name__}.{module.name}"), "SAMPLES", ())
         samples.update((sample.name, sample) for sample in found)
     return samples
+
+
+def forms_of(samples: Mapping[str, FormatSample], *forms: str) -> list[tuple[str, str]]:
+    """Return each sample with a form in turn; in a soak, and the first of a format, with all."""
+    first = {sample.source: name for name, sample in reversed(samples.items())}
+    whole = set(samples if SOAK else first.values())
+    return [
+        (name, form)
+        for number, (name, form) in enumerate(product(samples, forms))
+        if name in whole or number // len(forms) % len(forms) == forms.index(form)
+    ]

@@ -25,7 +25,7 @@ from pdpp.store.scope import Reach
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.vault import ShortLivedSecret, Token
 
-STEPS = 200_000 if SOAK else 5_000
+STEPS = 200_000 if SOAK else 2_500
 LIVES = 20 if SOAK else 5
 """How many stores begin empty and live a part of the steps each."""
 MOST_PAGES = 100 if SOAK else 2

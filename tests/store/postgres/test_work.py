@@ -6,8 +6,9 @@ has counted: ``autovacuum`` is off.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -28,6 +29,7 @@ from tests.promises.hidden_records import (
     hide,
 )
 from tests.serving import UNLIMITED, SetClock, approve
+from tests.soak import SOAK
 
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection
@@ -168,33 +170,59 @@ class Worlds(NamedTuple):
     with_hidden: tuple[World, ...]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param((written_at_once, None, (300, HIDDEN)), id="written at once"),
-        pytest.param((grown, None, (HIDDEN,)), id="grown"),
-        pytest.param((written_at_once, SHORT_STREAMS, (HIDDEN,)), id="among short streams"),
-        pytest.param((written_at_once, ONE_RECORD, (HIDDEN,)), id="among owners of one record"),
-    ],
-)
+HISTORIES = {
+    "written at once": (written_at_once, None, (300, HIDDEN)),
+    "grown": (grown, None, (HIDDEN,)),
+    "among short streams": (written_at_once, SHORT_STREAMS, (HIDDEN,)),
+    "among owners of one record": (written_at_once, ONE_RECORD, (HIDDEN,)),
+}
+
+
+def questions() -> Iterator[tuple[str, str]]:
+    """Yield what to ask of which worlds.
+
+    All of it is asked where all was written at once. The plans of the others follow from how it
+    came to what is there: each question is asked there under one grant or another, and in a soak
+    under all of them.
+    """
+    first, *others = HISTORIES
+    yield from ((first, question) for question in QUESTIONS)
+    for number, other in enumerate(others):
+        for at, question in enumerate(QUESTIONS):
+            turn = at % len(ASKED) + at // len(ASKED)
+            if SOAK or turn % len(others) == number:
+                yield other, question
+
+
+@pytest.fixture(scope="module")
 def worlds(
-    request: pytest.FixtureRequest, made: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Worlds]:
-    history, crowd, numbers = request.param
+    made: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Worlds]]:
+    """Worlds by their histories, each made when it is first asked."""
     folder = tmp_path_factory.mktemp("work")
     with ExitStack() as stack:
-        template = stack.enter_context(crowded(made, crowd))
-        opened = [
-            stack.enter_context(world(folder / str(hidden), template)) for hidden in (0, *numbers)
-        ]
-        for one, hidden in zip(opened, (0, *numbers), strict=True):
-            history(one, hidden)
-        yield Worlds(opened[0], tuple(opened[1:]))
+
+        @cache
+        def lived(name: str) -> Worlds:
+            history, crowd, numbers = HISTORIES[name]
+            template = stack.enter_context(crowded(made, crowd))
+            opened = [
+                stack.enter_context(world(folder / name / str(hidden), template))
+                for hidden in (0, *numbers)
+            ]
+            for one, hidden in zip(opened, (0, *numbers), strict=True):
+                history(one, hidden)
+            return Worlds(opened[0], tuple(opened[1:]))
+
+        yield lived
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_hidden_records_are_not_gone_through(worlds: Worlds, question: str) -> None:
-    without = worlds.without.ask(*QUESTIONS[question])
-    for world in worlds.with_hidden:
+@pytest.mark.parametrize(("history", "question"), [*questions()])
+def test_hidden_records_are_not_gone_through(
+    worlds: Callable[[str], Worlds], history: str, question: str
+) -> None:
+    lived = worlds(history)
+    without = lived.without.ask(*QUESTIONS[question])
+    for world in lived.with_hidden:
         with_hidden = world.ask(*QUESTIONS[question])
         assert 0 < with_hidden <= FACTOR * without + MORE, (without, with_hidden)

@@ -464,11 +464,13 @@ def _write_until_killed(folder: Path, told: Connection) -> None:
 
 
 def test_a_killed_writer_loses_nothing_it_had_written(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
+    # Each is a fork of one process that has imported this module, and has no file of this one.
+    forking = multiprocessing.get_context("forkserver")
+    forking.set_forkserver_preload([__name__])
     acknowledged = 0
     for _ in range(4):
-        listen, tell = spawn.Pipe(duplex=False)
-        process = spawn.Process(target=_write_until_killed, args=(tmp_path, tell))
+        listen, tell = forking.Pipe(duplex=False)
+        process = forking.Process(target=_write_until_killed, args=(tmp_path, tell))
         process.start()
         tell.close()
         for _ in range(5):
