@@ -65,10 +65,10 @@ def _score_by_corpus(real: Any) -> Any:
 
 
 def _version_of_everything(real: Any) -> Any:
-    def project(reach: Any, data: bytes, digest: str, *more: Any) -> tuple[bytes, str]:
-        return real(reach, data, digest, *more)[0], digest
+    def cut_all(texts: Any, digests: Any, *cuts: Any) -> tuple[Any, Any]:
+        return real(texts, digests, *cuts)[0], digests
 
-    return project
+    return cut_all
 
 
 def _short_of_everything(real: Any) -> Any:
@@ -199,8 +199,8 @@ _MODEL = "tests/promises/test_reference_model.py::test_every_answer_is_what_the_
 MUTANTS = (
     _outside(
         "shows every field",
-        "pdpp.store.scope:Reach.project",
-        lambda real: lambda reach, data, digest, shape, select: (data, digest),
+        "pdpp.store.scope:Reach.cuts",
+        lambda real: lambda reach, field_set, select: (None, select),
         "few fields-grant",
     ),
     _outside(
@@ -235,7 +235,7 @@ MUTANTS = (
     ),
     _outside(
         "gives versions of whole records",
-        "pdpp.store.scope:Reach.project",
+        "pdpp.store.scope:cut_all",
         _version_of_everything,
         "few fields-grant",
     ),
