@@ -20,12 +20,17 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	"$$name" -c '$(RECENT)' 2>/dev/null && { echo "$$name"; break; }; done)
 
 PINNED = --quiet --require-hashes --only-binary :all:
+# What the program needs is compiled, since each of its processes imports it. Of what development
+# needs beside, most is never imported, and the rest is compiled by whoever imports it first.
 ifdef UV
 CREATE = "$(UV)" venv --quiet --clear --no-project --python "$(PYTHON)" $(VENV)
-INSTALL = "$(UV)" pip install --python $(PY) --compile-bytecode $(PINNED)
+INSTALL = "$(UV)" pip install --python $(PY) $(PINNED)
+COMPILED = --compile-bytecode
 else
 CREATE = "$(PYTHON)" -m venv --clear $(VENV)
-INSTALL = $(PY) -m pip install --disable-pip-version-check --compile $(PINNED)
+INSTALL = $(PY) -m pip install --disable-pip-version-check $(PINNED)
+COMPILED = --compile
+UNCOMPILED = --no-compile
 endif
 
 COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --only-binary :all: \
@@ -185,6 +190,7 @@ lock:
 	$(COMPILE) --constraint requirements/run.txt --group dev \
 		--output-file requirements/dev.txt pyproject.toml
 	@awk '/^[^ ]/ { wanted = /^(psycopg|obstore)/ } wanted' requirements/dev.txt > requirements/postgres.txt
+	@awk '/^[^ ]/ { wanted = /^pip==/ } wanted' requirements/dev.txt > requirements/pip.txt
 	@awk '/^[^ ]/ { wanted = /^(hatchling|packaging|pathspec|pluggy|tomlkit|trove-classifiers)==/ } wanted' \
 		requirements/dev.txt > requirements/build.txt
 	$(COMPILE) --group audit --output-file requirements/audit.txt
@@ -201,12 +207,14 @@ $(VENV)/pyvenv.cfg:
 	@echo 'Making $(VENV)'
 	@$(CREATE)
 
-$(VENV)/run.stamp: requirements/run.txt pyproject.toml $(VENV)/pyvenv.cfg
+$(VENV)/run.stamp: requirements/run.txt requirements/pip.txt pyproject.toml $(VENV)/pyvenv.cfg
 	@echo 'Installing what the server needs'
 ifndef UV
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
+# An older pip looks at every release of every package in twice to three times the time.
+	@$(INSTALL) $(UNCOMPILED) -r requirements/pip.txt
 endif
-	@$(INSTALL) -r requirements/run.txt
+	@$(INSTALL) $(COMPILED) -r requirements/run.txt
 	@$(PY) -c 'import os, sysconfig; site = sysconfig.get_path("purelib"); \
 		open(os.path.join(site, "pdpp.pth"), "w").write(os.path.relpath("src", site) + "\n")'
 	@printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -m pdpp "$$@"' > $(BIN)/pdpp
@@ -216,7 +224,7 @@ endif
 
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
 	@echo 'Installing what development needs'
-	@$(INSTALL) -r requirements/dev.txt
+	@$(INSTALL) $(UNCOMPILED) -r requirements/dev.txt
 	@rm -rf $(VENV)/wheels
 	@$(PY) -m pip download --disable-pip-version-check $(PINNED) -r requirements/run.txt -d $(VENV)/wheels
 	@touch $@

@@ -1,9 +1,11 @@
 """Jobs run once, go on where they were cut, can be cancelled, and say why they failed."""
 
+import gc
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,6 +169,21 @@ def test_a_failure_is_kept_with_its_reason_and_nothing_of_the_records(
     assert ended.error == {"code": code, "message": message}
     assert ended.result is None
     store.close()
+
+
+def test_what_a_job_held_here_and_now_is_let_go_with_its_runner(tmp_path: Path) -> None:
+    """Such as the files of an export: nothing of it waits for a collection of garbage."""
+    store = open_store(tmp_path)
+    gc.disable()
+    try:
+        runner = JobRunner(store, [JobKind("count", lambda _: {})], instant.now)
+        runner.run_now(JobOrder("count"))
+        held = weakref.ref(runner)
+        del runner
+        assert held() is None
+    finally:
+        gc.enable()
+        store.close()
 
 
 def test_a_job_that_keeps_killing_its_worker_is_given_up(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def callers() -> Iterator[Any]:
                     yield pytest.param(route, who, mode, id=f"{route.name}-{who}-{mode.value}")
 
 
-@schemathesis.serializer("application/x-ndjson")
+@schemathesis.serializer("application/x-ndjson")  # type: ignore[untyped-decorator]
 def lines(_: SerializationContext, value: Any) -> bytes:
     return str(value).encode("utf-8", "surrogatepass")
 

@@ -54,16 +54,20 @@ class JobRunner:
         self._running: dict[str, tuple[JobContext, int]] = {}
         self._lock = threading.Lock()
         self._unsubscribe: Callable[[], None] = _nothing
-        self._threads = [
-            threading.Thread(target=self._work, name=f"pdpp-job-{number}", daemon=True)
-            for number in range(threads)
-        ]
-        self._threads.append(threading.Thread(target=self._care, name="pdpp-job-care", daemon=True))
+        self._workers = threads
+        self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
         """Begin to work."""
         if self._store.notices is not None:
             self._unsubscribe = self._store.notices.subscribe(self.wake)
+        # Not before: a thread that never began would keep its runner, and the files of a job that
+        # was done here and now, until garbage is collected.
+        self._threads = [
+            threading.Thread(target=self._work, name=f"pdpp-job-{number}", daemon=True)
+            for number in range(self._workers)
+        ]
+        self._threads.append(threading.Thread(target=self._care, name="pdpp-job-care", daemon=True))
         for thread in self._threads:
             thread.start()
 
