@@ -65,8 +65,8 @@ def _score_by_corpus(real: Any) -> Any:
 
 
 def _version_of_everything(real: Any) -> Any:
-    def cut_all(texts: Any, digests: Any, *fields: Any) -> Any:
-        return real(texts, digests, *fields)[0], digests
+    def cut_all(texts: Any, digests: Any, *cuts: Any) -> tuple[Any, Any]:
+        return real(texts, digests, *cuts)[0], digests
 
     return cut_all
 
