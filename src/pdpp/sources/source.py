@@ -66,6 +66,10 @@ class Recognition:
     keep: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # Many are named like a file, and two that read alike would be two accounts.
+        object.__setattr__(self, "account", composed(self.account))
+
 
 @dataclass(frozen=True, slots=True)
 class ExportRefusal:

@@ -85,3 +85,22 @@ def test_a_channel_of_slack_is_the_same_on_a_mac(tmp_path: Path) -> None:
     before = home.records()
     assert home.bring(put(tmp_path / "slack", apart(SLACK)))["counts"]["new"] == 0
     assert home.records() == before
+
+
+def test_notes_that_went_to_a_mac_and_back_are_one_account(tmp_path: Path) -> None:
+    vault = {".obsidian/app.json": b"{}", "a.md": b"# A\n", "b.md": b"B\n"}
+    home = Home(tmp_path / "home")
+    first = put(tmp_path / "Bücher", vault)
+    home.bring(first)
+    first.rename(tmp_path / "away")
+    more = {**vault, "a.md": b"# A, and more\n", "c.md": b"C\n"}
+    home.bring(put(tmp_path / unicodedata.normalize("NFD", "Bücher"), more))
+    assert home.accounts() == ["Notes (Bücher)"]
+    assert len(home.records()) == 3
+
+
+def test_folders_of_both_ways_beside_each_other_are_two_accounts(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    for name in ("Bücher", unicodedata.normalize("NFD", "Bücher")):
+        home.bring(put(tmp_path / name, {".obsidian/app.json": b"{}", "a.md": name.encode()}))
+    assert sorted(home.accounts()) == ["Notes (Bücher)", "Notes (Bücher) 2"]

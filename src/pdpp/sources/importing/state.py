@@ -15,6 +15,7 @@ from pdpp.model import instant
 from pdpp.private import make_folder, write_file
 from pdpp.sources.importing.positions import PositionLog, convert_lines
 from pdpp.sources.importing.report import BEGUN, INTERRUPTED
+from pdpp.sources.reading.tree import composed
 
 _NAME = "imports"
 _KEPT = (".json", ".ndjson")
@@ -70,7 +71,7 @@ class ImportState:
     def _last_at(self, connector_key: str, path: Path) -> Mapping[str, Any]:
         for _, report in self.reports():
             source = report.get("source", {})
-            if (source.get("connector_key"), report.get("path")) == (connector_key, str(path)):
+            if source.get("connector_key") == connector_key and _is_at(report.get("path"), path):
                 return report
         return {}
 
@@ -163,3 +164,13 @@ def _digest(*parts: str) -> str:
 def _put(path: Path, content: bytes) -> None:
     make_folder(path.parent)
     write_file(path, content)
+
+
+def _is_at(place: object, path: Path) -> bool:
+    """Tell whether a place is a path, whose accents may be written in another way by now."""
+    if place == str(path):
+        return True
+    if not isinstance(place, str) or composed(place) != composed(str(path)):
+        return False
+    # Some disks hold both ways beside each other: these are two.
+    return not os.path.exists(place) or not path.exists() or path.samefile(place)
