@@ -62,7 +62,7 @@ def _one_further(real: Any) -> Any:
     return read
 
 
-_BARE_QUOTE = ("pdpp.mcp.drawing.text:quote", lambda real: lambda text: f'"{text}"')
+_BARE_QUOTE = ("pdpp.mcp.drawing.text:quote", lambda real: lambda text, **_: f'"{text}"')
 _BARE_TEXT = ("pdpp.cli.reading.printer:visible", lambda real: lambda text, **_: text)
 
 MUTANTS = (
@@ -104,7 +104,7 @@ MUTANTS = (
     Mutant(
         HALVES,
         "leaves the way on out of the text half",
-        (("pdpp.mcp.drawing.escaping:call_line", lambda real: lambda call: call.what),),
+        (("pdpp.mcp.drawing.escaping:call_line", lambda real: lambda call, **_: call.what),),
         (
             f"{_JOURNEYS}::test_search_results_are_paged_to_the_end_each_hit_once"
             "[content-http-modern]",

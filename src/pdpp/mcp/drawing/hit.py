@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import is_plain
@@ -15,10 +14,13 @@ from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.search_answer import HitPassage, ServerHit
 from pdpp.wire.citation import passage_address
 
-_record_source: Callable[[tuple[Any, ...]], RecordSource] = partial(tuple.__new__, RecordSource)
-_next_call: Callable[[tuple[Any, ...]], NextCall] = partial(tuple.__new__, NextCall)
-_hit_view: Callable[[tuple[Any, ...]], HitView] = partial(tuple.__new__, HitView)
-_drawn_hit: Callable[[tuple[Any, ...]], DrawnHit] = partial(tuple.__new__, DrawnHit)
+_Source = tuple[str | None, str | None, str | None, str, str]
+_record_source: Callable[[_Source], RecordSource] = partial(tuple.__new__, RecordSource)
+_next_call: Callable[[tuple[str, str, JsonObject]], NextCall] = partial(tuple.__new__, NextCall)
+_hit_view: Callable[[tuple[object, ...]], HitView] = partial(tuple.__new__, HitView)
+_drawn_hit: Callable[[tuple[HitView, str, JsonObject, JsonObject]], DrawnHit] = partial(
+    tuple.__new__, DrawnHit
+)
 """Make these of their values in half the time that a constructor takes; a page has ten of each."""
 
 
