@@ -142,6 +142,15 @@ def test_json_needs_a_yes_and_is_the_report_alone(home: Home, logs: Path) -> Non
     assert document["connection"]["display_name"] == "Claude Code"
 
 
+def test_an_import_keeps_the_memory_that_each_batch_takes(
+    home: Home, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = list[str]()
+    monkeypatch.setattr("pdpp.cli.import_task.keep_memory", lambda: kept.append("kept"))
+    assert pdpp_here("import", logs, "--yes", data=home.data).code == 0
+    assert kept == ["kept"]
+
+
 def test_what_is_not_known_is_refused_with_what_was_seen(home: Home, tmp_path: Path) -> None:
     (tmp_path / "photo.bin").write_bytes(b"\x89PNG")
     ended = pdpp("import", tmp_path / "photo.bin", "--yes", data=home.data)
