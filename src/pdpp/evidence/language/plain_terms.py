@@ -193,6 +193,17 @@ class Forms(NamedTuple):
         index = self.terms.get(self.stems[form])
         return self.as_asked.get(form) if index is None else index
 
+    def indexes_of(self, words: Iterable[str]) -> dict[str, int]:
+        """Return the index of each of some words that means an asked one."""
+        terms, as_asked, stems = self
+        distinct = dict.fromkeys(words)
+        indexes = {form: at for form, at in as_asked.items() if form in distinct}
+        for word in distinct:
+            index = terms.get(stems[word])
+            if index is not None:
+                indexes[word] = index
+        return indexes
+
 
 class _PlainForms(dict[bytes, int | None]):
     """The same for forms in plain letters, remembered as they are met."""
