@@ -27,7 +27,7 @@ _END = "    "
 _FEW_BEGINNINGS = 3
 _LETTER_BITS = 0x1F
 _PAIR_BITS = _LETTER_BITS | _LETTER_BITS << 8
-"""The bits that tell letters apart; a digit has those of some letter, which only means more work."""
+"""The bits that tell letters apart; a digit has those of a letter, which only means more work."""
 _BY_LANGUAGE = -1
 
 _new = tuple.__new__
@@ -109,7 +109,7 @@ class _Beginnings:
             (skipped, _allowing([beginning[skipped - 1 : skipped + 1] for beginning in beginnings]))
             for skipped in ((1, 3) if many else ())
         ]
-        """Whether a word may begin with two letters, and go on with two others."""
+        """After how many characters two letters of a word are, and which these may be."""
 
     def begin(self, form: bytes) -> bool:
         """Tell whether a word begins in one of the ways."""
@@ -128,7 +128,6 @@ class _Beginnings:
             places = np.flatnonzero(allowed[letters[starts] & _PAIR_BITS])
             starts, ends = starts[places], ends[places]
         return zip(starts.tolist(), ends.tolist(), strict=True)
-
 
     def _each_in(self, folded: bytes) -> Iterator[tuple[int, int]]:
         for beginning in self._beginnings:
