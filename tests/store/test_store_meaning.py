@@ -18,7 +18,7 @@ from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 from pdpp.store.tables import feeds
-from pdpp.store.tables.search import meaning
+from pdpp.store.tables.search import meaning, nearness
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
 NOTES = ("c", "notes")
@@ -335,6 +335,17 @@ def test_no_worker_answers_by_what_it_remembers_from_before_a_write(
             now = answers(server)
             assert now == answers(fresh), change.__name__
             assert now != before, change.__name__
+
+
+def test_few_records_and_many_are_ordered_alike_by_meaning(
+    store: Store, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(store)
+    token = grant(store)
+    few = scores(server, token)
+    # Of many records the vectors are read piece by piece, and none is remembered.
+    monkeypatch.setattr(f"{nearness.__package__}.search.SCANNED_TOO", 0)
+    assert scores(server, token) == few != {}
 
 
 def _shown(answer: Any) -> bytes:

@@ -158,7 +158,18 @@ class _Folds(dict[int, str]):
         return fold
 
 
+class _FoldLengths(dict[int, str]):
+    """How long the fold of each code point is, as a character of that number."""
+
+    def __missing__(self, code: int) -> str:
+        length = chr(len(_FOLDS[code]))
+        if code in _FOLDS:
+            self[code] = length
+        return length
+
+
 _FOLDS = _Folds()
+_FOLD_LENGTHS = _FoldLengths()
 ASCII_FOLDS = (
     bytes(range(256))
     .lower()
@@ -177,9 +188,12 @@ def indexed_bytes(text: str) -> bytes:
     if text.isascii():
         plain = text.encode().translate(ASCII_FOLDS).strip()
         return b" ".join(plain.split()) if b"  " in plain else plain
-    folded = text.translate(_FOLDS)
-    folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
-    return " ".join(folded.split()).encode()
+    return " ".join(_words_of(text.translate(_FOLDS))).encode()
+
+
+def _words_of(folded: str) -> list[str]:
+    """Return the words of folded text."""
+    return folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "").split()
 
 
 class _Folded:
@@ -199,7 +213,7 @@ class _Folded:
         block = bisect_right(self._block_starts, position) - 1
         if block not in self._char_starts:
             chars = self._original[block * _BLOCK : (block + 1) * _BLOCK]
-            lengths = (len(_FOLDS[ord(char)]) for char in chars[:-1])
+            lengths = chars.translate(_FOLD_LENGTHS).encode("latin-1")
             starts = accumulate(lengths, initial=self._block_starts[block])
             self._char_starts[block] = list(starts)
         return block * _BLOCK + bisect_right(self._char_starts[block], position) - 1
@@ -219,12 +233,30 @@ def _is_dropped_mark(char: str) -> bool:
     return not char.isascii() and not _FOLDS[ord(char)] and unicodedata.category(char)[0] == "M"
 
 
+class PlacedWords:
+    """The words of ``indexed_text`` and their places in the original text.
+
+    A place is worked out when it is asked for: of a hundred words a question has a few.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._folded = _Folded(text)
+        self.words = _words_of(self._folded.text)
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _TOKEN.finditer(self._folded.text)]
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where the words from one to another stand, by their numbers."""
+        return self._folded.span(self._spans[first][0], self._spans[last][1])
+
+
 def tokens(text: str) -> Iterator[TextToken]:
     """Yield the words of ``indexed_text`` with their places in the original text."""
-    folded = _Folded(text)
-    for match in _TOKEN.finditer(folded.text):
-        word = match.group().replace(_STOP, "").replace(_JOIN, "")
-        yield TextToken(word, *folded.span(*match.span()))
+    placed = PlacedWords(text)
+    for at, word in enumerate(placed.words):
+        yield TextToken(word, *placed.span(at, at))
 
 
 def phrase_of(text: str, stars: str) -> Phrase | None:

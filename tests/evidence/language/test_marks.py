@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from pdpp.evidence.analyse import PlacedWords
 from pdpp.evidence.excerpt import excerpt
 from pdpp.evidence.language import plain_terms
 from pdpp.evidence.language.marks import MOST_MATCHES, Marker
@@ -303,3 +304,21 @@ def test_texts_are_looked_through_together_as_each_by_itself(q: str) -> None:
 
 def test_a_word_is_not_found_across_two_texts() -> None:
     assert Marker(parse_question("notebook", TODAY)).find_each(["a note", "book"]) == [[], []]
+
+
+def test_of_a_text_with_other_letters_only_asked_words_are_placed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    placed: list[int] = []
+    span = PlacedWords.span
+
+    def noting(words: PlacedWords, first: int, last: int) -> tuple[int, int]:
+        placed.append(first)
+        return span(words, first, last)
+
+    monkeypatch.setattr(PlacedWords, "span", noting)
+    text = "Das Café “Zur Küche” — ein Café, in dem viele Leute sitzen und Kuchen essen…"
+    assert marked("café", text) == ["Café", "Café"]
+    assert placed == [1, 5]
+    assert marked("samovar", text) == []
+    assert placed == [1, 5]

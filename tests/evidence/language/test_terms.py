@@ -5,9 +5,9 @@ import pytest
 from pdpp.evidence.language import stems
 from pdpp.evidence.language.stems import ALGORITHMS, LONGEST_TERM, Stems, stems_of
 from pdpp.evidence.language.terms import (
+    SpacedWords,
     language_of,
     pieces,
-    spaced_tokens,
     terms_of,
     without_words,
 )
@@ -89,6 +89,7 @@ def test_few_of_the_words_that_strangers_may_ask_for_are_remembered(
     "text", ["昨日は京都", "ภาษาไทย is ไท", "오늘은 바다가 좋았다", "Café 京 b", ""]
 )
 def test_words_that_are_placed_are_those_of_the_index(text: str) -> None:
-    placed = spaced_tokens(text)
-    assert sorted(token.word for token in placed) == sorted(pieces(text))
-    assert [token.start for token in placed] == sorted(token.start for token in placed)
+    placed = SpacedWords(text)
+    assert sorted(placed.words) == sorted(pieces(text))
+    starts = [placed.span(at)[0] for at in range(len(placed.words))]
+    assert starts == sorted(starts)

@@ -4,7 +4,7 @@
 the first matches that a passage is chosen from.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain, islice, pairwise
 
@@ -12,7 +12,7 @@ from pdpp.evidence.analyse import Match, Phrase, find
 from pdpp.evidence.language.order_words import PLACE_WORDS
 from pdpp.evidence.language.plain_terms import Forms, PlainTerms, stems_in
 from pdpp.evidence.language.question import Question
-from pdpp.evidence.language.terms import spaced_tokens
+from pdpp.evidence.language.terms import SpacedWords
 from pdpp.evidence.language.word_parts import part_terms
 
 MOST_MATCHES = 400
@@ -196,9 +196,11 @@ class Marker:
             if not places and text:
                 stems, (prefix,) = stems_in(text), phrase.words
                 _, block = next(iter(_blocks(text)))
-                every = spaced_tokens(block)
-                begun = (token for token in every if stems[token.word].startswith(prefix))
-                places = [Match(start, end, index) for _, start, end in islice(begun, MOST_MATCHES)]
+                spaced = SpacedWords(block)
+                begun = (
+                    at for at, word in enumerate(spaced.words) if stems[word].startswith(prefix)
+                )
+                places = [Match(*spaced.span(at), index) for at in islice(begun, MOST_MATCHES)]
             matches += places
         return matches
 
@@ -276,11 +278,13 @@ class Marker:
         return held.union(word for word, parts in self._parts if held.issuperset(parts))
 
 
-def _in_any(block: str, start: int, forms: Forms) -> Iterable[Match]:
-    for word, first, last in spaced_tokens(block):
-        index = forms.index_of(word)
-        if index is not None:
-            yield Match(start + first, start + last, index)
+def _in_any(block: str, start: int, forms: Forms) -> Iterator[Match]:
+    spaced = SpacedWords(block)
+    indexes = forms.indexes_of(spaced.words)
+    for at, word in enumerate(spaced.words) if indexes else ():
+        if word in indexes:
+            first, last = spaced.span(at)
+            yield Match(start + first, start + last, indexes[word])
 
 
 def _blocks(text: str) -> Sequence[tuple[int, str]] | Iterable[tuple[int, str]]:

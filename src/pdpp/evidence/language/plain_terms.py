@@ -27,7 +27,7 @@ _END = "    "
 _FEW_BEGINNINGS = 3
 _LETTER_BITS = 0x1F
 _PAIR_BITS = _LETTER_BITS | _LETTER_BITS << 8
-"""The bits that tell letters apart; a digit has those of some letter, which only means more work."""
+"""The bits that tell letters apart; a digit has those of a letter, which only means more work."""
 _BY_LANGUAGE = -1
 
 _new = tuple.__new__
@@ -109,7 +109,7 @@ class _Beginnings:
             (skipped, _allowing([beginning[skipped - 1 : skipped + 1] for beginning in beginnings]))
             for skipped in ((1, 3) if many else ())
         ]
-        """Whether a word may begin with two letters, and go on with two others."""
+        """After how many characters two letters of a word are, and which these may be."""
 
     def begin(self, form: bytes) -> bool:
         """Tell whether a word begins in one of the ways."""
@@ -128,7 +128,6 @@ class _Beginnings:
             places = np.flatnonzero(allowed[letters[starts] & _PAIR_BITS])
             starts, ends = starts[places], ends[places]
         return zip(starts.tolist(), ends.tolist(), strict=True)
-
 
     def _each_in(self, folded: bytes) -> Iterator[tuple[int, int]]:
         for beginning in self._beginnings:
@@ -192,6 +191,17 @@ class Forms(NamedTuple):
         """Return the index of the asked word that a form means, None where it is none."""
         index = self.terms.get(self.stems[form])
         return self.as_asked.get(form) if index is None else index
+
+    def indexes_of(self, words: Iterable[str]) -> dict[str, int]:
+        """Return the index of each of some words that means an asked one."""
+        terms, as_asked, stems = self
+        distinct = dict.fromkeys(words)
+        indexes = {form: at for form, at in as_asked.items() if form in distinct}
+        for word in distinct:
+            index = terms.get(stems[word])
+            if index is not None:
+                indexes[word] = index
+        return indexes
 
 
 class _PlainForms(dict[bytes, int | None]):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from itertools import pairwise
 
-from pdpp.evidence.analyse import TextToken, indexed_text, tokens
+from pdpp.evidence.analyse import PlacedWords, indexed_text, tokens
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.tables import ENGLISH, common_words
 
@@ -83,9 +83,14 @@ def pieces(text: str) -> list[str]:
 
 def _spaced(words: Sequence[str]) -> list[str]:
     """Return words with what stands for scripts that have no spaces between them."""
-    if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
+    if not any(map(_is_unspaced, words)):
         return list(words)
     return ["".join(words[start:end]) for start, end in _joined(words)]
+
+
+def _is_unspaced(word: str) -> bool:
+    """Tell whether a word is of a script that has no spaces."""
+    return _PAIRED.match(word) is not None or _RUN.match(word) is not None
 
 
 def surely_indexed(words: Sequence[str]) -> list[str]:
@@ -100,16 +105,22 @@ def surely_indexed(words: Sequence[str]) -> list[str]:
     ]
 
 
-def spaced_tokens(text: str) -> list[TextToken]:
-    """Return the words of a text as the index has them, in the order in which they begin."""
-    found = list(tokens(text))
-    words = [token.word for token in found]
-    if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
-        return found
-    return [
-        TextToken("".join(words[start:end]), found[start].start, found[end - 1].end)
-        for start, end in sorted(_joined(words))
-    ]
+class SpacedWords:
+    """The words of a text as the index has them, in the order in which they begin."""
+
+    def __init__(self, text: str) -> None:
+        self._placed = PlacedWords(text)
+        self.words = words = self._placed.words
+        self._runs: list[tuple[int, int]] | None = None
+        # Most other letters were folded to plain ones, as in ``pieces``.
+        if not "".join(words).isascii() and any(map(_is_unspaced, words)):
+            self._runs = sorted(_joined(words))
+            self.words = ["".join(words[start:end]) for start, end in self._runs]
+
+    def span(self, at: int) -> tuple[int, int]:
+        """Return where a word stands in the text, by its number."""
+        first, end = (at, at + 1) if self._runs is None else self._runs[at]
+        return self._placed.span(first, end - 1)
 
 
 def _joined(words: Sequence[str]) -> list[tuple[int, int]]:

@@ -92,7 +92,9 @@ class Searcher:
             matches = matches.among(rows_within(visible, rows, question, query.zone))
         refinement = Refinement(self._db, visible, self._records, self._meeting, self._check)
         fit_others: Callable[[], None] = fit_no_others
-        if matches.count and not query.by_time and needs_refining(question, scores):
+        # Nearness alone asks of words only whether they are there, where that is demanded.
+        ranked = not query.by_time and not (query.by_meaning and query.meaning is not None)
+        if matches.count and ranked and needs_refining(question, scores):
             whole = query.after is not None or query.meaning is not None
             wanted = BEST if whole else query.limit + 1
             fit_others = refinement.refine(question, scores, matches, wanted)
@@ -184,7 +186,10 @@ class Searcher:
         self, visible: Visible, question: Question, nearness: Nearness, matches: Matches
     ) -> Matches:
         """Return all rows that are near, and meet what the question demands."""
-        near = nearness.every(self._check)
+        if shown_rows(visible) <= SCANNED_TOO:
+            near = nearness.of_few(self._cache.vectors, self._state_of)
+        else:
+            near = nearness.every(self._check)
         seen = _unhidden(visible, np.flatnonzero(near > 0))
         if demands(question):
             seen = np.intersect1d(seen, matches.rows())
