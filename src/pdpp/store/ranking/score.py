@@ -7,7 +7,6 @@ function of the question and of the row's own visible fields.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
@@ -53,8 +52,6 @@ FEW = 16
 
 _NO_WORDS = 5.0
 _MOST_REPAIRED = 8
-_MOST_REMEMBERED = 1_024
-"""Words whose terms as a name are remembered: questions have many of their words in common."""
 _GUESSED_PART = 0.5
 """What a repaired word weighs that public text does not know: often it was no typing error."""
 _APART_PART = 0.8
@@ -376,14 +373,8 @@ def _other_names(unit: Sequence[Word]) -> list[TermGroup]:
     "Adam" are common words elsewhere, and lose what is an ending there.
     """
     plain = [word for word in unit if word.prefix is None and not word.moment]
-    named = [(word, _terms_alone(word.text)) for word in plain]
+    named = [(word, tuple(terms_of(word.text))) for word in plain]
     return [terms for word, terms in named if len(terms) == 1 and not word.is_meant_by(terms[0])]
-
-
-@lru_cache(maxsize=_MOST_REMEMBERED)
-def _terms_alone(text: str) -> tuple[str, ...]:
-    """Return the terms of a word that is a text by itself."""
-    return tuple(terms_of(text))
 
 
 def _postings(index: Index, groups: Collection[TermGroup]) -> dict[TermGroup, Postings]:

@@ -1,7 +1,7 @@
 """The score of one asked word: how strongly rows hold it."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, reduce
+from functools import reduce
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -25,9 +25,6 @@ CHUNK = 1 << 17
 """Rows that are scored together: their numbers stay in a processor's own memory, and a step over
 them takes much longer than to begin it. Measured."""
 
-_MOST_REMEMBERED = 1_024
-"""Words whose groups are remembered: each is asked for three times in a search."""
-
 _FURTHER_FIELD = QUARTER = 0.25
 _QUARTERS = 4
 
@@ -42,8 +39,7 @@ class WeightedGroup(NamedTuple):
     """Whether these are stems by a language that the question may or may not be in."""
 
 
-@lru_cache(maxsize=_MOST_REMEMBERED)
-def groups_of(word: Word) -> tuple[WeightedGroup, ...]:
+def groups_of(word: Word) -> list[WeightedGroup]:
     """Return the terms that mean a word: its own together, so far as they weigh alike."""
     # No term twice: its rows would be hits twice. A prefix can be a term by itself, and both the
     # stem of what was asked for and a term that begins so.
@@ -57,7 +53,7 @@ def groups_of(word: Word) -> tuple[WeightedGroup, ...]:
         WeightedGroup(tuple(terms), weight, True, guessed)
         for (weight, guessed, _), terms in by_weight.items()
     ]
-    return *own, *[WeightedGroup((term,), weight, False) for term, weight in word.related]
+    return own + [WeightedGroup((term,), weight, False) for term, weight in word.related]
 
 
 class _Term(NamedTuple):
