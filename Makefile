@@ -26,11 +26,13 @@ ifdef UV
 CREATE = "$(UV)" venv --quiet --clear --no-project --python "$(PYTHON)" $(VENV)
 INSTALL = "$(UV)" pip install --python $(PY) $(PINNED)
 COMPILED = --compile-bytecode
+WITH_PIP = $(VENV)/dev.stamp
 else
 CREATE = "$(PYTHON)" -m venv --clear $(VENV)
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PINNED)
 COMPILED = --compile
 UNCOMPILED = --no-compile
+WITH_PIP = $(VENV)/run.stamp
 endif
 
 COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --only-binary :all: \
@@ -170,7 +172,7 @@ docs: $(VENV)/dev.stamp
 	@$(PY) -m tests.house.scenarios
 
 # The test of the wheel installs it on every Python of this machine; what is collected stays.
-interpreters: $(VENV)/dev.stamp
+interpreters: $(WITH_PIP)
 	@$(PY) -m tests.house.interpreters
 
 # The auditor asks a public list of known weaknesses, so it is no part of the tests, and it lives

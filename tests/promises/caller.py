@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -30,10 +31,14 @@ class Caller:
         self.token = token
         self.app = app
         self._runner = runner
-        self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=app),
+
+    @cached_property
+    def _client(self) -> httpx.AsyncClient:
+        """Return what ``send`` sends with; most callers only exchange."""
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self.app),
             base_url="http://pdpp.test",
-            headers={"Authorization": f"Bearer {token}"},
+            headers={"Authorization": f"Bearer {self.token}"},
         )
 
     def under(self, token: str) -> "Caller":

@@ -1,5 +1,6 @@
 """A small embedder: it stands where the model of meaning stands, and what it knows is letters."""
 
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -49,10 +50,11 @@ class InstalledEncoder(LazyEncoder):
 
 def nearness(question: str, text: str) -> float:
     """Return how near a text is to a question, from 0 to 1."""
-    one, other = (_signed(_vector(written)) for written in (question, text))
+    one, other = _numbers(question), _numbers(text)
     product = sum(a * b for a, b in zip(one, other, strict=True))
     return max(0.0, product / _LARGEST**2)
 
 
-def _signed(vector: bytes) -> list[int]:
-    return [byte - 256 if byte > _LARGEST else byte for byte in vector]
+@cache
+def _numbers(text: str) -> list[int]:
+    return [byte - 256 if byte > _LARGEST else byte for byte in _vector(text)]

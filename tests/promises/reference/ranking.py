@@ -1,4 +1,4 @@
-"""The ranking, slow and from visible rows alone: every text is read again for every question.
+"""The ranking, slow and from visible rows alone: every text is gone through for every question.
 
 What a question means (its words, stems, weights, days) follows from the question and from public
 tables. What matches and how well follows from the rows that are given, and from nothing else.
@@ -205,16 +205,27 @@ def _candidates(feed: Feed) -> list[Candidate]:
                 if name not in actors:
                     one.impacts.append(_impacts(row.data[name]))
         names = (row.data.get(name) for name in actors)
-        one.actors = frozenset(t for name in names if isinstance(name, str) for t in terms_of(name))
+        one.actors = frozenset(t for name in names if isinstance(name, str) for t in _terms(name))
         if feed.timed_by is not None and row.data.get(feed.timed_by) is not None:
             one.time = instant.parse(row.data[feed.timed_by])
         found.append(one)
     return found if lexical or actors else []
 
 
+@cache
+def _terms(text: str) -> tuple[str, ...]:
+    """Return the terms of a text, which follow from the text alone."""
+    return tuple(terms_of(text))
+
+
+@cache
+def _pieces(text: str) -> tuple[str, ...]:
+    return tuple(pieces(text))
+
+
 def _impacts(text: str) -> dict[str, int]:
     """Return how strongly a text holds each term: more for more often, less in a long text."""
-    terms = terms_of(text)
+    terms = _terms(text)
     damping = 0.9 * (0.6 + 0.4 * len(terms) / 30)
     return {term: round(255 * n / (n + damping)) or 1 for term, n in Counter(terms).items()}
 
@@ -366,15 +377,15 @@ def _bears(one: Candidate, unit: Sequence[Word]) -> bool:
 
 
 def _kept(word: Word) -> list[str]:
-    terms = terms_of(word.text)
-    return terms if len(terms) == 1 and word.prefix is None and not word.moment else []
+    terms = _terms(word.text)
+    return list(terms) if len(terms) == 1 and word.prefix is None and not word.moment else []
 
 
 def _called(feed: Feed, unit: Sequence[Word]) -> bool:
     """Tell whether a word names a stream or its account."""
     called = f"{feed.stream} {feed.declared['label']} {feed.display_name}"
     stems = stems_of("en")
-    names = {stems[word] for word in pieces(called) if word not in STOP_WORDS}
+    names = {stems[word] for word in _pieces(called) if word not in STOP_WORDS}
     return any(term in names for word in unit for term in word.same)
 
 
@@ -643,8 +654,8 @@ def _begins(prefix: str, one: Candidate, held: Iterable[str]) -> bool:
 def _hit(
     one: Candidate, question: Question, repaired: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    held = {term for text in one.texts.values() for term in terms_of(text)}
-    written = {word for text in one.texts.values() for word in pieces(text)}
+    held = {term for text in one.texts.values() for term in _terms(text)}
+    written = {word for text in one.texts.values() for word in _pieces(text)}
     matched: list[str] = []
     missing: list[str] = []
     for word, next_word in zip_longest(question.words, question.words[1:]):
