@@ -27,7 +27,7 @@ def forms_of(
     samples: Mapping[str, FormatSample], *forms: str, every: bool
 ) -> list[tuple[str, str]]:
     """Return each sample with a form in turn; the first of a format, or every one, with all."""
-    first = {sample.source: name for name, sample in reversed(samples.items())}
+    first = {samples[name].source: name for name in reversed([*samples])}
     whole = set(samples if every else first.values())
     return [
         (name, form)
