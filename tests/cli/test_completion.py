@@ -23,6 +23,7 @@ def path(tmp_path: Path) -> str:
 
 
 def in_shell(shell: str, code: str, path: str) -> list[str]:
+    """Return the lines that a shell says."""
     done = subprocess.run(
         [shell, "-c", code],
         capture_output=True,
@@ -32,34 +33,31 @@ def in_shell(shell: str, code: str, path: str) -> list[str]:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+    return done.stdout.splitlines()
 
 
-def completed_by_bash(words: str, path: str) -> list[str]:
-    count = len(shlex.split(words)) - (not words.endswith(" "))
-    code = (
-        f'eval "$(pdpp completion bash)"; COMP_WORDS=({words}); COMP_CWORD={count}; '
-        'complete -p pdpp > /dev/null && _pdpp_completion pdpp; printf "%s\\n" "${COMPREPLY[@]}"'
-    )
-    return in_shell("bash", code, path)
+TYPED = {
+    "pdpp gr": ["grant"],
+    "pdpp conn": ["connection", "connect"],
+    "pdpp grant ": ["confirm", "create", "list", "package", "show", "revoke"],
+    "pdpp serve --work": ["--workers"],
+    "pdpp mcp config claude-c": ["claude-code"],
+    "pdpp completion f": ["fish"],
+    "pdpp nothing-like-it": [],
+}
+"""What is typed before the key is pressed, and what is offered then."""
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("pdpp gr", ["grant"]),
-        ("pdpp conn", ["connection", "connect"]),
-        ("pdpp grant ", ["confirm", "create", "list", "package", "show", "revoke"]),
-        ("pdpp serve --work", ["--workers"]),
-        ("pdpp mcp config claude-c", ["claude-code"]),
-        ("pdpp completion f", ["fish"]),
-        ("pdpp nothing-like-it", []),
-    ],
-)
-def test_bash_completes_commands_options_and_values(
-    words: str, offered: list[str], path: str
-) -> None:
-    assert sorted(completed_by_bash(words, path)) == sorted(offered)
+def test_bash_completes_commands_options_and_values(path: str) -> None:
+    """One shell is asked for all of it, as a person asks theirs."""
+    code = ['eval "$(pdpp completion bash)"', "complete -p pdpp > /dev/null"]
+    for words in TYPED:
+        count = len(shlex.split(words)) - (not words.endswith(" "))
+        code += [f"COMPREPLY=(); COMP_WORDS=({words}); COMP_CWORD={count}", "_pdpp_completion pdpp"]
+        code += ['printf "%s," "${COMPREPLY[@]}"', "echo"]
+    answers = in_shell("bash", "set -e\n" + "\n".join(code), path)
+    offered = [sorted(filter(None, answer.split(","))) for answer in answers]
+    assert dict(zip(TYPED, offered, strict=True)) == {w: sorted(o) for w, o in TYPED.items()}
 
 
 @pytest.mark.parametrize(

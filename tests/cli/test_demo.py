@@ -219,14 +219,13 @@ def test_a_wish_to_end_is_met_without_leaving_anything(tmp_path: Path) -> None:
 def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path) -> None:
     source, sink = os.pipe()
     os.close(source)
-    done = subprocess.run(
+    with Program(
         command("demo"),
         stdout=sink,
         stderr=subprocess.PIPE,
         env=environment({"TMPDIR": str(tmp_path)}),
-        timeout=DEADLINE_SECONDS,
-        check=False,
-    )
-    os.close(sink)
-    assert (done.returncode, done.stderr) == (1, b"")
+    ) as process:
+        os.close(sink)
+        _, said = process.communicate(timeout=DEADLINE_SECONDS)
+    assert (process.returncode, said) == (1, b"")
     assert list(tmp_path.iterdir()) == []

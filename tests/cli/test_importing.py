@@ -24,6 +24,7 @@ from tests.cli.shell import (
     wait_for,
 )
 from tests.engine import open_store
+from tests.launching.process import Program
 from tests.sources.kit import Home, zipped
 
 from pdpp.sources.importing.writer import BATCH_ITEMS
@@ -377,7 +378,7 @@ def test_a_watch_takes_one_path_and_no_mirror(home: Home, logs: Path) -> None:
 def at_a_terminal(*arguments: str | Path, answer: bytes) -> tuple[int, str]:
     """Run the program with a terminal, and answer what it asks."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
+    process = Program(
         command(*arguments), stdin=follower, stdout=follower, stderr=follower, env=environment()
     )
     os.close(follower)

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from tests.cli.shell import command, environment
 from tests.enrolment.impostor import imposing
+from tests.launching.process import Program
 from tests.oauth.browser import decide
 from tests.oauth.dance import Dance, dancing, query
 from tests.reference_server import ReferenceServer
@@ -296,7 +297,7 @@ def test_a_provider_without_codes_is_said(dance: Dance) -> None:
 
 
 def pdpp_connect(dance: Dance, root: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    started = Program(
         command("connect", dance.url, "--cache-root", root, *options),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -304,6 +305,7 @@ def pdpp_connect(dance: Dance, root: Path, *options: str) -> subprocess.Popen[st
         text=True,
         env=environment({"BROWSER": "true"}),
     )
+    return cast(subprocess.Popen[str], started)  # its streams are text
 
 
 def ended(process: subprocess.Popen[str]) -> int:

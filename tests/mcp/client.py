@@ -240,16 +240,20 @@ def bare_environment(**more: str) -> dict[str, str]:
 
 def run_pdpp(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the program to its end, with nothing on its input."""
-    return subprocess.run(
-        [sys.executable, "-m", "pdpp", *arguments],
+    command = [sys.executable, "-m", "pdpp", *arguments]
+    with Program(
+        command,
         cwd=cwd,
         env=bare_environment(HOME=str(cwd), **variables),
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            out, err = (said.decode() for said in process.communicate(timeout=DEADLINE))
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 # Served stores

@@ -13,8 +13,6 @@ from typing import IO, Any
 
 import pytest
 
-import pdpp
-
 FIXTURE = Path(__file__).with_name("fixture_server.py")
 DEADLINE = 20.0
 VERSION = "2026-07-28"
@@ -25,9 +23,12 @@ META = {
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment, in which the server can import what is tested."""
-    paths = filter(None, (os.environ.get("PYTHONPATH"), str(Path(pdpp.__file__).parents[1])))
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    """Return this process's environment.
+
+    Nothing is added to the path: what the interpreter has installed is what is tested. So these
+    programs and those of the commands are forked from one process.
+    """
+    return {**os.environ}
 
 
 def find_judges() -> Path:

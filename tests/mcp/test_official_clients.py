@@ -16,6 +16,7 @@ from tests.mcp.post import declaration
 from tests.mcp.shelf import NOTES
 from tests.mcp.test_judges import run as run_judge
 from tests.serving import World, grant, living, planted_store
+from tests.soak import SOAK
 
 from pdpp.credentials import Cache, Credential
 from pdpp.mcp.tools.definition import SIGNATURES
@@ -102,8 +103,14 @@ def test_the_official_client_reads_the_hosted_endpoint(world: World, era: str) -
     asyncio.run(asyncio.wait_for(read(), SECONDS))
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+MEETINGS = [("stdio", "legacy"), ("http", "modern")]
+"""How the inspector reaches the server: every transport and every era, in a soak each with each."""
+
+
+@pytest.mark.parametrize(
+    ("transport", "era"),
+    [*MEETINGS, ("stdio", "modern"), ("http", "legacy")] if SOAK else MEETINGS,
+)
 def test_the_official_inspector_finds_no_fault_and_gets_an_answer(
     world: World, judges: Path, tmp_path: Path, transport: str, era: str
 ) -> None:

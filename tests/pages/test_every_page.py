@@ -102,20 +102,21 @@ def test_every_page_is_accessible_and_fits_its_screen(
     house, judge = states[state], axe_script()
     look = f"{state}-{scheme}-{size['width']}"
     with window(house, browser, viewport=size, color_scheme=scheme, bypass_csp=True) as owner:
-        faults = [("login", fault) for fault in faults_of(owner, judge, f"login-{look}", "/login")]
+        owner.page.add_init_script(judge)
+        faults = [("login", fault) for fault in faults_of(owner, f"login-{look}", "/login")]
         owner.log_in()
         expect(owner.page.get_by_role("heading", level=1)).to_be_visible()
         for name, path in every_page(house).items():
             if state == "one-account" and name in _SAME_EVERYWHERE:
                 continue
             shot = f"{name.replace(' ', '-')}-{look}"
-            faults += [(name, fault) for fault in faults_of(owner, judge, shot, path)]
+            faults += [(name, fault) for fault in faults_of(owner, shot, path)]
         complaints = [line for line in owner.complaints if "404" not in line and "401" not in line]
     assert faults == []
     assert complaints == []
 
 
-def faults_of(owner: Window, judge: str, shot: str, path: str) -> Iterator[object]:
+def faults_of(owner: Window, shot: str, path: str) -> Iterator[object]:
     """Yield what moved while the page was loaded, and with all of it unfolded, what is wrong."""
     owner.open(path)
     moved = owner.page.evaluate(SHIFT)
@@ -128,5 +129,4 @@ def faults_of(owner: Window, judge: str, shot: str, path: str) -> Iterator[objec
     if SHOTS:
         owner.page.screenshot(path=Path(SHOTS) / f"{shot}.png", full_page=True)
     yield from owner.page.evaluate(FAULTS)
-    owner.page.evaluate(judge)
     yield from owner.page.evaluate(JUDGEMENT)

@@ -91,7 +91,6 @@ def loaded(owner: Window, path: str) -> list[Response]:
     """Open a page with nothing in the browser's cache, and return every answer it took."""
     answers: list[Response] = []
     owner.page.goto("about:blank")
-    owner.page.wait_for_load_state("networkidle")
 
     def note(answer: Response) -> None:
         answers.append(answer)

@@ -14,6 +14,7 @@ import pytest
 from rich.cells import cell_len
 from tests.cli.reading.desk import ANSI, Desk, at_desk, commands, shown
 from tests.cli.shell import DEADLINE_SECONDS, DECLARATION, command, environment, started
+from tests.launching.process import Program
 from tests.serving import living, planted_store
 
 from pdpp.evidence.fence import HIDDEN
@@ -170,7 +171,7 @@ def test_a_long_read_into_a_file_shows_a_bar_on_the_terminal(
 ) -> None:
     parent, child = pty.openpty()
     with (tmp_path / "out").open("wb") as target:
-        process = subprocess.Popen(
+        process = Program(
             command("read", *words, "--all", "--jsonl"),
             stdout=target,
             stderr=child,
@@ -190,15 +191,14 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(desk: Desk) -> None:
     source, sink = os.pipe()
     os.close(source)
     for words in (("--jsonl",), ("--json",), ()):
-        done = subprocess.run(
+        with Program(
             command("read", "records", "messages", *words),
             stdout=sink,
             stderr=subprocess.PIPE,
             env=environment(desk.variables),
-            timeout=DEADLINE_SECONDS,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (1, b"")
+        ) as process:
+            _, said = process.communicate(timeout=DEADLINE_SECONDS)
+        assert (process.returncode, said) == (1, b"")
     os.close(sink)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import pdpp_here
+from tests.soak import SOAK
 from tests.sources.formats import test_contacts_vcard as vcard
 from tests.sources.importing.test_discovery import MBOX, keys, look
 from tests.sources.kit import Home, zipped
@@ -123,7 +124,7 @@ def test_documents_and_photos_of_a_mixed_folder_are_an_export_each(tmp_path: Pat
     )
 
 
-@pytest.mark.parametrize(("name", "form"), forms_of(SAMPLES, "folder", "zip"))
+@pytest.mark.parametrize(("name", "form"), forms_of(SAMPLES, "folder", "zip", every=SOAK))
 def test_no_file_of_another_export_becomes_a_document_or_a_photo(
     name: str, form: str, tmp_path: Path
 ) -> None:

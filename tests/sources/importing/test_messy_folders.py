@@ -106,7 +106,7 @@ def neighbours(name: str, form: str) -> list[str]:
     return others if SOAK else [others[at % len(others)]]
 
 
-@pytest.mark.parametrize(("name", "form"), forms_of(SAMPLES, "folder", "top"))
+@pytest.mark.parametrize(("name", "form"), forms_of(SAMPLES, "folder", "top", every=SOAK))
 def test_an_export_brings_in_the_same_beside_another(name: str, form: str, tmp_path: Path) -> None:
     sample, source = SAMPLES[name], SAMPLES[name].source
     sample.folder(tmp_path / "alone" / "here" if form == "folder" else tmp_path / "alone")

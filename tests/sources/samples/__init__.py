@@ -10,7 +10,6 @@ from importlib import import_module
 from itertools import product
 from pkgutil import iter_modules
 
-from tests.soak import SOAK
 from tests.sources.samples.sample import FormatSample
 
 
@@ -24,10 +23,12 @@ def every_sample() -> dict[str, FormatSample]:
     return samples
 
 
-def forms_of(samples: Mapping[str, FormatSample], *forms: str) -> list[tuple[str, str]]:
-    """Return each sample with a form in turn; in a soak, and the first of a format, with all."""
-    first = {sample.source: name for name, sample in reversed(samples.items())}
-    whole = set(samples if SOAK else first.values())
+def forms_of(
+    samples: Mapping[str, FormatSample], *forms: str, every: bool
+) -> list[tuple[str, str]]:
+    """Return each sample with a form in turn; the first of a format, or every one, with all."""
+    first = {samples[name].source: name for name in reversed([*samples])}
+    whole = set(samples if every else first.values())
     return [
         (name, form)
         for number, (name, form) in enumerate(product(samples, forms))
