@@ -9,8 +9,8 @@ MEANING := .meaning
 MARKS := .cache/marks
 TYPES := .cache/types.txt
 POSTGRES := .cache/postgres.txt
-# One more than there are cores: many tests wait for programs, deadlines and browsers.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+# Two more than there are cores: many tests wait for programs, deadlines and browsers.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 UV := $(shell command -v uv 2>/dev/null)
