@@ -631,6 +631,40 @@ def test_halves_of_the_day_are_known_in_more_languages(header: str, hour: int) -
     assert moment.hour == hour
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("5/13/14, 1:05:59 PM", "5/13/14, 1:06:02 PM"),
+        ("2016-05-13, 1:05:59 PM", "2016-05-13, 1:06:02 PM"),
+        ("13/5/15 13:05:59", "13/5/15 13:06:02"),
+        ("13.05.15, 13:05:59", "13.05.15, 13:06:02"),
+    ],
+)
+def test_chats_of_iphones_before_2018_come_in_with_their_notes(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    chat = (
+        f"{first}: Bo Larsen: Is the keel ٣ feet?\nor four:\n12:30: lunch\n"
+        f"{second}: You changed this group's icon\n{second}: Nora: Three: I measured\n"
+    )
+    records = read(SOURCE, put(tmp_path, chat))
+    messages = [data for (stream, _), data in records.items() if stream == "messages"]
+    assert sorted((data.get("sender") or "", data["text"]) for data in messages) == [
+        ("", "You changed this group's icon"),
+        ("Bo Larsen", "Is the keel ٣ feet?\nor four:\n12:30: lunch"),
+        ("Nora", "Three: I measured"),
+    ]
+    assert {data["sent_at"][4:16] for data in messages} == {"-05-13T13:05", "-05-13T13:06"}
+
+
+def test_a_plan_in_a_message_is_no_note_of_an_old_iphone(tmp_path: Path) -> None:
+    chat = "[13.05.26, 13:05:59] Bo: the days:\n14.05.26 10:00: launch\n15.05.26, 9:00 AM: race\n"
+    records = read(SOURCE, put(tmp_path, chat))
+    assert [data["text"] for (stream, _), data in records.items() if stream == "messages"] == [
+        "the days:\n14.05.26 10:00: launch\n15.05.26, 9:00 AM: race"
+    ]
+
+
 def test_every_persian_day_is_a_day_of_its_own() -> None:
     """From 2008 to 2052 no day is missing or there twice."""
     written = [

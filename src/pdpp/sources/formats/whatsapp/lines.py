@@ -76,7 +76,6 @@ _HEADERS = tuple(
         rf"(?:(?!{_NOONS})\w{{1,4}}\.?\s)?{_TIME}\Z",
     )
 )
-_LEGACY = re.compile(rf"(?P<header>{_DATE}\s{_TIME}):\s(?P<rest>[^:]{{1,100}}:.*)\Z", re.DOTALL)
 _LONGEST_HEADER = 60
 _LONGEST_NAME = 100
 # The year before the first of each Japanese era: Reiwa, Heisei, Showa.
@@ -190,8 +189,19 @@ def _split(line: str) -> tuple[str, str]:
     header, dash, _ = line[:_LONGEST_HEADER].partition(" - ")
     if dash:
         return header, line[len(header) + 3 :]
-    legacy = _LEGACY.match(line[:_LONGEST_HEADER].translate(_BARE) + line[_LONGEST_HEADER:])
-    return (legacy["header"], legacy["rest"]) if legacy else ("", "")
+    return _split_at_colon(line)
+
+
+def _split_at_colon(line: str) -> tuple[str, str]:
+    """Split a line as iPhones wrote it until 2018, with nothing but a colon behind the time.
+
+    These told seconds. Without them it takes a name to tell a message from a line of a plan.
+    """
+    header, _, rest = line.partition(": ")
+    told = _HEADERS[0].match(header[:_LONGEST_HEADER].translate(_BARE))
+    if told is None or not (told["second_"] or 0 < rest.find(":") <= _LONGEST_NAME):
+        return "", ""
+    return header, rest
 
 
 def _name(sender: str) -> str:
