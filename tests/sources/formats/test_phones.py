@@ -80,6 +80,28 @@ def test_a_number_that_was_withheld_is_unknown(tmp_path: Path) -> None:
     )
 
 
+def test_names_and_addresses_of_mail_in_place_of_a_number_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "sms-20260101.xml"
+    written = ("SHOP.EXAMPLE", "bo-larsen@mail.example", "+1 (555) 010-0", "group@rcs.example")
+    lines = "".join(
+        f'<sms address="{number}" date="176700009{n}000" type="1" body="Code {n}" />'
+        for n, number in enumerate(written[:3])
+    )
+    group = (
+        f'<mms date="1767000099000" msg_box="1" address="{written[3]}" contact_name="(Unknown)">'
+        '<parts><part ct="text/plain" text="Noon" /></parts>'
+        '<addrs><addr address="+1 555" type="137" /></addrs></mms>'
+    )
+    path.write_text(f'<smses count="4">{lines}{group}</smses>')
+    found = of(read(SmsBackup(), path), "messages")
+    assert sorted((data["number"], data["sender"]) for data in found) == [
+        ("+15550100", "+15550100"),
+        ("SHOP.EXAMPLE", "SHOP.EXAMPLE"),
+        ("bo-larsen@mail.example", "bo-larsen@mail.example"),
+        ("group@rcs.example", "+1 555"),
+    ]
+
+
 def test_who_wrote_to_a_group_has_a_name_and_a_lost_picture_is_told(tmp_path: Path) -> None:
     path = tmp_path / "sms-20260101.xml"
     path.write_text(

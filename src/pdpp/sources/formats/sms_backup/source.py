@@ -42,6 +42,7 @@ _OWN_NUMBER = "insert-address-token"
 _LAYOUT = "application/smil"
 _PLAIN = "text/plain"
 _FILLING = re.compile(r"[\s()\-./]")
+_LETTER = re.compile(r"[^\W\d_]")
 _LARGEST = 128 << 20
 """A message with its files in Base64: what a network sends is far smaller."""
 
@@ -110,7 +111,12 @@ def _given(attributes: Mapping[str, str], name: str) -> str:
 
 def _numbers(attributes: Mapping[str, str]) -> list[str]:
     """Return the numbers of a conversation, without what people write between digits."""
-    return sorted(_FILLING.sub("", number) or number for number in _parties(attributes))
+    return sorted(map(_plain, _parties(attributes)))
+
+
+def _plain(number: str) -> str:
+    """Return a number without its filling; names and addresses of mail stay as they are."""
+    return number if _LETTER.search(number) else _FILLING.sub("", number) or number
 
 
 def _parties(attributes: Mapping[str, str]) -> list[str]:
@@ -187,7 +193,7 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     contact = _given(attributes, "contact_name") or ", ".join(numbers) or "unknown"
     data = _message_data(key, numbers, contact, direction, sent)
     sender = _sender(element) or contact if direction == "received" else "me"
-    sender = _names(attributes).get(_FILLING.sub("", sender), sender)
+    sender = _names(attributes).get(_plain(sender), sender)
     more = {
         "sender": sender,
         "text": text or subject or f"[{counted(len(wordless), 'file')}]",
@@ -208,7 +214,7 @@ def _names(attributes: Mapping[str, str]) -> dict[str, str]:
     if len(parties) != len(names):
         return {}
     named = zip(parties, names, strict=True)
-    return {_FILLING.sub("", number): name for number, name in named if name != "(Unknown)"}
+    return {_plain(number): name for number, name in named if name != "(Unknown)"}
 
 
 def _text_of(part: Mapping[str, str]) -> str:
