@@ -430,6 +430,23 @@ def test_what_a_program_laid_out_is_read_beside_its_short_text(tmp_path: Path) -
     ]
 
 
+def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
+    def cell(*words: str) -> dict[str, Any]:
+        pieces = [{"type": "text", "text": word} for word in words]
+        return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": pieces}]}
+
+    rows = [
+        [cell("Buoy"), cell("Colour")],
+        [cell("Mole ", "north"), {"type": "raw_text", "text": "red"}],
+    ]
+    typed = {"type": "rich_text", "elements": [{"type": "text", "text": "The buoys:"}]}
+    blocks = [typed, {"type": "table", "rows": rows}]
+    said = message("1767261600.000100", "The buoys:", blocks=blocks)
+    path = export(tmp_path / "e", {"harbour/2026-01-01": [said]})
+    texts = [d["text"] for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+    assert texts == ["The buoys:\nBuoy | Colour\nMole north | red"]
+
+
 def test_a_program_is_called_by_its_own_name(tmp_path: Path) -> None:
     posted = {**message("1767261600.000100", "Ebb"), "user": "U8", "bot_id": "B1"}
     path = export(

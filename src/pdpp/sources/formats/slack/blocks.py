@@ -24,11 +24,20 @@ def block_text(blocks: object) -> str:
         block = waiting.pop(0)
         if isinstance(block, list):
             waiting[:0] = block
+        elif isinstance(block, dict) and isinstance(block.get("rows"), list):
+            pieces += _table(block["rows"])
         elif isinstance(block, dict):
             pieces += _piece(block)
             inner = (block.get(name) for name in _INNER)
             waiting[:0] = [part for part in inner if isinstance(part, dict | list)]
     return "".join(pieces).strip()
+
+
+def _table(rows: list[Any]) -> Iterator[str]:
+    """Yield the rows of a table, a line each; its cells are laid out as messages are."""
+    for row in rows:
+        cells = row if isinstance(row, list) else [row]
+        yield "\n" + " | ".join(" ".join(block_text([cell]).split()) for cell in cells)
 
 
 def message_text(message: Mapping[str, Any]) -> str:
