@@ -350,6 +350,20 @@ def test_an_answer_to_another_chat_is_none_to_this_one(tmp_path: Path) -> None:
     assert "reply_to" not in there
 
 
+def test_chats_that_a_program_wrote_without_ids_are_chats_of_their_own(tmp_path: Path) -> None:
+    def chat(name: str, text: str) -> dict[str, Any]:
+        said = {"id": 1, "type": "message", "date": "2024-01-15T10:30:00", "from": name}
+        return {"name": name, "type": "personal_chat", "messages": [{**said, "text": text}]}
+
+    chats = [chat("Bo", "The keel is red"), chat("Cy", "The sail is white")]
+    home = Home(tmp_path / "home")
+    path = export(tmp_path / "e", {"chats": {"list": chats}})
+    assert home.bring(path)["counts"]["new"] == 4
+    assert home.bring(path)["counts"]["unchanged"] == 4
+    alone = home.bring(export(tmp_path / "alone", chats[1]))
+    assert (alone["counts"]["new"], alone["counts"]["unchanged"]) == (0, 2)
+
+
 def test_a_card_of_a_contact_comes_in_and_amounts_keep_their_numbers(tmp_path: Path) -> None:
     contact = {"first_name": "Bo", "phone_number": "+46"}
     bill = '{"title": "Mooring", "amount": 500, "currency": "SEK"}'

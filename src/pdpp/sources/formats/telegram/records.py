@@ -179,7 +179,11 @@ def _answered(chat: str, value: Mapping[str, object]) -> str | None:
 
 
 def _chat_key(about: Mapping[str, object]) -> str:
-    return safe_key(str(about.get("id", "chat")))
+    """Return what a chat is known by; one that a program wrote without an id, by its name."""
+    number = about.get("id")
+    if number is not None:
+        return safe_key(str(number))
+    return digest_key("chat", str(about.get("type")), str(about.get("name")))
 
 
 def _chat_name(about: Mapping[str, object]) -> str:
