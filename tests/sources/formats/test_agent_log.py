@@ -46,6 +46,15 @@ class Words(AgentLog):
         yield self._item("messages", str(talk.lines), event.value["at"], {"text": "x"})
 
 
+def test_a_session_lasts_from_its_earliest_line_to_its_latest(tmp_path: Path) -> None:
+    times = ("2026-01-01T08:05:00Z", "2026-01-01T08:30:00Z", "2026-01-01T08:00:00Z")
+    lines = "".join(f'{{"word": "a", "at": "{at}"}}\n' for at in times)
+    [entry] = tree(tmp_path / "e", s=lines).entries
+    *_, session = Words(entry).read(START)
+    assert isinstance(session, Item)
+    assert (session.data["started_at"], session.data["ended_at"]) == (times[2], times[1])
+
+
 def test_a_session_goes_on_from_a_place_as_if_it_had_been_read_whole(tmp_path: Path) -> None:
     lines = ['{"word": "a", "at": "1"}', "[", '{"at": "2"}', '{"word": "b", "at": "3"}']
     [entry] = tree(tmp_path / "e", s="".join(f"{line}\n" for line in lines)).entries

@@ -42,8 +42,12 @@ class AgentSession:
             self.facts[name] = value
 
     def hear(self, role: str, text: str, at: str) -> None:
-        """Take in one message; the first that no program wrote in tags gives the title."""
-        self.first, self.last = self.first or at, at
+        """Take in one message; the first that no program wrote in tags gives the title.
+
+        Logs are not in the order of time: what an agent kept of a long talk is written again.
+        """
+        self.first = min(self.first, at) if self.first else at
+        self.last = max(self.last, at)
         self.messages += 1
         if not self.prompt and role == "user" and not text.lstrip().startswith("<"):
             self.prompt = " ".join(text.split())[:TITLE_CHARS]
