@@ -233,6 +233,47 @@ def test_memories_of_other_members_do_not_replace_the_owner_s(tmp_path: Path) ->
     assert read(SOURCE, owner).items() <= read(SOURCE, path).items()
 
 
+def test_what_claude_writes_of_a_month_is_a_text(tmp_path: Path) -> None:
+    month = {
+        "period": "August 2026",
+        "hero_title": "A month of tides",
+        "stats": [{"label": "Talks", "n": "14", "sublabel": None}],
+        "about_your_time": [{"title": "Mornings", "body": "Most talks began at dawn."}],
+        "a_new_part": {"title": "Boats"},
+    }
+    written = {
+        "account_uuid": "acc-1",
+        "reflections": [{"period": "2026-08", "content": month}, {"period": "2026-09"}],
+        "feedback": [{"rating": "up"}],
+    }
+    files = {"reflections/acc-1.json": json.dumps(written).encode()}
+    path = zipped(tmp_path / "feedback-000.zip", files)
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert seen.identity == "acc-1"
+    [memory] = of(path, "memories")
+    assert memory["name"] == "What Claude wrote of 2026-08"
+    assert memory["text"] == (
+        "August 2026\n\nA month of tides\n\nTalks\n14\n\n"
+        "Mornings\nMost talks began at dawn.\n\nBoats"
+    )
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a month without a text",
+        "a rating of what Claude wrote",
+    ]
+
+
+def test_pictures_that_a_search_found_are_named_in_what_the_tool_answered(tmp_path: Path) -> None:
+    gallery = {"type": "image_gallery", "images": [{"title": "Mole", "url": "https://x.example/1"}]}
+    blocks = [
+        {"type": "tool_use", "id": "t", "name": "image_search", "input": {"query": "mole"}},
+        {"type": "tool_result", "tool_use_id": "t", "content": [gallery]},
+    ]
+    path = export(tmp_path / "e", conversation("t-9", message("m", "assistant", "", content=blocks)))
+    [call] = of(path, "tool_calls")
+    assert call["result"] == "Mole\nhttps://x.example/1"
+
+
 def test_a_message_that_is_only_a_file_is_kept_with_its_name(tmp_path: Path) -> None:
     shown = message("m-9", "human", "", files=[{"file_uuid": "f", "file_name": "mole.png"}])
     [data] = of(export(tmp_path / "e", conversation("t-9", shown)), "messages")

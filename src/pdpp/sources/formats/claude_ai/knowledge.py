@@ -49,13 +49,42 @@ def read_memory(owner: str, value: Any, where: str) -> Iterator[Finding]:
     The export of an organisation holds the memories of other members too, under the same names.
     """
     memories = dict(_memories(value))
-    member = str(value.get("account_uuid") or "")
-    others = (member,) if owner and member and member != owner else ()
-    for name, text in sorted(memories.items()):
-        key = safe_key("memory", digest_key(*others, name))
-        yield Item("memories", key, {"id": key, "name": name, "text": text})
+    yield from _remembered(owner, value, memories)
     if not memories:
         yield Skipped("an empty memory", where)
+
+
+def _remembered(owner: str, value: Any, texts: Mapping[str, str]) -> Iterator[Item]:
+    member = str(value.get("account_uuid") or "")
+    others = (member,) if owner and member and member != owner else ()
+    for name, text in sorted(texts.items()):
+        key = safe_key("memory", digest_key(*others, name))
+        yield Item("memories", key, {"id": key, "name": name, "text": text})
+
+
+def read_reflections(owner: str, value: Any, where: str) -> Iterator[Finding]:
+    """Yield what Claude wrote of each month, and tell what was answered to it."""
+    for number, month in enumerate(value.get("reflections") or (), 1):
+        place = f"{where} month {number}"
+        text = _in_words(month.get("content")) if isinstance(month, Mapping) else ""
+        if text:
+            name = f"What Claude wrote of {month.get('period')}"
+            yield from _remembered(owner, value, {name: text})
+        else:
+            yield Unknown("a month without a text", place)
+    for _ in value.get("feedback") or ():
+        yield Skipped("a rating of what Claude wrote", where)
+
+
+def _in_words(content: Any) -> str:
+    """Return what stands in a value at any depth, in its order: titles, texts and numbers."""
+    if isinstance(content, Mapping):
+        words = [_in_words(value) for value in content.values()]
+        simple = not any(isinstance(value, Mapping | list) for value in content.values())
+        return ("\n" if simple else "\n\n").join(filter(None, words))
+    if isinstance(content, list):
+        return "\n\n".join(filter(None, map(_in_words, content)))
+    return "" if content is None or isinstance(content, bool) else str(content).strip()
 
 
 def _memories(value: Any) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,9 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 
 USERS = "users.json"
 _PIECE = re.compile(
-    r"(?:conversations|projects|memories|light_metadata|frames|design_chats)-\d{3}(?!\d)", re.I
+    r"(?:conversations|projects|memories|light_metadata|frames|design_chats|feedback|reflections)"
+    r"-\d{3}(?!\d)",
+    re.I,
 )
 """How the name of a zip begins, or of the folder that it was unpacked into."""
 

@@ -7,7 +7,12 @@ from types import MappingProxyType
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.claude_ai.conversations import ConversationReader
 from pdpp.sources.formats.claude_ai.designs import read_design_chat
-from pdpp.sources.formats.claude_ai.knowledge import read_memory, read_page, read_project
+from pdpp.sources.formats.claude_ai.knowledge import (
+    read_memory,
+    read_page,
+    read_project,
+    read_reflections,
+)
 from pdpp.sources.formats.claude_ai.owners import USERS, account_of, first_object, owners_apart
 from pdpp.sources.formats.manifest import missing_parts, read_manifest
 from pdpp.sources.item import Finding
@@ -29,6 +34,7 @@ _KINDS: Mapping[str, tuple[str, frozenset[str]]] = MappingProxyType(
         "projects": ("project", frozenset({"uuid", "docs"})),
         "memories": ("memory", frozenset({"conversations_memory"})),
         "memory_files": ("memory", frozenset({"account_uuid", "memory_files"})),
+        "reflections": ("reflection", frozenset({"account_uuid", "reflections"})),
         "pages": ("artifact", frozenset({"active_version", "versions", "kind"})),
         "design_chats": ("conversation", frozenset({"uuid", "messages", "title", "project"})),
     }
@@ -102,6 +108,7 @@ class ClaudeAi(Source):
             "projects": read_project,
             "memories": remembered,
             "memory_files": remembered,
+            "reflections": partial(read_reflections, recognition.identity),
             "design_chats": read_design_chat,
         }
         for kind, (noun, _) in _KINDS.items():
@@ -145,7 +152,7 @@ def _account(tree: Tree, files: Mapping[str, list[str]]) -> tuple[str, str]:
     for user in users[:1]:
         name = str(user.get("email_address") or user.get("full_name") or user.get("uuid") or "")
         return name[:120], str(user.get("uuid") or name)[:120]
-    kinds = ("conversations", "memories", "memory_files")
+    kinds = ("conversations", "memories", "memory_files", "reflections")
     for entry in tree.these(name for kind in kinds for name in files.get(kind, ())):
         for value in first_object(entry):
             if uuid := account_of(entry, value):
