@@ -433,7 +433,10 @@ def test_what_a_program_laid_out_is_read_beside_its_short_text(tmp_path: Path) -
 def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
     def cell(*words: str) -> dict[str, Any]:
         pieces = [{"type": "text", "text": word} for word in words]
-        return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": pieces}]}
+        return {
+            "type": "rich_text",
+            "elements": [{"type": "rich_text_section", "elements": pieces}],
+        }
 
     rows = [
         [cell("Buoy"), cell("Colour")],
