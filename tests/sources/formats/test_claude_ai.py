@@ -269,7 +269,9 @@ def test_pictures_that_a_search_found_are_named_in_what_the_tool_answered(tmp_pa
         {"type": "tool_use", "id": "t", "name": "image_search", "input": {"query": "mole"}},
         {"type": "tool_result", "tool_use_id": "t", "content": [gallery]},
     ]
-    path = export(tmp_path / "e", conversation("t-9", message("m", "assistant", "", content=blocks)))
+    path = export(
+        tmp_path / "e", conversation("t-9", message("m", "assistant", "", content=blocks))
+    )
     [call] = of(path, "tool_calls")
     assert call["result"] == "Mole\nhttps://x.example/1"
 

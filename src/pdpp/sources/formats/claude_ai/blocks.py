@@ -54,7 +54,9 @@ def result_text(content: Any) -> str:
         if isinstance(piece, Mapping):
             names = ("title", "url", "text", "file_path", "name")
             lines = [text for name in names if isinstance(text := piece.get(name), str)]
-            pieces.append("\n".join(lines) or result_text(piece.get("content", piece.get("images"))))
+            pieces.append(
+                "\n".join(lines) or result_text(piece.get("content", piece.get("images")))
+            )
     return joined(pieces)
 
 
