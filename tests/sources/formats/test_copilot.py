@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.sources.kit import read, told
 from tests.sources.samples import every_sample
+from tests.sources.samples.agents import COPILOT_EVENTS, copilot_event
 
 from pdpp.sources.formats.copilot.source import Copilot
 
@@ -28,6 +29,10 @@ def asked(name: str, text: str, *answer: Any) -> dict[str, Any]:
 def said(path: Path) -> list[tuple[str, str]]:
     found = read(SOURCE, path).items()
     return [(data["role"], data["text"]) for (stream, _), data in found if stream == "messages"]
+
+
+def reasons(path: Path) -> list[str]:
+    return [finding.reason for finding in told(SOURCE, path)]
 
 
 def test_a_session_has_its_answers_with_thoughts_and_tools(tmp_path: Path) -> None:
@@ -85,3 +90,45 @@ def test_a_change_that_nobody_knows_costs_no_other(tmp_path: Path) -> None:
 
 def test_a_session_in_which_nobody_asked_is_told(tmp_path: Path) -> None:
     assert [item.reason for item in told(SOURCE, log(tmp_path))] == ["a session without messages"]
+
+
+def test_a_transcript_beside_its_chat_brings_nothing_twice(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspaceStorage" / "w1"
+    events = [
+        *COPILOT_EVENTS[:1],
+        copilot_event(1, "user.message", content="Is the weir open?"),
+        copilot_event(2, "assistant.message", content="Since six."),
+    ]
+    session = COPILOT_EVENTS[0]["data"]["sessionId"]
+    transcript = workspace / "GitHub.copilot-chat" / "transcripts" / f"{session}.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text("".join(json.dumps(event) + "\n" for event in events))
+    chats = workspace / "chatSessions"
+    chats.mkdir()
+    whole = {"sessionId": session, "creationDate": 1_777_406_400_000, "requests": []}
+    talk = [("user", "Is the weir open?"), ("assistant", "Since six.")]
+    question = asked("r1", "Is the weir open?", {"value": "Since six."})
+    chat = chats / f"{session}.json"
+    # A chat in which nobody asked hides no transcript.
+    chat.write_text(json.dumps(whole))
+    assert said(tmp_path) == talk
+    for requests in ([question], [question, asked("r2", "And the mole?", {"value": "No."})]):
+        chat.write_text(json.dumps({**whole, "requests": requests}))
+        assert len(said(tmp_path)) == 2 * len(requests)
+        assert "a session that is read from its chat" in reasons(tmp_path)
+    chat.unlink()
+    changes = [{"kind": 0, "v": whole}, {"kind": 2, "k": ["requests"], "v": [question]}]
+    (chats / f"{session}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in changes))
+    assert said(tmp_path) == talk
+    assert "a session that is read from its chat" in reasons(tmp_path)
+
+
+def test_a_transcript_without_a_chat_is_of_the_folder_of_its_workspace(tmp_path: Path) -> None:
+    transcripts = tmp_path / "w1" / "GitHub.copilot-chat" / "transcripts"
+    transcripts.mkdir(parents=True)
+    start = {**COPILOT_EVENTS[0], "data": {"sessionId": "s-7", "copilotVersion": "0.46"}}
+    events = [start, copilot_event(1, "user.message", content="Is the weir open?")]
+    (transcripts / "s-7.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    (tmp_path / "w1" / "workspace.json").write_text('{"folder": "file:///home/nora/weir"}')
+    sessions = [d for (s, _), d in read(SOURCE, tmp_path).items() if s == "sessions"]
+    assert [data["project"] for data in sessions] == ["/home/nora/weir"]

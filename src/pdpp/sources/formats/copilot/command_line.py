@@ -26,14 +26,17 @@ def is_event_log(entry: FileEntry) -> bool:
     return first.get("type") in _BEGINNINGS and isinstance(about, Mapping) and "sessionId" in about
 
 
-def read_event_log(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
-    """Yield the messages and tools of a session, and the session at the end."""
+def read_event_log(tree: Tree, entry: FileEntry, around: str = "") -> Iterator[Finding]:
+    """Yield the messages and tools of a session, and the session at the end.
+
+    It worked in the folder that it tells, or else in the one ``around`` the log.
+    """
     about = next(first_objects(entry, 1), {})["data"]
     place = about.get("context")
     folder = place if isinstance(place, Mapping) else {}
     talk = AgentTalk(
         str(about["sessionId"]),
-        project=folder.get("cwd"),
+        project=folder.get("cwd") or around,
         model=about.get("selectedModel"),
         version=about.get("copilotVersion"),
     )

@@ -1,6 +1,7 @@
 """GitHub Copilot: the chats that VS Code keeps, as documents and since 2026 as logs of changes.
 
-The logs of Copilot's command line are read in ``command_line``.
+The logs of Copilot's command line are read in ``command_line``, and so are those that it keeps in a
+workspace (``transcript``).
 """
 
 from collections import Counter
@@ -18,6 +19,11 @@ from pdpp.sources.formats.agent_log import EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk
 from pdpp.sources.formats.copilot.command_line import is_event_log, read_event_log
 from pdpp.sources.formats.copilot.session_log import WHOLE, SessionLog
+from pdpp.sources.formats.copilot.transcript import (
+    repeated_session,
+    repeated_transcripts,
+    texts_at,
+)
 from pdpp.sources.item import Finding, Skipped, Unknown, present
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import first_objects
@@ -55,6 +61,7 @@ class Copilot(Source):
             "state.vscdb*": "the state of the editor",
             "*/chatEditingSessions/*": "states of files while they were edited",
             "workspace.yaml": "facts about a session, kept in its record",
+            "*/debug-logs/*": "what the program measured of its work",
             "*/checkpoints/*": "summaries that the program made of a session",
             "command-history-state.json": "what was typed, which the sessions hold",
             "session-store.db*": "an index of the sessions",
@@ -81,13 +88,18 @@ class Copilot(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each session."""
-        for entry in tree.these(recognition.detail["sessions"]):
-            yield ExportPart(entry, partial(_reader(entry), tree, entry))
+        sessions = list(tree.these(recognition.detail["sessions"]))
+        repeated = repeated_transcripts(sessions)
+        for entry in sessions:
+            if entry.name in repeated:
+                yield ExportPart(entry, partial(repeated_session, entry))
+            else:
+                yield ExportPart(entry, partial(_reader(entry), tree, entry))
 
 
 def _reader(entry: FileEntry) -> Callable[[Tree, FileEntry], Iterator[Finding]]:
     if is_event_log(entry):
-        return read_event_log
+        return _read_events
     return _read_log if entry.suffix == ".jsonl" else _read_document
 
 
@@ -108,16 +120,13 @@ def _is_log(entry: FileEntry) -> bool:
 def _owner(sessions: Iterable[FileEntry]) -> str:
     """Return who most sessions say asked, which only older ones do."""
     documents = [entry for entry in sessions if entry.suffix == ".json"]
-    told = Counter(owner for entry in documents for owner in islice(_values(entry, _USER), 1))
+    told = Counter(owner for entry in documents for owner in islice(texts_at(entry, _USER), 1))
     return told.most_common(1)[0][0] if told else ""
 
 
-def _values(entry: FileEntry, member: str) -> Iterator[str]:
-    """Yield what a member of a document says, as far as it can be read."""
-    with suppress(DamagedFile), entry.open() as stream:
-        for element in elements(stream, member):
-            if not isinstance(element, Skipped) and element.value:
-                yield str(element.value)
+def _read_events(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    folder = _project(tree.beside(entry, "../../workspace.json"))
+    return read_event_log(tree, entry, folder)
 
 
 def _read_document(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
