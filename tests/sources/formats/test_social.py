@@ -248,3 +248,18 @@ def test_what_a_saved_message_forwards_and_what_happened_is_kept(tmp_path: Path)
     assert [skipped.reason for skipped in told(Discord(), tmp_path)] == [
         "a message without an id or a time"
     ]
+
+
+def test_who_wrote_what_is_shown_of_a_page_is_read_too(tmp_path: Path) -> None:
+    shown = {
+        "author": {"name": "Harbour office", "url": "https://harbour.example"},
+        "title": "",
+        "url": None,
+        "description": "Gale warning",
+        "fields": [],
+        "footer": {"text": "until Friday"},
+    }
+    first = {**social.EXPORTED_MESSAGES[0], "content": "", "embeds": [shown]}
+    (tmp_path / "x.json").write_bytes(social.exported([first]))
+    [message] = of(read(Discord(), tmp_path), "messages")
+    assert message["text"] == "Harbour office\nGale warning\nuntil Friday"

@@ -201,9 +201,9 @@ def _words(value: Mapping[str, Any]) -> Iterator[str]:
 def _shown(value: Mapping[str, Any], text: str) -> Iterator[str]:
     """Yield what is shown of a page; an address that stands in the text is not said again."""
     address = str(value.get("url") or "")
-    words = [value.get("title"), value.get("description")]
+    words = [(value.get("author") or {}).get("name"), value.get("title"), value.get("description")]
     words += [f"{field.get('name')}: {field.get('value')}" for field in value.get("fields") or ()]
-    words += [address if address not in text else ""]
+    words += [(value.get("footer") or {}).get("text"), address if address not in text else ""]
     yield from (str(word) for word in words if word)
 
 
