@@ -251,7 +251,7 @@ def test_what_a_saved_message_forwards_and_what_happened_is_kept(tmp_path: Path)
 
 
 def test_who_wrote_what_is_shown_of_a_page_is_read_too(tmp_path: Path) -> None:
-    shown = {
+    shown: dict[str, Any] = {
         "author": {"name": "Harbour office", "url": "https://harbour.example"},
         "title": "",
         "url": None,
