@@ -14,6 +14,7 @@ from tests.sources.samples.agents import (
     SESSION,
     STORAGE,
     TWO_ROWS,
+    ZERO,
     gemini,
     open_folder,
     two_database,
@@ -161,6 +162,35 @@ def test_a_session_that_both_versions_of_opencode_keep_comes_in_once(tmp_path: P
     assert "a message that another version keeps too" in [
         skip.reason for skip in told(OpenCode(), tmp_path)
     ]
+
+
+def test_a_session_that_opencode_two_exported_holds_what_its_database_holds(
+    tmp_path: Path,
+) -> None:
+    moved = ("evt_3", "location-switched", {"location": {"directory": "/home/nora/barge"}})
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/opencode.db").write_bytes(two_database(*TWO_ROWS, moved))
+    messages = [
+        {"id": name, "type": kind, "time": {"created": ZERO + number * 1000}, **data}
+        for number, (name, kind, data) in enumerate([*TWO_ROWS, moved])
+    ]
+    about = {
+        "id": "ses_1",
+        "title": "Mooring",
+        "location": {"directory": "/home/nora/boat"},
+        "time": {"created": ZERO, "updated": ZERO},
+    }
+    exported = tmp_path / "b"
+    exported.mkdir()
+    document = json.dumps({"info": about, "messages": messages})
+    (exported / "session.json").write_text(document, encoding="utf-8")
+    kept, written = read(OpenCode(), tmp_path / "a"), read(OpenCode(), exported)
+    for stream in ("messages", "tool_calls", "tool_results"):
+        assert of(written, stream) == of(kept, stream)
+    [session] = of(kept, "sessions")
+    assert session.pop("version")
+    assert of(written, "sessions") == [session]
+    assert [skip.reason for skip in told(OpenCode(), exported)].count("a mark of the program") == 3
 
 
 def test_a_kind_of_message_that_opencode_adds_is_told_as_not_known(tmp_path: Path) -> None:

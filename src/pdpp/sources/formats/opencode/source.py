@@ -3,7 +3,7 @@
 What the rows of version 2 hold is told in ``version_two``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -39,7 +39,12 @@ _LARGEST = 32 << 20
 _QUIET = frozenset(
     {"step-start", "step-finish", "snapshot", "patch", "compaction", "agent", "retry"}
 )
-_EXPORT_PATHS = frozenset({"info.id", "info.time.created", "messages.item.parts"})
+_SESSION_PATHS = frozenset({"info.id", "info.time.created"})
+_MESSAGE_PATHS = (
+    frozenset({"messages.item.parts"}),
+    frozenset({"messages.item.type", "messages.item.time.created"}),
+)
+"""What messages have that version 1 wrote, and those of version 2."""
 
 
 class OpenCode(Source):
@@ -136,9 +141,14 @@ def _is_session(entry: FileEntry) -> bool:
 
 def _is_written_export(entry: FileEntry) -> bool:
     """Tell whether a file is what ``opencode export`` writes: a session in one document."""
-    if entry.suffix != ".json" or b'"info"' not in entry.head(1 << 12):
+    head = entry.head(1 << 12)
+    if entry.suffix != ".json" or b'"info"' not in head:
         return False
-    return json_paths(entry, _EXPORT_PATHS) >= _EXPORT_PATHS
+    # A document that lacks a path is read to its end, so what is likelier is looked for first.
+    versions = _MESSAGE_PATHS[::-1] if b'"location"' in head else _MESSAGE_PATHS
+    return json_paths(entry, _SESSION_PATHS) >= _SESSION_PATHS and any(
+        json_paths(entry, paths) >= paths for paths in versions
+    )
 
 
 def _read_export(entry: FileEntry) -> Iterator[Finding]:
@@ -157,6 +167,10 @@ def _read_export(entry: FileEntry) -> Iterator[Finding]:
 
 
 def _exported(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[Finding]:
+    if "parts" not in value:
+        kind, name = str(value["type"]), str(value["id"])
+        yield from _whole_message(kind, name, partial(_same, value), None, talk, where)
+        return
     about = value["info"]
     parts = [
         (str(part.get("id") or number), partial(_same, part))
@@ -171,7 +185,9 @@ def _same(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _talk_of(about: Mapping[str, Any], entry: FileEntry) -> AgentTalk:
     session = str(about.get("id") or entry.base.removesuffix(".json"))
-    talk = AgentTalk(session, project=about.get("directory"), version=about.get("version"))
+    location = about.get("location")
+    place = location if isinstance(location, dict) else about
+    talk = AgentTalk(session, project=place.get("directory"), version=about.get("version"))
     talk.title = str(about.get("title") or "")
     return talk
 
@@ -305,12 +321,24 @@ def _message_of_two(
     talk: AgentTalk,
     where: str,
 ) -> Iterator[Finding]:
-    kind, name = str(row["type"]), str(row["id"])
+    kind, name, read = str(row["type"]), str(row["id"]), partial(_parsed, row["data"])
+    return _whole_message(kind, name, read, row["time_created"], talk, where)
+
+
+def _whole_message(
+    kind: str,
+    name: str,
+    read: Callable[[], Mapping[str, Any]],
+    created: object,
+    talk: AgentTalk,
+    where: str,
+) -> Iterator[Finding]:
+    """Yield a message of version 2, which holds everything that it is made of."""
     if reason := version_two.LEFT_OUT.get(kind):
         yield Skipped(reason, where)
         return
     try:
-        value = _parsed(row["data"])
+        value = read()
     except DamagedFile as problem:
         yield Skipped("a message that is damaged", f"{where}: {problem.message}", cut=True)
         return
@@ -318,7 +346,7 @@ def _message_of_two(
     if pieces is None:
         yield Unknown("a message of a kind that is not known", f"{where}: {kind[:40]}")
         return
-    about = version_two.as_message(kind, value, row["time_created"])
+    about = version_two.as_message(kind, value, created)
     parts = [(f"{name}.{number}", partial(_same, part)) for number, part in enumerate(pieces)]
     yield from _message(name, partial(_same, about), parts, talk, where)
 

@@ -20,6 +20,7 @@ LEFT_OUT = {
     "idle": "a mark of the program",
     "agent-switched": "a mark of the program",
     "model-switched": "a mark of the program",
+    "location-switched": "a mark of the program",
 }
 Members = Mapping[str, Any]
 
