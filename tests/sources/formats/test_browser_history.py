@@ -228,6 +228,41 @@ def test_a_tag_of_firefox_is_no_second_bookmark(tmp_path: Path) -> None:
     ] * 2
 
 
+def test_bookmarks_of_a_phone_count_milliseconds_and_have_tags_in_tables_of_their_own(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "places.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        FIREFOX_SCHEMA.replace("dateAdded integer)", "dateAdded integer, guid text)")
+        + """
+        create table moz_tags (id integer primary key, tag text, lastModified integer);
+        create table moz_tags_relation (tag_id integer, place_id integer);
+        insert into moz_tags values (1, 'ropes', 0), (2, 'sea', 0);
+        insert into moz_tags_relation values (1, 1), (2, 1);
+        insert into moz_places values (1, 'https://a.example/', 'A', 'p1');
+        insert into moz_bookmarks values (5, 2, null, 1, 'mobile', 0, 'mobile______');
+        insert into moz_bookmarks values (6, 1, 1, 5, 'A knot', 1767261600123, 'b1');
+        """
+    )
+    connection.close()
+    [mark] = of(read(BrowserHistory(), path), "bookmarks")
+    assert (mark["added_at"], mark["tags"]) == ("2026-01-01T10:00:00.123000Z", "ropes, sea")
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_young_database_has_its_tables_in_the_log_alone(tmp_path: Path, alone: bool) -> None:
+    path = tmp_path / "History"
+    older = tmp_path / "older"
+    older.write_bytes(chrome(*CHROME_VISITS))
+    with closing(sqlite3.connect(path)) as browser, closing(sqlite3.connect(older)) as before:
+        browser.execute("pragma journal_mode = wal")
+        browser.executescript("".join(f"{line}\n" for line in before.iterdump()))
+        older.unlink()
+        records = read(BrowserHistory(), path if alone else tmp_path)
+    assert len(of(records, "visits")) == 2
+
+
 def container(title: str, *children: dict[str, Any], **more: str) -> dict[str, Any]:
     return {
         "type": "text/x-moz-place-container",

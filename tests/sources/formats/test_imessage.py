@@ -3,6 +3,7 @@
 import base64
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,68 @@ def test_a_vote_in_a_poll_is_no_reaction_that_was_taken_back(tmp_path: Path) -> 
     vote = row(2, associated_message_type=4000, associated_message_guid="GUID-1")
     assert texts(tmp_path, MESSAGES[0], vote) == [LONG.strip()]
     assert "a vote in a poll" in [skip.reason for skip in told(IMessage(), tmp_path)]
+
+
+def test_a_notice_says_who_was_added_and_who_left(tmp_path: Path) -> None:
+    def notice(number: int, kind: int, action: int = 0, **more: Any) -> tuple[Any, ...]:
+        return row(number, item_type=kind, group_action_type=action, **more)
+
+    assert texts(
+        tmp_path,
+        notice(1, 1, other_handle=2),
+        notice(2, 1, 1, other_handle=2),
+        notice(3, 1, 1, other_handle=77),
+        notice(4, 2),
+        notice(5, 3),
+        notice(6, 3, 1),
+        notice(7, 5),
+        notice(8, 99),
+    ) == [
+        "[added bo@x.example]",
+        "[removed bo@x.example]",
+        "[a change of the chat]",
+        "[the chat has no name any more]",
+        "[left the chat]",
+        "[changed the picture of the chat]",
+        "[kept a voice message]",
+        "[a change of the chat]",
+    ]
+
+
+def test_a_message_that_was_deleted_is_left_out_and_one_of_which_a_part_was_is_kept(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "chat.db"
+    path.write_bytes(database(row(1, text="Gone"), row(2, text="In part"), row(3, text="Here")))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("insert into chat_recoverable_message_join values (1, 1), (1, 2)")
+        connection.execute("delete from chat_message_join where message_id = 1")
+    messages = of(read(IMessage(), path), "messages")
+    assert [data["text"] for data in messages] == ["In part", "Here"]
+    assert [skip.reason for skip in told(IMessage(), path)][:1] == ["a message in Recently Deleted"]
+
+
+def test_the_picture_of_a_preview_is_no_file_of_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    path.write_bytes(database(row(1, text="https://a.example/"), row(2, text="")))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        name = "P.pluginPayloadAttachment"
+        connection.execute("delete from message_attachment_join")
+        connection.execute(
+            "insert into attachment (ROWID, guid, filename, transfer_name) values (9, 'P', ?, ?)",
+            (f"~/Library/Messages/Attachments/1/{name}", name),
+        )
+        connection.execute("insert into message_attachment_join values (1, 9), (2, 9)")
+    records = read(IMessage(), path)
+    [message] = of(records, "messages")
+    assert "files" not in message
+    assert not of(records, "attachments")
+    reasons = [skip.reason for skip in told(IMessage(), path)]
+    assert reasons[:3] == [
+        "a picture of a preview",
+        "a picture of a preview",
+        "a message without text or file",
+    ]
 
 
 def test_files_are_found_on_a_mac_and_in_a_backup(tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ create table message (ROWID integer primary key autoincrement, guid text unique,
  is_from_me integer, handle_id integer, item_type integer, group_title text,
  associated_message_type integer, associated_message_guid text, associated_message_emoji text,
  thread_originator_guid text, date_edited integer, date_retracted integer,
- message_summary_info blob, balloon_bundle_id text, payload_data blob);
+ message_summary_info blob, balloon_bundle_id text, payload_data blob,
+ group_action_type integer, other_handle integer);
+create table chat_recoverable_message_join (chat_id integer, message_id integer);
 create table attachment (ROWID integer primary key autoincrement, guid text, filename text,
  mime_type text, transfer_name text, total_bytes integer);
 create table message_attachment_join (message_id integer, attachment_id integer);
@@ -106,6 +108,8 @@ def row(number: int, **more: Any) -> tuple[Any, ...]:
         "message_summary_info": None,
         "balloon_bundle_id": None,
         "payload_data": None,
+        "group_action_type": 0,
+        "other_handle": 0,
         **more,
     }
     return tuple(made.values())

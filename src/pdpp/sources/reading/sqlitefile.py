@@ -53,7 +53,12 @@ def columns_of(tree: Tree, entry: FileEntry) -> Columns:
                 return database.columns
         address = f"file:{quote(str(place))}?mode=ro&immutable=1"
         with closing(_guarded(sqlite3.connect(address, uri=True))) as connection:
-            return _columns(connection)
+            columns = _columns(connection)
+        if columns or _beside(tree, entry, "-wal") is None:
+            return columns
+        # A young database has its tables in the log until a program closes it or the log is full.
+        with open_database(tree, entry, whole=False) as database:
+            return database.columns
     except (DamagedFile, OSError, *_BROKEN):
         return {}
 

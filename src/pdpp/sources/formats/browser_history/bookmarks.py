@@ -26,7 +26,14 @@ _ATTRIBUTE = re.compile(r"""([A-Z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"
 _DEEPEST = 100
 _BOOKMARK = 1
 _TAGS = "tags________"
+_MILLISECONDS = 10**14
+"""Firefox counts microseconds, on phones milliseconds, which stay below this for long."""
 NOT_A_PAGE = "a bookmark that is no page"
+
+
+def firefox_moment(count: Any) -> int:
+    """Return a time of Firefox in microseconds."""
+    return int(count) * (1 if count > _MILLISECONDS else 1000)
 
 
 def is_chrome_bookmarks(entry: FileEntry) -> bool:
@@ -129,7 +136,8 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
         if row["parent"] in tag_folders:
             finding: Finding = Skipped("a tag, which its bookmark has", where)
         else:
-            added = epoch_text(row["added"] / 1e6) if isinstance(row["added"], int) else None
+            count = row["added"]
+            added = epoch_text(firefox_moment(count) / 1e6) if isinstance(count, int) else None
             folder, title = folders.get(row["parent"], ""), row["title"] or row["page"]
             words = ", ".join(tags.get(row["url"], ()))
             finding = bookmark_item("Firefox", row["url"], title, folder, added, where, tags=words)
@@ -139,7 +147,7 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
 def _tags(database: SqliteCopy) -> tuple[set[int], dict[str, list[str]]]:
     """Return the folders that are tags, and the tags of each address.
 
-    All of them lie in one folder, whose name never changes.
+    All of them lie in one folder, whose name never changes; on phones in tables of their own.
     """
     folders: set[int] = set()
     tags: dict[str, list[str]] = {}
@@ -153,6 +161,13 @@ def _tags(database: SqliteCopy) -> tuple[set[int], dict[str, list[str]]]:
             folders.add(row["id"])
             if row["title"]:
                 tags.setdefault(row["url"], []).append(row["title"])
+    if {"moz_tags", "moz_tags_relation"} <= database.columns.keys():
+        tagged = (
+            "SELECT t.tag, p.url FROM moz_tags AS t JOIN moz_tags_relation AS r ON r.tag_id = t.id"
+            " JOIN moz_places AS p ON p.id = r.place_id ORDER BY t.id"
+        )
+        for row in database.rows(tagged):
+            tags.setdefault(row["url"], []).append(row["tag"])
     return folders, tags
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pdpp.sources.formats.browser_history.bookmarks import (
+    firefox_moment,
     is_bookmark_page,
     is_chrome_bookmarks,
     read_chrome_bookmarks,
@@ -41,8 +42,6 @@ from pdpp.sources.source import (
 
 SINCE_1601 = 11_644_473_600 * 10**6
 SINCE_2001 = 978_307_200 * 10**6
-_MILLISECONDS = 10**14
-"""Firefox counts microseconds, on Android milliseconds, which stay below this for long."""
 _CHROME_WAYS = MappingProxyType(
     dict(
         enumerate(
@@ -110,10 +109,6 @@ def _chrome_moment(count: Any) -> int:
     return int(count) - SINCE_1601
 
 
-def _firefox_moment(count: Any) -> int:
-    return int(count) * (1 if count > _MILLISECONDS else 1000)
-
-
 def _safari_moment(count: Any) -> int:
     return round(float(count) * 10**6) + SINCE_2001
 
@@ -139,7 +134,7 @@ _LAYOUTS = (
         },
         "SELECT v.id, p.url, p.title, v.visit_date AS moment, v.visit_type AS way, NULL AS seconds"
         " FROM moz_historyvisits AS v LEFT JOIN moz_places AS p ON p.id = v.place_id ORDER BY v.id",
-        _firefox_moment,
+        firefox_moment,
         _FIREFOX_WAYS,
     ),
     _Layout(

@@ -1,12 +1,13 @@
 """iMessage: the chat database of a Mac or of an iPhone's backup, with SMS and RCS in it."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
 from pdpp.sources.formats.chat_span import ChatSpan
+from pdpp.sources.formats.imessage.notice import notice_text
 from pdpp.sources.formats.imessage.propertylist import app_text, edited_text, has_unsent_parts
 from pdpp.sources.formats.imessage.typedstream import archived_text
 from pdpp.sources.formats.phone_backup import backup_folders, backup_name, backup_of
@@ -47,7 +48,10 @@ _COLUMNS = (
     *("date_retracted", "is_from_me", "handle_id", "item_type", "group_title", "is_empty"),
     *("associated_message_type", "associated_message_guid", "associated_message_emoji"),
     *("thread_originator_guid", "message_summary_info", "balloon_bundle_id", "payload_data"),
+    *("group_action_type", "other_handle"),
 )
+_PREVIEW = ".pluginPayloadAttachment"
+"""What the pictures of a link's preview, or of what an app shows, are called."""
 
 
 class IMessage(Source):
@@ -68,6 +72,7 @@ class IMessage(Source):
             "*.plist": "settings of the program",
             "Manifest.db": "the list of a backup's files",
             "*/StickerCache/*": "pictures of stickers",
+            f"*{_PREVIEW}": "pictures of previews",
         }
     )
 
@@ -133,6 +138,7 @@ class _Reader:
         self._database = database
         self._handles = {row["ROWID"]: str(row["id"]) for row in self._rows("handle", "id")}
         self._chats = self._read_chats()
+        self._deleted = self._read_deleted()
         joined = {"message_attachment_join", "attachment"} <= database.columns.keys()
         self._has_files = joined
 
@@ -161,6 +167,13 @@ class _Reader:
             )
         return chats
 
+    def _read_deleted(self) -> Set[int]:
+        """Return the messages that wait to be deleted, which takes a month."""
+        table = "chat_recoverable_message_join"
+        if table not in self._database.columns:
+            return frozenset()
+        return {row["message_id"] for row in self._rows(table, "message_id")}
+
     def read(self) -> Iterator[Finding]:
         """Yield every message, then the chats that have one."""
         picked = self._database.pick("message", "m", *_COLUMNS)
@@ -182,13 +195,19 @@ class _Reader:
         if sent is None or not isinstance(guid, str) or not guid:
             yield Unknown("a message without an id or a time", where)
             return
+        if row["chat_id"] is None and row["ROWID"] in self._deleted:
+            yield Skipped("a message in Recently Deleted", where)
+            return
         kind = row["associated_message_type"] or 0
         sender = "me" if row["is_from_me"] else self._handles.get(row["handle_id"], "unknown")
         if kind >= _STICKER and row["associated_message_guid"]:
             yield self._reaction(row, kind, sender, sent, where)
             return
-        files = list(self._files(row["ROWID"]))
-        text = _text(row, len(files))
+        given = list(self._files(row["ROWID"]))
+        files = [file for file in given if not _name_of(file).endswith(_PREVIEW)]
+        for _ in range(len(given) - len(files)):
+            yield Skipped("a picture of a preview", where)
+        text = self._text(row, len(files))
         if text is None:
             yield Skipped("a message without text or file", where)
             return
@@ -249,9 +268,29 @@ class _Reader:
             message,
         )
 
+    def _text(self, row: sqlite3.Row, files: int) -> str | None:
+        """Return what a message says; None where it says nothing at all."""
+        text = row["text"]
+        if not (isinstance(text, str) and text) and isinstance(row["attributedBody"], bytes):
+            text = archived_text(row["attributedBody"])
+        text = text.translate(_OBJECTS).strip() if isinstance(text, str) else ""
+        if text := text or edited_text(row["message_summary_info"]).translate(_OBJECTS).strip():
+            return text
+        if row["date_retracted"] or has_unsent_parts(row["message_summary_info"]):
+            return _UNSENT
+        if row["item_type"]:
+            other = self._handles.get(row["other_handle"])
+            action = row["group_action_type"] or 0
+            return notice_text(row["item_type"], action, row["group_title"], other)
+        if text := app_text(row["payload_data"]):
+            return text
+        if files:
+            return f"[{files} files]"
+        app = str(row["balloon_bundle_id"] or "").rpartition(":")[2].rpartition(".")[2]
+        return f"[{app}]" if app else None
+
     def _attachment(self, row: sqlite3.Row, message: RecordKey, sent: str, where: str) -> Finding:
-        path = str(row["filename"] or "")
-        name = str(row["transfer_name"] or path.rpartition("/")[2])
+        path, name = str(row["filename"] or ""), _name_of(row)
         if not name:
             return Skipped("an attachment without a name", where)
         file = self._finder.find(_backup_name(path)) or self._finder.find(path)
@@ -272,25 +311,9 @@ class _Reader:
         return Item("attachments", key, present(data), files)
 
 
-def _text(row: sqlite3.Row, files: int) -> str | None:
-    """Return what a message says; None where it says nothing at all."""
-    text = row["text"]
-    if not (isinstance(text, str) and text) and isinstance(row["attributedBody"], bytes):
-        text = archived_text(row["attributedBody"])
-    text = text.translate(_OBJECTS).strip() if isinstance(text, str) else ""
-    if text := text or edited_text(row["message_summary_info"]).translate(_OBJECTS).strip():
-        return text
-    if row["date_retracted"] or has_unsent_parts(row["message_summary_info"]):
-        return _UNSENT
-    if row["item_type"]:
-        title = row["group_title"]
-        return f"[the chat is now called {title}]" if title else "[a change of the chat]"
-    if text := app_text(row["payload_data"]):
-        return text
-    if files:
-        return f"[{files} files]"
-    app = str(row["balloon_bundle_id"] or "").rpartition(":")[2].rpartition(".")[2]
-    return f"[{app}]" if app else None
+def _name_of(file: sqlite3.Row) -> str:
+    """Return what an attachment is called."""
+    return str(file["transfer_name"] or str(file["filename"] or "").rpartition("/")[2])
 
 
 def _moment(count: object) -> str | None:
