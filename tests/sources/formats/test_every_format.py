@@ -124,6 +124,26 @@ def test_the_census_and_the_reader_agree(sample: FormatSample, tmp_path: Path) -
     assert not (tmp_path / "no").exists()
 
 
+def test_what_windows_wrote_in_utf_16_is_the_same(sample: FormatSample, tmp_path: Path) -> None:
+    texts = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xml", ".txt", ".html", ".md", ".gpx")
+    files = {
+        name: held.decode().encode("utf-16")
+        if name.endswith(texts) and held[:1].isascii()
+        else held
+        for name, held in sample.files.items()
+    }
+    if files == sample.files:
+        pytest.skip("it holds no text")
+    source = load(sample.source)
+    before = read(source, sample.folder(tmp_path / "narrow" / "e"), **settings(sample))
+    after = read(source, sample.folder(tmp_path / "wide" / "e", files), **settings(sample))
+    sizes = {"size", "size_bytes"}
+    assert after == {
+        key: {name: after[key][name] if name in sizes else value for name, value in data.items()}
+        for key, data in before.items()
+    }
+
+
 def test_twice_zipped_and_renamed_changes_nothing(sample: FormatSample, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     first = home.bring(sample.folder(tmp_path / "an export"), *sample.options)

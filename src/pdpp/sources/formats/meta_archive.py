@@ -438,7 +438,7 @@ def attached(
         "caption": caption or None,
         "created_at": moment,
     }
-    files = (Attachment("file", entry.open, entry.media_type),)
+    files = (Attachment("file", entry.open_exact, entry.media_type),)
     return Item("media", key, present(data), files)
 
 

@@ -7,6 +7,7 @@ from typing import BinaryIO, NamedTuple, cast
 
 from pdpp.sources.reading.eastern import eastern_encoding
 from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.recoded import Recoded
 from pdpp.sources.reading.tree import FileEntry
 
 _MARKS = (
@@ -72,7 +73,7 @@ def open_narrow(entry: FileEntry, encoding: str | None = None) -> BinaryIO:
     stream = entry.open()
     if not encoding.startswith(_WIDE):
         return stream
-    return cast(BinaryIO, io.BufferedReader(_Recoded(stream, encoding)))
+    return cast(BinaryIO, io.BufferedReader(Recoded(stream, encoding)))
 
 
 def text_lines(entry: FileEntry, encoding: str | None = None) -> Iterator[DecodedLine]:
@@ -88,32 +89,3 @@ def text_lines(entry: FileEntry, encoding: str | None = None) -> Iterator[Decode
                     continue
                 text = text.replace("\x00", "\ufffd")
             yield DecodedLine(line.number, text, line.too_long, line.whole)
-
-
-class _Recoded(io.RawIOBase):
-    """A stream of another encoding, read as UTF-8."""
-
-    def __init__(self, stream: BinaryIO, encoding: str) -> None:
-        self._stream = stream
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read some bytes."""
-        while not self._rest:
-            chunk = self._stream.read(len(buffer))
-            self._rest = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
-            if not chunk:
-                break
-        piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def close(self) -> None:
-        """Close the stream."""
-        self._stream.close()
-        super().close()

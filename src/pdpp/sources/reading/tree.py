@@ -20,6 +20,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.heads import HEAD_BYTES, HeadCache, Opener
+from pdpp.sources.reading.recoded import Recoded, narrow
 
 _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
 """What the name of an archive has behind that of its folder; a browser numbers downloads."""
@@ -93,17 +94,36 @@ class FileEntry:
         return mimetypes.guess_type(self.base)[0] or "application/octet-stream"
 
     def open(self, offset: int = 0) -> BinaryIO:
-        """Open the content for reading from an offset on; damage is told as ``DamagedFile``."""
+        """Open the content for reading from an offset on; damage is told as ``DamagedFile``.
+
+        What is text in UTF-16 is given in UTF-8: no reader has to know of it.
+        """
         return io.BufferedReader(self._open_raw(offset), _BUFFER)
 
-    def _open_raw(self, offset: int = 0) -> "_Measured":
+    def open_exact(self) -> BinaryIO:
+        """Open the content as it is, to keep the file itself."""
+        return io.BufferedReader(self._open_raw(exact=True), _BUFFER)
+
+    def _open_raw(self, offset: int = 0, *, exact: bool = False) -> "_Measured":
         try:
-            inner = self.opener()
-            inner.seek(offset)
+            inner = self.opener() if exact else self.opened()
+            if offset:
+                inner.seek(offset)
         except DAMAGE as problem:
             raise DamagedFile(f"{self.name} cannot be read: {_words(problem)}") from problem
         self.meter.opened.add(self.name)
         return _Measured(inner, self, offset)
+
+    def opened(self) -> BinaryIO:
+        """Return the content as its opener gives it, with text in UTF-16 as UTF-8."""
+        inner = self.opener()
+        if (text := narrow(inner)) is not None:
+            return text
+        if not self.packed:
+            inner.seek(0)
+            return inner
+        inner.close()  # What is packed can only be gone through forward.
+        return self.opener()
 
     def is_copy_of(self, other: "FileEntry") -> bool:
         """Tell whether another file has the same content; of other lengths neither is opened."""
@@ -140,7 +160,8 @@ class _Measured(io.RawIOBase):
     def __init__(self, inner: BinaryIO, entry: FileEntry, offset: int) -> None:
         self._inner = inner
         self._entry = entry
-        self._left = 0 if entry.packed else entry.size - offset
+        recoded = isinstance(inner, Recoded)
+        self._left = 0 if entry.packed or recoded else entry.size - offset
 
     def readable(self) -> bool:
         """Say that this can be read."""

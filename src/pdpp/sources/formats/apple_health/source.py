@@ -170,7 +170,7 @@ def _with_file(item: Item, file: FileEntry | None) -> Item:
         return item
     field = "route" if item.stream == "workouts" else "file"
     kind = _GPX if field == "route" else "application/fhir+json"
-    return item._replace(attachments=(Attachment(field, file.open, kind),))
+    return item._replace(attachments=(Attachment(field, file.open_exact, kind),))
 
 
 def _further_route(workout: Item, part: str, route: XmlElement, file: FileEntry) -> Item:
@@ -188,7 +188,7 @@ def _further_route(workout: Item, part: str, route: XmlElement, file: FileEntry)
         "started_at": moment(route.attributes.get("startDate", "")) or workout.data["started_at"],
         "ended_at": moment(route.attributes.get("endDate", "")),
     }
-    return Item("routes", key, present(data), (Attachment("file", file.open, _GPX),))
+    return Item("routes", key, present(data), (Attachment("file", file.open_exact, _GPX),))
 
 
 def _read_recording(entry: FileEntry) -> Iterator[Finding]:
@@ -218,7 +218,7 @@ def _recording(entry: FileEntry) -> Iterator[Finding]:
         "summary": "\n".join(f"{name}: {value}" for name, value in summary if value),
         "samples": samples,
     }
-    file = Attachment("file", entry.open, "text/csv")
+    file = Attachment("file", entry.open_exact, "text/csv")
     yield Item("electrocardiograms", key, present(data), (file,))
 
 

@@ -179,7 +179,7 @@ def _file(
     files: tuple[Attachment, ...] = ()
     findings: list[Finding] = []
     if entry is not None:
-        files = (Attachment("file", entry.open, media_type or entry.media_type),)
+        files = (Attachment("file", entry.open_exact, media_type or entry.media_type),)
     elif drawn:
         findings = [Skipped("the lines of a drawing, of which no picture is there", where)]
     elif media is not None:

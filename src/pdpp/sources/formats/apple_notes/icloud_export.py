@@ -110,7 +110,9 @@ class _CloudExport:
                 key, digest_key(posixpath.relpath(file.name, f"{self._top}{_NOTES}"))[:16]
             )
             named = {"id": own, "note_id": key, "name": file.base, "media_type": file.media_type}
-            yield Item("attachments", own, named, (Attachment("file", file.open, file.media_type),))
+            yield Item(
+                "attachments", own, named, (Attachment("file", file.open_exact, file.media_type),)
+            )
 
     def _told(self, entry: FileEntry, title: str) -> dict[str, object]:
         """Return what the table says of a note; of several with one title nobody can tell which."""

@@ -105,7 +105,7 @@ def _encoding(head: bytes) -> str:
     """Return how a file's text is written: as it is, where that and its header disagree."""
     declared = _declared_encoding(head)
     if not head.isascii():
-        is_utf_8 = encoding_of(head) == "utf-8"
+        is_utf_8 = encoding_of(head).startswith("utf-8")
         if is_utf_8 or declared == "utf-8":
             return "utf-8" if is_utf_8 else "cp1252"
     return declared

@@ -338,7 +338,7 @@ def _attachment(
         "sent_at": owner.sent,
     }
     entry = files.find(pointer)
-    kept = () if entry is None else (Attachment("file", entry.open, media_type),)
+    kept = () if entry is None else (Attachment("file", entry.open_exact, media_type),)
     yield Item("attachments", key, data, kept)
     if entry is None:
         yield Skipped("a file that is not in the export", owner.message[:120])

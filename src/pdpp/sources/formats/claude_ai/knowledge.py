@@ -111,7 +111,7 @@ def read_page(tree: Tree, entry: FileEntry, value: Any, where: str) -> Iterator[
         yield Skipped("a page that is not in the export", where)
         return
     with page.open() as stream:
-        content = stream.read(_LARGEST_PAGE).decode("utf-8", "replace")
+        content = stream.read(_LARGEST_PAGE).decode("utf-8-sig", "replace")
     key = safe_key("artifact", str(value["id"]))
     updated = moment_text(value.get("updated_at")) or moment_text(active.get("created_at"))
     data = {

@@ -162,7 +162,7 @@ class _ChannelReader:
             "media_type": entry.media_type,
             "sent_at": sent,
         }
-        yield Item("media", key, data, (Attachment("file", entry.open, entry.media_type),))
+        yield Item("media", key, data, (Attachment("file", entry.open_exact, entry.media_type),))
 
     def record(self) -> Finding:
         """Return the channel itself."""

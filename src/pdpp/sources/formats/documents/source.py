@@ -158,7 +158,7 @@ class _DocumentReader:
         yield from account(self._document(entry), entry.name, "document")
 
     def _document(self, entry: FileEntry) -> Iterator[Finding]:
-        with entry.open() as stream:
+        with entry.open_exact() as stream:
             content = stream.read(_LARGEST + 1)
         if len(content) > _LARGEST:
             yield Skipped("a document too large", entry.name)

@@ -64,7 +64,7 @@ def file_items(
             "media_type": file.media_type,
             "done_at": activity.data["done_at"],
         }
-        yield Item("files", key, data, (Attachment("file", file.open, file.media_type),))
+        yield Item("files", key, data, (Attachment("file", file.open_exact, file.media_type),))
 
 
 def may_name_files(entry: FileEntry) -> bool:

@@ -242,7 +242,7 @@ class _ChatReader:
             "media_type": file.media_type,
             "sent_at": sent,
         }
-        return Item("media", key, data, (Attachment("file", file.open, file.media_type),))
+        return Item("media", key, data, (Attachment("file", file.open_exact, file.media_type),))
 
     def record(self) -> Finding:
         """Return the chat itself."""

@@ -217,4 +217,4 @@ def _attachment(
         "media_type": media_type,
         "edited_at": edited,
     }
-    return Item("attachments", key, data, (Attachment("file", file.open, media_type),))
+    return Item("attachments", key, data, (Attachment("file", file.open_exact, media_type),))

@@ -82,7 +82,7 @@ def way_found(
         "end_longitude": ends[3],
         "program": program,
     }
-    files = (Attachment("file", file.open, _media_type(file)),) if file is not None else ()
+    files = (Attachment("file", file.open_exact, _media_type(file)),) if file is not None else ()
     yield Item("tracks", key, present(data, ""), files)
 
 

@@ -171,7 +171,7 @@ def _attachment(
         "media_type": media_type,
         "sent_at": sent,
     }
-    kept = () if entry is None else (Attachment("file", entry.open, media_type),)
+    kept = () if entry is None else (Attachment("file", entry.open_exact, media_type),)
     yield Item("attachments", key, data, kept)
     if entry is None:
         yield Skipped("a file that is not in the export", message[:120])

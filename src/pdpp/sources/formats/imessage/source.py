@@ -307,7 +307,7 @@ class _Reader:
             "size": size if isinstance(size, int) else None,
             "sent_at": sent,
         }
-        files = () if file is None else (Attachment("file", file.open, media_type),)
+        files = () if file is None else (Attachment("file", file.open_exact, media_type),)
         return Item("attachments", key, present(data), files)
 
 

@@ -143,7 +143,8 @@ def _attachment(tree: Tree, entry: FileEntry, node: XmlElement) -> Message:
     if file is None or lost:
         part[LEFT_OUT] = "0"
     else:
-        part.set_payload(file.head(LARGEST))
+        with file.open_exact() as stream:
+            part.set_payload(stream.read(LARGEST))
         encode_base64(part)
     return part
 

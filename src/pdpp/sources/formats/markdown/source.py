@@ -327,4 +327,4 @@ def _attachment(folder: _NoteFolder, note: FileEntry, key: str, name: str) -> It
         "path": place,
         "media_type": media_type,
     }
-    yield Item("attachments", own, data, (Attachment("file", entry.open, media_type),))
+    yield Item("attachments", own, data, (Attachment("file", entry.open_exact, media_type),))

@@ -196,7 +196,7 @@ def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator
 def _attachment(page: RecordKey, file: FileEntry) -> Item:
     own = safe_key(page, digest_key(file.base)[:16])
     data = {"id": own, "page_id": page, "name": file.base, "media_type": file.media_type}
-    return Item("attachments", own, data, (Attachment("file", file.open, file.media_type),))
+    return Item("attachments", own, data, (Attachment("file", file.open_exact, file.media_type),))
 
 
 def _read_table(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
@@ -226,7 +226,7 @@ def _table(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
         "body": "\n".join(lines),
         "parent_id": RecordKey(parent) if parent else None,
     }
-    yield Item("databases", key, present(data), (Attachment("file", entry.open, "text/csv"),))
+    yield Item("databases", key, present(data), (Attachment("file", entry.open_exact, "text/csv"),))
     if rows > _MOST_ROWS:
         yield Skipped("rows of a table that are in its file only", entry.name)
 

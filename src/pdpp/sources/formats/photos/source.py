@@ -189,7 +189,7 @@ class _PhotoReader:
             "media_type": entry.media_type,
             "size_bytes": entry.size,
         }
-        files = (Attachment("file", entry.open, entry.media_type),) if self._keeps else ()
+        files = (Attachment("file", entry.open_exact, entry.media_type),) if self._keeps else ()
         yield Item("photos", key, present(data), files)
 
     def _told(self, tags: PhotoTags, beside: Sidecar) -> dict[str, object]:

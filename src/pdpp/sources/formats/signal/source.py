@@ -268,7 +268,7 @@ class _Reader:
             "media_type": media_type,
             "sent_at": sent,
         }
-        return Item("attachments", key, data, (Attachment("file", file.open, media_type),))
+        return Item("attachments", key, data, (Attachment("file", file.open_exact, media_type),))
 
 
 def _stamps(item: Mapping[str, Any]) -> list[str]:

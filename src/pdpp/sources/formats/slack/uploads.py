@@ -38,4 +38,4 @@ def file_items(
                 "media_type": media_type,
                 "sent_at": sent,
             }
-            yield Item("files", key, data, (Attachment("file", entry.open, media_type),))
+            yield Item("files", key, data, (Attachment("file", entry.open_exact, media_type),))

@@ -120,7 +120,7 @@ class ChatReader:
             "posted_at": sent,
         }
         entry = self._tree.beside(self._entry, name) if name else None
-        files = () if entry is None else (Attachment("file", entry.open, entry.media_type),)
+        files = () if entry is None else (Attachment("file", entry.open_exact, entry.media_type),)
         yield Item("stories", key, present(data), files)
 
     def _media(
@@ -133,7 +133,7 @@ class ChatReader:
         given_type = value.get("mime_type")
         media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
         data = {"id": key, **about, "name": file.base, "media_type": media_type}
-        files = (Attachment("file", file.open, media_type),)
+        files = (Attachment("file", file.open_exact, media_type),)
         yield Item("media", key, data, files, weak=self._weak)
 
 

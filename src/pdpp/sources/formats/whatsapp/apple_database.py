@@ -223,7 +223,7 @@ def _media_item(chat: _Chat, message: RecordKey, name: str, file: FileEntry, sen
         "floating": False,
         "sent_at": sent,
     }
-    return Item("media", message, data, (Attachment("file", file.open, media_type),))
+    return Item("media", message, data, (Attachment("file", file.open_exact, media_type),))
 
 
 def _moment(row: sqlite3.Row) -> str | None:

@@ -442,4 +442,4 @@ def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> I
         "floating": floating,
         "sent_at": sent,
     }
-    yield Item("media", message, data, (Attachment("file", entry.open, media_type),))
+    yield Item("media", message, data, (Attachment("file", entry.open_exact, media_type),))

@@ -172,7 +172,7 @@ def _shown(media: Files, number: str, moment: str, **owner: RecordKey) -> Iterat
     for file in media.get(number, []):
         about = {**owner, "name": file.base, "media_type": file.media_type}
         name = safe_key(number, file.base)
-        files = (Attachment("file", file.open, file.media_type),)
+        files = (Attachment("file", file.open_exact, file.media_type),)
         yield Item("media", name, {"id": name, **about, "posted_at": moment}, files)
 
 

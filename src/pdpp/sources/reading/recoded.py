@@ -1,0 +1,72 @@
+"""Text in UTF-16, read as UTF-8.
+
+Windows PowerShell writes it wherever the output of a program is sent to a file, Excel and Notepad
+where they are told to write Unicode.
+"""
+
+import codecs
+import io
+from typing import BinaryIO, cast
+
+MARK_BYTES = 4
+"""So many bytes tell whether a file is text in UTF-16: its mark, and one letter."""
+_ORDERS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_CHUNK = 1 << 16
+
+
+def byte_order(start: bytes) -> str | None:
+    """Return the encoding of a file in UTF-16 that begins with a mark and a letter of ASCII.
+
+    Every document that is read as text begins so; a sound or a picture does not.
+    """
+    for mark, encoding in _ORDERS:
+        if start.startswith(mark) and len(start) >= MARK_BYTES:
+            letter = start[len(mark) : MARK_BYTES].decode(encoding, "replace")
+            return encoding if letter.isascii() and letter != "\x00" else None
+    return None
+
+
+class Recoded(io.RawIOBase):
+    """A stream of another encoding, read as UTF-8, and what was read of it before.
+
+    The mark at its beginning stays one.
+    """
+
+    def __init__(self, stream: BinaryIO, encoding: str, before: bytes = b"") -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._rest = self._decoder.decode(before).encode("utf-8", "replace")
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 - only from there
+        """Go forward from the beginning, where the stream stands until it is read."""
+        left = offset
+        while left and (passed := self.read(min(left, _CHUNK))):
+            left -= len(passed)
+        return offset - left
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read some bytes."""
+        while not self._rest:
+            chunk = self._stream.read(len(buffer))
+            self._rest = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
+            if not chunk:
+                break
+        piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+        super().close()
+
+
+def narrow(stream: BinaryIO) -> BinaryIO | None:
+    """Return a stream in UTF-16 as UTF-8; None where it is no such text, and was read from."""
+    start = stream.read(MARK_BYTES)
+    encoding = byte_order(start)
+    return None if encoding is None else cast(BinaryIO, Recoded(stream, encoding, start))
