@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pdpp.sources.formats.agent_log import AgentLog, LogSample, logs_of, look_at
+import pytest
+
+from pdpp.sources.formats.agent_log import (
+    AgentLog,
+    LogSample,
+    earlier_copies,
+    logs_of,
+    look_at,
+    session_of,
+)
 from pdpp.sources.formats.agent_session import AgentSession
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.jsonlines import JsonLine
@@ -36,6 +45,35 @@ def test_a_log_of_another_kind_among_them_makes_it_likely_and_none_at_all_nothin
     mixed = tree(tmp_path / "mixed", a="new", b="old")
     assert look_at(logs_of(mixed), layouts) == LogSample(Confidence.LIKELY, "2 sessions", ["new"])
     assert look_at(logs_of(tree(tmp_path / "others", a="old")), layouts) is None
+
+
+OWN = "rollout-2026-02-01T10-00-00-01980000-0000-7000-8000-00000000000a"
+
+
+@pytest.mark.parametrize(
+    ("name", "session"),
+    [
+        (OWN, OWN),
+        (f"{OWN} (1)", OWN),
+        (f"{OWN}(2)", OWN),
+        (f"{OWN} copy 3", OWN),
+        (f"{OWN} - Kopie", OWN),
+        (f"{OWN}-b", f"{OWN}-b"),
+        ("agent-a1b2c3d (1)", "agent-a1b2c3d"),
+        ("about the tides (1)", "about the tides (1)"),
+    ],
+)
+def test_a_copy_of_a_log_is_of_the_same_session(tmp_path: Path, name: str, session: str) -> None:
+    [entry] = tree(tmp_path / "e", **{name: "x"}).entries
+    assert session_of(entry) == session
+
+
+def test_a_copy_that_another_log_begins_with_is_an_earlier_state_of_it(tmp_path: Path) -> None:
+    whole = "one\ntwo\nthree\n"
+    logs = {OWN: whole, f"{OWN} copy": whole, f"{OWN} (1)": "one\nt", f"{OWN} (2)": "one\nother\n"}
+    logs["agent-b"] = "one\n"
+    found = earlier_copies(logs_of(tree(tmp_path / "e", **logs)))
+    assert found == {f"{OWN} (1).jsonl", f"{OWN} copy.jsonl"}
 
 
 class Words(AgentLog):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
+    Home,
     bring_and_ask,
     check_cuts,
     check_hostile_lines,
@@ -187,7 +188,7 @@ def test_a_message_before_any_time_is_unknown(tmp_path: Path) -> None:
 def test_the_output_of_a_tool_is_read_in_every_form(output: Any, text: str, tmp_path: Path) -> None:
     result = {"type": "function_call_output", "call_id": "c", "output": output}
     path = write(tmp_path / NAME, [TALK[0], line("response_item", result, 1)])
-    [record] = read(SOURCE, path).values()
+    record, _ = read(SOURCE, path).values()
     assert record["text"] == text
 
 
@@ -198,7 +199,7 @@ def test_the_output_of_a_tool_is_read_in_every_form(output: Any, text: str, tmp_
 def test_what_a_tool_was_given_is_spelled_out(given_to: Any, text: str, tmp_path: Path) -> None:
     call = {"type": "function_call", "name": "x", "arguments": given_to, "call_id": "c"}
     path = write(tmp_path / NAME, [TALK[0], line("response_item", call, 1)])
-    [record] = read(SOURCE, path).values()
+    record, _ = read(SOURCE, path).values()
     assert record["input"] == text
 
 
@@ -208,6 +209,35 @@ def test_the_same_folder_twice_changes_nothing(sessions: Path, tmp_path: Path) -
 
 def test_a_session_and_then_all_of_them_come_to_the_same(sessions: Path, tmp_path: Path) -> None:
     check_overlap(write(tmp_path / "early" / NAME, TALK[:5]), sessions, tmp_path)
+
+
+def test_an_older_copy_of_a_session_is_that_session_and_changes_nothing(tmp_path: Path) -> None:
+    name = "rollout-2026-02-01T10-00-00-01980000-0000-7000-8000-00000000000a"
+    whole = write(tmp_path / "sessions" / f"{name}.jsonl", TALK)
+    home = Home(tmp_path / "home")
+    home.bring(whole)
+    before = home.records()
+    older = write(tmp_path / "Downloads" / f"{name} (1).jsonl", TALK[:6])
+    assert not {"new", "changed"} & counts(home.bring(older)).keys()
+    write(tmp_path / "sessions" / f"{name} copy.jsonl", TALK[:6])
+    assert not {"new", "changed"} & counts(home.bring(tmp_path / "sessions")).keys()
+    assert home.records() == before
+
+
+def test_a_session_in_which_nothing_was_said_is_one(tmp_path: Path) -> None:
+    call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"}
+    log = [line("session_meta", META, 0), line("response_item", call, 7)]
+    records = read(SOURCE, write(tmp_path / NAME, log))
+    [called] = [data for (stream, _), data in records.items() if stream == "tool_calls"]
+    [session] = [data for (stream, _), data in records.items() if stream == "sessions"]
+    assert session["id"] == called["session_id"]
+    assert (session["message_count"], session["project"]) == (0, "/home/nora/tides")
+    assert (session["started_at"], session["ended_at"]) == (
+        "2026-02-01T10:00:00.000Z",
+        "2026-02-01T10:00:07.500Z",
+    )
+    nothing = write(tmp_path / "e" / NAME, log[:1])
+    assert not read(SOURCE, nothing)
 
 
 def test_a_log_that_is_cut_loses_only_its_tail(tmp_path: Path) -> None:
@@ -352,7 +382,7 @@ def test_an_answer_of_a_tool_that_is_a_list_in_an_object_is_its_text(tmp_path: P
     answer = {"type": "function_call_output", "call_id": "c", "output": output}
     lines = [line("session_meta", META, 0), line("response_item", answer, 1)]
     log = write(tmp_path / NAME, lines)
-    [text] = [data["text"] for data in read(SOURCE, log).values()]
+    [text] = [data["text"] for (name, _), data in read(SOURCE, log).items() if name != "sessions"]
     assert text == "Low water"
 
 

@@ -77,7 +77,7 @@ def test_a_session_that_went_on_after_midnight_comes_in_once(tmp_path: Path) -> 
     document(tmp_path / "rollout-2025-05-06-b0a7.json", ITEMS, **later)
     assert texts(tmp_path).count("Which buoy is adrift?") == 1
     [skipped] = told(SOURCE, tmp_path)
-    assert skipped.reason == "a session as it was earlier, which a later file holds whole"
+    assert skipped.reason == "a session as it was earlier, which another file holds whole"
     items = [item for item in findings(SOURCE, tmp_path) if isinstance(item, Item)]
     assert len(items) == len(ITEMS) + 1
     check_twice(tmp_path, tmp_path.parent / "homes")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from pdpp.evidence.amount import counted
+from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_session import AgentSession
 from pdpp.sources.item import Attachment, Finding, Item, ResumePoint, Skipped
 from pdpp.sources.keys import safe_key
@@ -26,6 +27,11 @@ _MOST_LOOKED_AT = 2_000
 _HOME = re.compile(
     r"(?:/(?:var/)?(?:home|Users)/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|\Z)"
 )
+_COPIED = re.compile(
+    r"(.*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|agent-\S+?)(?: .+|\(\d+\))", re.IGNORECASE
+)
+"""A name that an agent gave, and what a person or a browser put behind it; agents put no space."""
+_CHUNK = 1 << 18
 _NO_LOGS = frozenset({"session_index.jsonl", "history.jsonl"})
 ABOUT_SESSION = "a line about the session, kept in the session's record"
 EMPTY = "an empty message"
@@ -49,6 +55,45 @@ def unpacked(entry: FileEntry) -> FileEntry:
         return cast(BinaryIO, reader)
 
     return FileEntry(entry.name, entry.size, entry.stamp, opener, entry.meter, packed=True)
+
+
+def session_of(entry: FileEntry) -> str:
+    """Return the name of the session that a log is of: a copy has that of its original."""
+    name = entry.base.removesuffix(".zst").removesuffix(".jsonl")
+    copied = _COPIED.fullmatch(name)
+    return copied[1] if copied else name
+
+
+def earlier_copies(logs: Iterable[FileEntry]) -> set[str]:
+    """Return the names of the logs that another log of the same session begins with."""
+    of_session: dict[str, list[FileEntry]] = {}
+    for entry in logs:
+        of_session.setdefault(session_of(entry), []).append(entry)
+    copies = set()
+    for same in of_session.values():
+        longest = max(
+            same, key=lambda entry: (entry.size, entry.base == f"{session_of(entry)}.jsonl")
+        )
+        copies |= {e.name for e in same if e is not longest and _begins(longest, e)}
+    return copies
+
+
+def _begins(log: FileEntry, earlier: FileEntry) -> bool:
+    """Tell whether a log begins with the whole of another one."""
+    try:
+        with log.open() as stream, earlier.open() as other:
+            while piece := other.read(_CHUNK):
+                if stream.read(len(piece)) != piece:
+                    return False
+    except DamagedFile:
+        return False
+    return True
+
+
+def earlier_state(entry: FileEntry) -> Iterator[Finding]:
+    """Yield that another file holds the same session."""
+    skipped = Skipped("a session as it was earlier, which another file holds whole", entry.name)
+    return account([skipped], entry.name, "session")
 
 
 class LogSample(NamedTuple):
@@ -135,7 +180,7 @@ class AgentLog(ABC):
 
     def __init__(self, entry: FileEntry, session: str = "") -> None:
         self._entry = entry
-        self._id = safe_key(session or entry.base.removesuffix(".zst").removesuffix(".jsonl"))
+        self._id = safe_key(session or session_of(entry))
 
     def read(self, start: ResumePoint) -> Iterator[Finding]:
         """Yield what the lines hold, and the session itself at the end."""
@@ -143,7 +188,10 @@ class AgentLog(ABC):
         for finding in events(self._entry, start.offset):
             session.lines += 1
             if isinstance(finding, JsonLine):
-                yield from account(self.event(finding, session), finding.where, "line")
+                for found in account(self.event(finding, session), finding.where, "line"):
+                    if isinstance(found, Item):
+                        session.act(found.data["sent_at"])
+                    yield found
             else:
                 yield finding.skipped
             if finding.closed:
@@ -151,8 +199,8 @@ class AgentLog(ABC):
         yield from self.record(session)
 
     def record(self, session: AgentSession) -> Iterator[Item]:
-        """Yield the record of the session, if anything was said in it."""
-        if session.messages:
+        """Yield the record of the session, if anything was said or done in it."""
+        if session.messages or session.acted:
             yield Item("sessions", self._id, session.record(self._id))
 
     @abstractmethod

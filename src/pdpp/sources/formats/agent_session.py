@@ -18,6 +18,8 @@ class AgentSession:
     last: str = ""
     messages: int = 0
     lines: int = 0
+    acted: bool = False
+    """Whether something was done before anything was said."""
 
     def state(self) -> dict[str, Any]:
         """Return everything as JSON data; ``asdict`` would take longer than reading a line."""
@@ -29,6 +31,7 @@ class AgentSession:
             "last": self.last,
             "messages": self.messages,
             "lines": self.lines,
+            "acted": self.acted,
         }
 
     def name(self, title: Any, *, anew: bool = False) -> None:
@@ -51,6 +54,13 @@ class AgentSession:
         self.messages += 1
         if not self.prompt and role == "user" and not text.lstrip().startswith("<"):
             self.prompt = " ".join(text.split())[:TITLE_CHARS]
+
+    def act(self, at: str) -> None:
+        """Take in what a tool or a program did; where something is said, that tells the times."""
+        if not self.messages:
+            self.acted = True
+            self.first = min(self.first, at) if self.first else at
+            self.last = max(self.last, at)
 
     def record(self, key: str) -> dict[str, Any]:
         """Return the record of the session."""

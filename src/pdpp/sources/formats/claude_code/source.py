@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -10,9 +11,12 @@ from pdpp.sources.formats.agent_log import (
     EMPTY,
     ONLY_LINK,
     AgentLog,
+    earlier_copies,
+    earlier_state,
     logs_of,
     look_at,
     roots_of_homes,
+    session_of,
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
@@ -23,7 +27,15 @@ from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, first_objects
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, GrowingPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    AnyPart,
+    Confidence,
+    ExportPart,
+    GrowingPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _SPOKEN = frozenset({"user", "assistant", "system"})
 _ASIDE = frozenset(
@@ -96,11 +108,16 @@ class ClaudeCode(Source):
         """Return the folders with the logs of a machine each."""
         return roots_of_homes(tree, "projects")
 
-    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:  # noqa: ARG002
         """Return one part for each log, and for prompts whose logs are gone."""
         logs = _logs_of(tree)
-        yield from (GrowingPart(entry, _ClaudeCodeLog(entry).read) for entry in logs)
-        yield from prompt_parts(tree, {entry.base.removesuffix(".jsonl") for entry in logs})
+        copies = earlier_copies(logs)
+        for entry in logs:
+            if entry.name in copies:
+                yield ExportPart(entry, partial(earlier_state, entry))
+            else:
+                yield GrowingPart(entry, _ClaudeCodeLog(entry).read)
+        yield from prompt_parts(tree, set(map(session_of, logs)))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
         """Return the folder of each session, where the agent keeps what its tools answered."""

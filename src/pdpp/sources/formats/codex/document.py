@@ -4,13 +4,11 @@ It is called by the day and the session: one that goes on after midnight is ther
 time as it was until then.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.item import Finding, Skipped
-from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import JsonElement, entry_elements
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -47,9 +45,3 @@ def latest(documents: Iterable[FileEntry]) -> set[str]:
         key, state = str(session.get("id")), (str(session.get("timestamp")), entry.name)
         last[key] = max(last.get(key, state), state)
     return {name for _, name in last.values()}
-
-
-def earlier_state(entry: FileEntry) -> Iterator[Finding]:
-    """Yield that a later document holds the same session."""
-    skipped = Skipped("a session as it was earlier, which a later file holds whole", entry.name)
-    return account([skipped], entry.name, "session")

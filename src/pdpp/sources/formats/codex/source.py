@@ -15,6 +15,8 @@ from pdpp.sources.formats.agent_log import (
     EMPTY,
     ONLY_LINK,
     AgentLog,
+    earlier_copies,
+    earlier_state,
     logs_of,
     look_at,
     roots_of_homes,
@@ -22,7 +24,6 @@ from pdpp.sources.formats.agent_log import (
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
 from pdpp.sources.formats.codex.document import (
-    earlier_state,
     latest,
     session_documents,
     session_of,
@@ -107,8 +108,13 @@ class Codex(Source):
                 yield ExportPart(entry, partial(_read_document, entry, names))
             else:
                 yield ExportPart(entry, partial(earlier_state, entry))
-        for entry in logs_of(tree):
-            yield GrowingPart(entry, _CodexLog(entry, names).read)
+        logs = logs_of(tree)
+        copies = earlier_copies(logs)
+        for entry in logs:
+            if entry.name in copies:
+                yield ExportPart(entry, partial(earlier_state, entry))
+            else:
+                yield GrowingPart(entry, _CodexLog(entry, names).read)
 
 
 def _layouts(entry: FileEntry) -> set[str]:
