@@ -22,12 +22,16 @@ from tests.sources.samples.meta import (
     message,
     spoilt,
 )
+from tests.sources.samples.photos import SAMPLES as SHOTS
 from tests.sources.samples.sample import json_bytes
 
 from pdpp.sources.formats.facebook.source import Facebook
 from pdpp.sources.formats.instagram.source import Instagram
+from pdpp.sources.formats.markdown.source import Markdown
 from pdpp.sources.formats.meta_archive import mended
-from pdpp.sources.source import ExportRefusal, Recognition
+from pdpp.sources.formats.photos.source import Photos
+from pdpp.sources.importing.discovery import discover
+from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition
 
 INBOX = "your_facebook_activity/messages/inbox/harbour_10158"
 
@@ -439,6 +443,19 @@ def test_an_encrypted_chat_is_the_same_under_another_number(tmp_path: Path) -> N
         "february/messages/Tomás Reis_5.json": json_bytes(SEALED),
     }
     assert set(read(Facebook(), SAMPLES[2].folder(tmp_path / "g", copied))) == keys("h", 3)
+
+
+def test_a_picture_of_an_encrypted_chat_is_of_the_chat_alone(tmp_path: Path) -> None:
+    photo = SHOTS[0].files["Berlenga/IMG_0001.JPG"]
+    chat, picture = "messenger/messages/Tomás Reis_3.json", "messenger/media/rope.jpg"
+    own, note = "diving/IMG_7.JPG", "about.md"
+    files = {chat: json_bytes(SEALED), picture: photo, own: photo + b"7", note: b"# Downloads\n"}
+    folder = SAMPLES[2].folder(tmp_path, files)
+    found = discover(folder, OwnerChoices(), [Facebook(), Photos(), Markdown()]).exports
+    names = {each.export.source.label: {e.name for e in each.tree.entries} for each in found}
+    assert {chat, picture} <= names["Facebook"]
+    assert names["Photos in a folder"] == {own}
+    assert names["Markdown notes"] == {note}
 
 
 def test_what_was_posted_on_threads_comes_in_with_its_people(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ _OF_EITHER = (
     "these are chats of Facebook or of Instagram, and nothing in them says of which: say "
     "--as facebook or --as instagram"
 )
+_CHATS = "messages"
 _VERSION = re.compile(r"_v\d(?=\.)")
 _PAGES = re.compile(
     r"(^|/)(messages/(inbox|archived_threads)/[^/]+/message_\d+"
@@ -165,7 +166,10 @@ class MetaArchive(Source):
             return self.at_top(tree)
         if tree.kind == "zip" or any(_tops(tree)):
             return ("",)
-        return (common_folder(part.entry.name for part in self.parts(tree, recognition)),)
+        folder = common_folder(part.entry.name for part in self.parts(tree, recognition))
+        # Files of encrypted chats lie beside the folder of the chats.
+        above, _, base = folder.rpartition("/")
+        return (folder, f"{above}/media".lstrip("/")) if base == _CHATS else (folder,)
 
     @abstractmethod
     def owner(self, tree: Tree) -> dict[str, str]:

@@ -220,8 +220,10 @@ def _unrefused(export: FoundExport) -> FoundExport:
 def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> FoundExport:
     """Return an export with its files, without those that other exports read or that are loose."""
     taken = frozenset().union(*(other.names for other in others))
-    if claim.claimed.export.source.lies_among_others:
-        taken |= frozenset().union(*(other.belongings for other in others)) - claim.names
+    own = claim.names
+    if not claim.claimed.export.source.lies_among_others:
+        own = own | claim.belongings
+    taken |= frozenset().union(*(other.belongings for other in others)) - own
     tree, export = claim.claimed.tree.without(picked), claim.claimed.export
     if not taken:
         return FoundExport(tree, export)
