@@ -262,6 +262,31 @@ def test_a_conversation_of_cursor_has_the_name_and_the_folder_of_its_heading(
     ]
 
 
+def test_a_conversation_of_cursor_is_read_if_only_its_heading_and_its_messages_are_there(
+    tmp_path: Path,
+) -> None:
+    began = 1_767_261_600_000
+    spoken = [("bubbleId:c1:b2", {"type": 2, "text": "At six."})]
+    spoken += [("bubbleId:c1:b1", {"type": 1, "text": "When is low water?"})]
+    with closing(sqlite3.connect(tmp_path / "state.vscdb")) as database, database:
+        database.execute("CREATE TABLE cursorDiskKV (key TEXT, value BLOB)")
+        database.execute(
+            "CREATE TABLE composerHeaders"
+            " (composerId TEXT, createdAt INTEGER, lastUpdatedAt INTEGER, value TEXT)"
+        )
+        kept = [(key, json.dumps(value)) for key, value in spoken]
+        database.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", kept)
+        head = ("c1", began, began + 60_000, json.dumps({"name": "Tide table"}))
+        database.execute("INSERT INTO composerHeaders VALUES (?, ?, ?, ?)", head)
+    records = read(Cursor(), tmp_path)
+    [session] = of(records, "sessions")
+    assert (session["title"], session["message_count"]) == ("Tide table", 2)
+    assert session["started_at"] == "2026-01-01T10:00:00Z"
+    texts = {(data["role"], data["text"]) for data in of(records, "messages")}
+    assert texts == {("user", "When is low water?"), ("assistant", "At six.")}
+    assert not told(Cursor(), tmp_path)
+
+
 def test_every_workspace_of_cursor_is_read_however_many_there_are(tmp_path: Path) -> None:
     for number in range(210):
         folder = tmp_path / "workspaceStorage" / f"{number:03}"

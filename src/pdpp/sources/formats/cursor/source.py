@@ -30,6 +30,7 @@ _OLD_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 _OLD_COMPOSERS = "composer.composerData"
 _COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
 _NO_TALK = "a row of the editor's state that is no conversation"
+_TIMES = ("createdAt", "lastUpdatedAt")
 _USER = 1
 _ANY_MODEL = "default"
 """What stands for a model that the program chooses itself."""
@@ -130,16 +131,15 @@ def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
     for row in database.rows(sql, _COMPOSER, f"{_COMPOSER}\uffff"):
         name = str(row["key"]).removeprefix(_COMPOSER)
         known.add(name)
-        where = f"{entry.name} {name}"[:120]
         told = parsed_object(row["value"])
-        value = {
-            **told,
-            **{key: told.get(key) or held for key, held in headings.get(name, {}).items()},
-        }
-        yield from account(_composer(database, name, value, where), where, "row")
-        prefix = f"{_BUBBLE}{name}:"
-        yield from _bubbles(database, name, value, prefix, entry)
+        heading = headings.get(name, {})
+        value = {**told, **{key: told.get(key) or held for key, held in heading.items()}}
+        yield from _whole(database, name, value, entry)
     for name in sorted(headings.keys() - known):
+        if any(_stored(database, name)):
+            known.add(name)
+            yield from _whole(database, name, headings[name], entry)
+            continue
         where = f"{entry.name} {name}"[:120]
         skipped = Skipped("a conversation of which only the heading is there", where)
         yield from account([skipped], where, "row")
@@ -153,15 +153,34 @@ def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
         yield from account([skipped], where, "row")
 
 
+def _whole(
+    database: SqliteCopy, name: str, value: Mapping[str, object], entry: FileEntry
+) -> Iterator[Finding]:
+    """Yield a conversation and its messages."""
+    where = f"{entry.name} {name}"[:120]
+    yield from account(_composer(database, name, value, where), where, "row")
+    yield from _bubbles(database, name, value, entry)
+
+
+def _stored(database: SqliteCopy, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the messages of a conversation that are rows of their own, with their ids."""
+    prefix = f"{_BUBBLE}{name}:"
+    sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?"
+    for row in database.rows(sql, prefix, f"{prefix}\uffff"):
+        yield str(row["key"]).removeprefix(prefix), parsed_object(row["value"])
+
+
 def _headings(database: SqliteCopy) -> dict[str, Mapping[str, object]]:
     """Return what versions since 2026 tell of a conversation in a table of its own.
 
-    Its name and its folder may stand there alone.
+    Its name, its folder and its times may stand there alone.
     """
     headings: dict[str, Mapping[str, object]] = {}
     if database.columns.get("composerHeaders", frozenset()) >= {"composerId", "value"}:
-        for row in database.rows("SELECT composerId, value FROM composerHeaders"):
-            headings[str(row["composerId"])] = parsed_object(row["value"])
+        picked = database.pick("composerHeaders", "h", "composerId", "value", *_TIMES)
+        for row in database.rows(f"SELECT {picked} FROM composerHeaders AS h"):
+            times = {name: row[name] for name in _TIMES if row[name]}
+            headings[str(row["composerId"])] = {**times, **parsed_object(row["value"])}
     return headings
 
 
@@ -173,14 +192,7 @@ def _composer(
     database: SqliteCopy, name: str, value: Mapping[str, Any], where: str
 ) -> Iterator[Finding]:
     """Yield a conversation, and its messages where they stand in it themselves."""
-    stored = [
-        (str(bubble["key"]).rpartition(":")[2], parsed_object(bubble["value"]))
-        for bubble in database.rows(
-            "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?",
-            f"{_BUBBLE}{name}:",
-            f"{_BUBBLE}{name}:\uffff",
-        )
-    ]
+    stored = list(_stored(database, name))
     created = _started(value, [bubble for _, bubble in stored])
     if created is None:
         yield Skipped("a conversation without messages", where)
@@ -225,7 +237,7 @@ def _started(value: Mapping[str, Any], stored: Sequence[Mapping[str, Any]]) -> s
 
 
 def _bubbles(
-    database: SqliteCopy, name: str, value: Mapping[str, Any], prefix: str, entry: FileEntry
+    database: SqliteCopy, name: str, value: Mapping[str, Any], entry: FileEntry
 ) -> Iterator[Finding]:
     """Yield the messages that are rows of their own, in the order of the conversation."""
     headers = value.get("fullConversationHeadersOnly")
@@ -235,13 +247,8 @@ def _bubbles(
         if isinstance(header, dict)
     ]
     places = {bubble: number for number, bubble in enumerate(listed)}
-    sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?"
-    rows = [
-        (str(stored["key"]).removeprefix(prefix), stored)
-        for stored in database.rows(sql, prefix, f"{prefix}\uffff")
-    ]
     talk = _talk(name, value)
-    bubbles = {bubble: parsed_object(stored["value"]) for bubble, stored in rows}
+    bubbles = dict(_stored(database, name))
     created = _started(value, list(bubbles.values())) or ""
     for bubble in sorted(bubbles, key=lambda name: (places.get(name, len(places)), name)):
         where = f"{entry.name} {name} {bubble}"[:120]
