@@ -271,6 +271,30 @@ def test_places_saved_in_google_maps_are_places(tmp_path: Path) -> None:
     check_twice(tmp_path / "Takeout", tmp_path / "twice")
 
 
+def test_lists_of_google_that_are_described_or_hold_short_addresses_are_read(
+    tmp_path: Path,
+) -> None:
+    place = "https://www.google.com/maps/place/Lamp"
+    lists = {
+        "Lamps": f"Lamps, all of them\n\nTitle,Note,URL,Tags,Comment\n,,,,\nLamp,dim,{place},,\n",
+        "Leuchten": "Titel,Notiz,URL,Kommentar\nMole,,https://maps.app.goo.gl/a,\n",
+        "To read": "Title,Note,URL,Comment\nTides,,https://tides.example/,\n",
+        "Other": "When,What,URL,Who\n1,Tides,https://tides.example/,Nora\n",
+    }
+    for name, text in lists.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    found = [
+        (data["folder"], data["name"], data["kind"]) for data in read(SOURCE, tmp_path).values()
+    ]
+    assert sorted(found) == [
+        ("Lamps", "Lamp", "saved place"),
+        ("Leuchten", "Mole", "saved place"),
+        ("To read", "Tides", "saved link"),
+    ]
+    [skipped] = told(SOURCE, tmp_path)
+    assert skipped == ("what is written of a list as a whole", "Lamps.csv", False)
+
+
 def test_other_tables_and_maps_are_no_places(tmp_path: Path) -> None:
     table = tmp_path / "links.csv"
     table.write_text("Title,Note,URL,Tags\nA,b,https://x.example/,c\n")

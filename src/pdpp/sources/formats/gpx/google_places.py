@@ -4,22 +4,27 @@ Starred and labelled places and reviews are GeoJSON. Each list is a table withou
 columns are called in the language of the account and always stand in the same order.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from pdpp.sources.formats.gpx.way import moment_of, place_of
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
-from pdpp.sources.reading.csvtable import Row, find_table, rows
+from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.textfile import text_lines
 from pdpp.sources.reading.tree import FileEntry
 
 ENDINGS = (".json", ".geojson", ".csv")
 _FEATURES = b'"FeatureCollection"'
 _MARKS = (b'"google_maps_url"', b'"Google Maps URL"', b'"address"')
-_ADDRESS = "google.com/maps/"
+_ADDRESSES = ("google.com/maps/", "maps.google.com/", "maps.app.goo.gl/", "goo.gl/maps/")
 _LEAST_COLUMNS = 4
+_IN_ENGLISH = frozenset({"TITLE,NOTE,URL,COMMENT", "TITLE,NOTE,URL,TAGS,COMMENT"})
+_LOOKED_AT = 8_192
+"""So far the columns are looked for: what somebody wrote of a list stands before them."""
 _STARS = ("five_star_rating_published", "Star Rating")
 _REVIEW = ("review_text_published", "review_text", "Review Comment")
 
@@ -28,13 +33,22 @@ def holds_places(entry: FileEntry) -> bool:
     """Tell whether a file is one of these, by its beginning."""
     head = entry.head()
     if entry.suffix == ".csv":
-        return _ADDRESS.encode() in head and _is_list(head.partition(b"\n")[0])
+        return _is_list(head.decode("utf-8-sig", "replace"))
     return _FEATURES in head and any(mark in head for mark in _MARKS)
 
 
-def _is_list(header: bytes) -> bool:
-    names = header.decode("utf-8-sig", "replace").strip().split(",")
-    return len(names) >= _LEAST_COLUMNS and names[2].strip().upper() == "URL"
+def _is_list(head: str) -> bool:
+    lines = (line.strip().upper() for line in head[:_LOOKED_AT].splitlines())
+    header = next((line for line in lines if _names_columns(line.split(","))), None)
+    return header is not None and (header in _IN_ENGLISH or _is_of_maps(head))
+
+
+def _names_columns(names: Sequence[str]) -> bool:
+    return len(names) >= _LEAST_COLUMNS and names[2].strip() == "URL"
+
+
+def _is_of_maps(text: str) -> bool:
+    return any(address in text for address in _ADDRESSES)
 
 
 def read_places(entry: FileEntry) -> Iterator[Finding]:
@@ -104,12 +118,19 @@ def _position(value: Mapping[str, Any]) -> tuple[float, float] | None:
 
 def _read_list(entry: FileEntry) -> Iterator[Finding]:
     table, ordinals = find_table(entry), Ordinals()
+    if table is not None and _is_described(entry, table):
+        yield Skipped("what is written of a list as a whole", entry.name)
     for row in rows(entry, table) if table is not None else ():
         if isinstance(row, Skipped):
             yield row
         elif any(cell.strip() for cell in row.cells):
             where = f"{entry.name} line {row.line:,}"
             yield from account(_listed(entry, row, ordinals), where, "place")
+
+
+def _is_described(entry: FileEntry, table: CsvTable) -> bool:
+    before = islice(text_lines(entry, table.encoding), max(0, table.header_line - 1))
+    return any(line.text.strip() for line in before)
 
 
 def _listed(entry: FileEntry, row: Row, ordinals: Ordinals) -> Iterator[Finding]:
@@ -121,7 +142,7 @@ def _listed(entry: FileEntry, row: Row, ordinals: Ordinals) -> Iterator[Finding]
         "name": name or url or note,
         "description": "\n".join(filter(None, [note, *more, url])),
         "folder": listed,
-        "kind": "saved place",
+        "kind": "saved place" if _is_of_maps(url) or not url else "saved link",
     }
     yield Item("waypoints", key, present(data, ""))
 
