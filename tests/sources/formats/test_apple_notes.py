@@ -1,6 +1,8 @@
 """What is particular to the database of Apple Notes."""
 
 import gzip
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from hypothesis import given
@@ -40,6 +42,31 @@ def test_what_is_locked_deleted_or_no_text_is_told(tmp_path: Path) -> None:
         "a note that is locked",
         "a note that was deleted",
     ]
+
+
+def test_a_note_lies_in_folders_inside_others_and_a_deleted_one_in_a_folder_of_its_own(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "NoteStore.sqlite"
+    path.write_bytes(apple_notes.store(apple_notes.BUOYS, apple_notes.LONG))
+    table = "ZICCLOUDSYNCINGOBJECT"
+    with closing(sqlite3.connect(path)) as database, database:
+        for name in ("ZPARENT", "ZFOLDERTYPE", "ZOWNER"):
+            database.execute(f"alter table {table} add column {name} integer")
+        rows = [(3, "Coast", None, 0), (4, "Recently Deleted", None, 1)]
+        database.executemany(
+            f"insert into {table} (Z_PK, ZTITLE2, ZPARENT, ZFOLDERTYPE) values (?, ?, ?, ?)", rows
+        )
+        database.execute(
+            f"update {table} set ZPARENT = 3, ZACCOUNT4 = null, ZOWNER = 1 where Z_PK = 2"
+        )
+        database.execute(f"update {table} set ZFOLDER = 4 where Z_PK = 13")
+    [buoys] = read(SOURCE, path).values()
+    assert (buoys["folder"], buoys["account"]) == ("Coast/Harbour", "iCloud")
+    assert "a note that was deleted" in [finding.reason for finding in told(SOURCE, path)]
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f"update {table} set ZPARENT = 2 where Z_PK = 3")
+    assert read(SOURCE, path)
 
 
 def rich(tmp_path: Path) -> Path:

@@ -39,10 +39,15 @@ _TABLES = frozenset({OBJECTS, "ZICNOTEDATA"})
 _SINCE_2001 = 978_307_200
 _CREATED = ("ZCREATIONDATE3", "ZCREATIONDATE2", "ZCREATIONDATE1", "ZCREATIONDATE")
 _CHANGED = ("ZMODIFICATIONDATE1", "ZMODIFICATIONDATE")
+_HOLDERS = ("ZACCOUNT4", "ZACCOUNT8", "ZOWNER")
+"""What versions call the account of a folder."""
 _FIELDS = (
     *("ZIDENTIFIER", "ZTITLE1", "ZFOLDER", "ZISPASSWORDPROTECTED", "ZMARKEDFORDELETION"),
     *("ZISPINNED", *_CREATED, *_CHANGED),
 )
+_GROUP_FIELDS = ("ZTITLE2", "ZNAME", "ZPARENT", "ZFOLDERTYPE", *_HOLDERS)
+_RECENTLY_DELETED = 1
+_DEEPEST = 100
 
 
 class AppleNotes(Source):
@@ -108,7 +113,7 @@ class AppleNotes(Source):
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     with open_database(tree, entry) as database:
-        names = database.pick(OBJECTS, "o", "Z_PK", "ZTITLE2", "ZNAME", "ZACCOUNT4", "ZACCOUNT8")
+        names = database.pick(OBJECTS, "o", "Z_PK", *_GROUP_FIELDS)
         groups = {row["Z_PK"]: row for row in database.rows(f"SELECT {names} FROM {OBJECTS} o")}
         objects = load_objects(tree, database)
         fields = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS)
@@ -124,7 +129,9 @@ def _note(
     if row["ZISPASSWORDPROTECTED"]:
         yield Skipped("a note that is locked", where)
         return
-    if row["ZMARKEDFORDELETION"]:
+    folder = groups.get(row["ZFOLDER"])
+    in_trash = folder is not None and folder["ZFOLDERTYPE"] == _RECENTLY_DELETED
+    if row["ZMARKEDFORDELETION"] or in_trash:
         yield Skipped("a note that was deleted", where)
         return
     identifier, packed = row["ZIDENTIFIER"], row["ZDATA"]
@@ -136,8 +143,7 @@ def _note(
         yield Unknown("a note that is written in another way", where)
         return
     key = safe_key(str(identifier))
-    folder = groups.get(row["ZFOLDER"])
-    holder = groups.get((folder["ZACCOUNT4"] or folder["ZACCOUNT8"] or 0) if folder else 0)
+    holder = groups.get(next(filter(None, map(folder.__getitem__, _HOLDERS)), 0) if folder else 0)
     created = _moment(row, _CREATED)
     times = {"created_at": created} if created else {}
     things = list(held_things(objects, content, key, times, where))
@@ -145,7 +151,7 @@ def _note(
     data: dict[str, object] = {
         "id": key,
         "title": row["ZTITLE1"] or (lines[0].strip()[:200] if lines else "(no title)"),
-        "folder": folder["ZTITLE2"] if folder else None,
+        "folder": "/".join(_path(folder, groups)) or None,
         "account": holder["ZNAME"] if holder else None,
         "created_at": created,
         "updated_at": _moment(row, _CHANGED),
@@ -156,6 +162,15 @@ def _note(
     yield Item("notes", key, {"body": body, **present(data, "")})
     for attached in things:
         yield from attached.findings
+
+
+def _path(folder: sqlite3.Row | None, groups: dict[int, sqlite3.Row]) -> list[str]:
+    """Return the names of a folder and of those that it lies in, the outermost first."""
+    names: list[str] = []
+    while folder is not None and folder["ZTITLE2"] and len(names) < _DEEPEST:
+        names.insert(0, str(folder["ZTITLE2"]))
+        folder = groups.get(folder["ZPARENT"])
+    return names
 
 
 def _filled(text: str, words: list[str]) -> str:
