@@ -7,8 +7,9 @@ import pytest
 
 from pdpp.sources.formats.agent_log import (
     AgentLog,
+    LogCopies,
     LogSample,
-    earlier_copies,
+    copies_among,
     logs_of,
     look_at,
     session_of,
@@ -72,8 +73,10 @@ def test_a_copy_that_another_log_begins_with_is_an_earlier_state_of_it(tmp_path:
     whole = "one\ntwo\nthree\n"
     logs = {OWN: whole, f"{OWN} copy": whole, f"{OWN} (1)": "one\nt", f"{OWN} (2)": "one\nother\n"}
     logs["agent-b"] = "one\n"
-    found = earlier_copies(logs_of(tree(tmp_path / "e", **logs)))
-    assert found == {f"{OWN} (1).jsonl", f"{OWN} copy.jsonl"}
+    assert copies_among(logs_of(tree(tmp_path / "e", **logs))) == LogCopies(
+        earlier=frozenset({f"{OWN} (1).jsonl", f"{OWN} copy.jsonl"}),
+        apart=frozenset({f"{OWN} (2).jsonl"}),
+    )
 
 
 class Words(AgentLog):

@@ -164,6 +164,18 @@ def test_a_session_that_was_resumed_repeats_lines_without_mixing_them_up(tmp_pat
     assert records[("messages", "second.u-1")]["session_id"] == "second"
 
 
+def test_a_copy_of_a_session_is_that_session_unless_it_went_on_otherwise(tmp_path: Path) -> None:
+    name = "5f2c0011-0000-4000-8000-00000000000b"
+    other = line("user", "u-x", "Something else", 7)
+    write(tmp_path / f"{name}.jsonl", TALK)
+    before = read(SOURCE, tmp_path)
+    write(tmp_path / f"{name} (1).jsonl", TALK[:3])
+    assert read(SOURCE, tmp_path) == before
+    write(tmp_path / f"{name} (2).jsonl", [*TALK[:3], other])
+    sessions = {key for stream, key in read(SOURCE, tmp_path) if stream == "sessions"}
+    assert sessions == {name, f"{name} (2)"}
+
+
 def test_the_same_folder_twice_changes_nothing(projects: Path, tmp_path: Path) -> None:
     check_twice(projects, tmp_path)
 

@@ -57,25 +57,41 @@ def unpacked(entry: FileEntry) -> FileEntry:
     return FileEntry(entry.name, entry.size, entry.stamp, opener, entry.meter, packed=True)
 
 
+class LogCopies(NamedTuple):
+    """The logs that are not the only one of their session, by name.
+
+    ``earlier`` are those that another one begins with; ``apart`` those that went on otherwise, and
+    stay sessions of their own: their lines have the same numbers and say other things.
+    """
+
+    earlier: frozenset[str]
+    apart: frozenset[str]
+
+
 def session_of(entry: FileEntry) -> str:
     """Return the name of the session that a log is of: a copy has that of its original."""
-    name = entry.base.removesuffix(".zst").removesuffix(".jsonl")
+    name = file_name(entry)
     copied = _COPIED.fullmatch(name)
     return copied[1] if copied else name
 
 
-def earlier_copies(logs: Iterable[FileEntry]) -> set[str]:
-    """Return the names of the logs that another log of the same session begins with."""
+def file_name(entry: FileEntry) -> str:
+    """Return what a log is called, without its endings."""
+    return entry.base.removesuffix(".zst").removesuffix(".jsonl")
+
+
+def copies_among(logs: Iterable[FileEntry]) -> LogCopies:
+    """Compare the logs of each session with the longest of them."""
     of_session: dict[str, list[FileEntry]] = {}
     for entry in logs:
         of_session.setdefault(session_of(entry), []).append(entry)
-    copies = set()
-    for same in of_session.values():
-        longest = max(
-            same, key=lambda entry: (entry.size, entry.base == f"{session_of(entry)}.jsonl")
-        )
-        copies |= {e.name for e in same if e is not longest and _begins(longest, e)}
-    return copies
+    earlier, apart = set(), set()
+    for session, same in of_session.items():
+        longest = max(same, key=lambda entry: (entry.size, file_name(entry) == session))
+        for entry in same:
+            if entry is not longest:
+                (earlier if _begins(longest, entry) else apart).add(entry.name)
+    return LogCopies(frozenset(earlier), frozenset(apart))
 
 
 def _begins(log: FileEntry, earlier: FileEntry) -> bool:

@@ -11,8 +11,9 @@ from pdpp.sources.formats.agent_log import (
     EMPTY,
     ONLY_LINK,
     AgentLog,
-    earlier_copies,
+    copies_among,
     earlier_state,
+    file_name,
     logs_of,
     look_at,
     roots_of_homes,
@@ -111,12 +112,13 @@ class ClaudeCode(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:  # noqa: ARG002
         """Return one part for each log, and for prompts whose logs are gone."""
         logs = _logs_of(tree)
-        copies = earlier_copies(logs)
+        copies = copies_among(logs)
         for entry in logs:
-            if entry.name in copies:
+            if entry.name in copies.earlier:
                 yield ExportPart(entry, partial(earlier_state, entry))
             else:
-                yield GrowingPart(entry, _ClaudeCodeLog(entry).read)
+                session = file_name(entry) if entry.name in copies.apart else ""
+                yield GrowingPart(entry, _ClaudeCodeLog(entry, session).read)
         yield from prompt_parts(tree, set(map(session_of, logs)))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002

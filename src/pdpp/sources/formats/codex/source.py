@@ -15,8 +15,9 @@ from pdpp.sources.formats.agent_log import (
     EMPTY,
     ONLY_LINK,
     AgentLog,
-    earlier_copies,
+    copies_among,
     earlier_state,
+    file_name,
     logs_of,
     look_at,
     roots_of_homes,
@@ -109,12 +110,13 @@ class Codex(Source):
             else:
                 yield ExportPart(entry, partial(earlier_state, entry))
         logs = logs_of(tree)
-        copies = earlier_copies(logs)
+        copies = copies_among(logs)
         for entry in logs:
-            if entry.name in copies:
+            if entry.name in copies.earlier:
                 yield ExportPart(entry, partial(earlier_state, entry))
             else:
-                yield GrowingPart(entry, _CodexLog(entry, names).read)
+                session = file_name(entry) if entry.name in copies.apart else ""
+                yield GrowingPart(entry, _CodexLog(entry, names, session).read)
 
 
 def _layouts(entry: FileEntry) -> set[str]:
