@@ -309,6 +309,31 @@ def test_a_zone_that_stands_behind_its_events_is_read(tmp_path: Path) -> None:
     assert starts(path) == {"2026-01-13T10:00:00+03:00"}
 
 
+def test_a_zone_whose_name_begins_with_a_space_is_found(tmp_path: Path) -> None:
+    zone = fixed_zone("+0300").replace("TZID:", "TZID: ")
+    tide = custom("a").replace("TZID=", "TZID= ")
+    assert starts(put(tmp_path, calendar(tide, zone=zone))) == {"2026-01-13T10:00:00+03:00"}
+
+
+def test_a_calendar_without_events_becomes_one_account_alone(tmp_path: Path) -> None:
+    empty = put(tmp_path, calendar(name="Tides", zone=""))
+    home = Home(tmp_path / "home")
+    assert [home.bring(empty)["counts"]["read"] for _ in range(3)] == [0, 0, 0]
+    assert home.accounts() == ["Tides"]
+    other = put(tmp_path, calendar(custom("a"), name=None, zone=fixed_zone("+0100")), "other.ics")
+    assert home.bring(other)["counts"]["new"] == 1
+    assert home.bring(empty)["status"] == "complete"
+    assert sorted(home.accounts()) == ["Tides", "other"]
+
+
+def test_a_calendar_with_events_is_not_that_of_an_empty_one(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(put(tmp_path, calendar(name="Tides", zone="")))
+    full = calendar(custom("a"), name="Tides", zone=fixed_zone("+0100"))
+    home.bring(put(tmp_path, full, "full.ics"))
+    assert sorted(home.accounts()) == ["Tides", "Tides 2"]
+
+
 @pytest.mark.parametrize("maker", ["freeassociation.sourceforge.net", "mozilla.org/20050126_1"])
 def test_a_zone_with_its_maker_before_it_is_known(
     tmp_path: Path, maker: str, recwarn: pytest.WarningsRecorder

@@ -38,6 +38,7 @@ class CsvTable:
     delimiter: str
     header_line: int
     header: tuple[str, ...]
+    quote: str = '"'
 
 
 class Row(NamedTuple):
@@ -97,6 +98,10 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
     # Some programs put a delimiter behind the last cell of each row, and none behind the header.
     open_ended = all(not cells[-1].strip() for _, cells in rows if len(cells) == width)
     fitting = (width, width - 1) if open_ended else (width,)
+    first = next(at for at, (_, cells) in enumerate(rows) if len(cells) == width)
+    if open_ended:  # What is told above the table may have names over it too.
+        above = [at for at in range(first) if len(rows[at][1]) == width - 1]
+        rows = rows[max(above, default=0) :]
     for line, cells in rows:
         names = tuple(cell.strip() for cell in cells)
         if len(names) in fitting and len(names) > 1 and _names_columns(names):
@@ -184,7 +189,7 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
     """Yield the rows below the header; a row that cannot be read is told and passed over."""
     lines = text_lines(entry, table.encoding)
     feeder = _Feeder(line for line in lines if line.number > table.header_line)
-    reader = csv.reader(iter(feeder), delimiter=table.delimiter)
+    reader = csv.reader(iter(feeder), delimiter=table.delimiter, quotechar=table.quote)
     ragged = open_ended = False
     while True:
         line = table.header_line + reader.line_num + len(feeder.too_long)
@@ -221,7 +226,8 @@ def _is_cut(table: CsvTable, last: Sequence[DecodedLine], *, short: bool) -> boo
         return True
     more = [*(f"{line.text}\n" for line in last if not line.too_long), "more\n"]
     try:
-        return sum(1 for _ in csv.reader(more, delimiter=table.delimiter)) == 1
+        reader = csv.reader(more, delimiter=table.delimiter, quotechar=table.quote)
+        return sum(1 for _ in reader) == 1
     except csv.Error:  # The line went into a cell that was full.
         return True
 

@@ -23,6 +23,8 @@ _QUOTED = re.compile(
 )
 _BARE_ZONE = re.compile(r";TZID=(\w+://[^\";\r\n]+?)(?=;|:\d{8})", re.IGNORECASE)
 """A zone that Outlook calls by an address, whose colon seems to end the name of the property."""
+_ZONE_NAME = re.compile(r"^(TZID[^:\r\n]*:)[ \t]+", re.IGNORECASE | re.MULTILINE)
+"""A zone whose name begins with a space, which is none where an entry names the zone."""
 _CHARSET = re.compile(r"CHARSET=\"?([A-Za-z0-9._-]+)", re.IGNORECASE)
 
 
@@ -46,7 +48,8 @@ def learn_zone(block: TextComponent) -> None:
     """Take a zone that a calendar defines."""
     from icalendar import Calendar
 
-    Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{block.text}END:VCALENDAR\r\n")
+    zone = _ZONE_NAME.sub(r"\1", block.text)
+    Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{zone}END:VCALENDAR\r\n")
 
 
 def parse(text: str) -> "tuple[Component, list[str]]":
