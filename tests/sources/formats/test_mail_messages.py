@@ -352,6 +352,27 @@ def test_a_draft_with_few_headers_is_a_message(tmp_path: Path) -> None:
     assert sorted(item.data["body"] for item in found) == ["high", "low"]
 
 
+def test_a_header_of_a_file_that_is_broken_wrongly_does_not_become_the_file(
+    tmp_path: Path,
+) -> None:
+    file = (
+        "Content-Transfer-Encoding: base64\nContent-Type: application/zip; x-unix-mode=0600;\n"
+        'name="tides.zip"\nContent-Disposition: attachment; filename="tides.zip"\n\n'
+        "VGlkZXMgb2YgSmFudWFyeQ==\n"
+    )
+    content = parts("mixed", PLAIN("See below"), file)
+    for written in (content, content.replace("\n", "\r\n").replace("\r\n\r\n", "\n\n", 1)):
+        message, files = of_parts(tmp_path, written)
+        assert message["body"] == "See below"
+        assert files == [("tides.zip", "application/zip", b"Tides of January")]
+
+
+def test_words_behind_a_broken_header_stay_words(tmp_path: Path) -> None:
+    words = "First line\nContent-Type: is a header\nand more\n\nLast"
+    message, _ = of_parts(tmp_path, parts("mixed", f"Content-Type: text/plain\n{words}"))
+    assert message["body"] == words
+
+
 @pytest.mark.parametrize(
     "odd", [">From ana Mon Feb  2 08:00:00 2026", "quite Delivered-To: x@y.example"]
 )

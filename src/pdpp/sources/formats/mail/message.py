@@ -28,6 +28,7 @@ _ADDRESS = re.compile(r"[^\s,;()@]{1,100}@[^\s,;()@]{1,300}")
 _GROUP = re.compile(r"\A[^\"<@:]*:")
 _HEAD = re.compile(rb"\A(?:[^\r\n]++\r?\n)*+")
 _HEADER = re.compile(rb"[!-9;-~]++:|[ \t]")
+_OF_PARTS = re.compile(r"(?:Content|X)-[\w-]+:", re.IGNORECASE)
 _SENDER = re.compile(rb"from:", re.IGNORECASE)
 _DAY = re.compile(r" \d{1,2} [A-Z][a-z]{2} \d{4} ")
 _MOST_AHEAD = timedelta(days=2)
@@ -70,7 +71,28 @@ class MailMessage(Message):
     def replace_header(self, _name: str, _value: str) -> None:
         """Replace the first header of a name."""
         super().replace_header(_name, _value)
-        self.__dict__.pop("headers", None)
+        self._forget()
+
+    def take_headers_from_text(self) -> None:
+        """Take the headers that the library left in the text, behind a line that is none.
+
+        Some programs break a long header and do not move the next line in: ``name="tide.zip"``.
+        """
+        text = self.get_payload()
+        if not isinstance(text, str):
+            return
+        head, empty, rest = text.replace("\r\n", "\n").partition("\n\n")
+        lines = head.split("\n")[1:]
+        if empty and lines and all(map(_OF_PARTS.match, lines)):
+            for name, _, value in (line.partition(":") for line in lines):
+                self[name] = value.strip()
+            self.set_payload(rest)
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget what was read of the headers."""
+        for name in ("headers", "content_type"):
+            self.__dict__.pop(name, None)
         self.read_headers.clear()
 
 
