@@ -183,6 +183,16 @@ def test_clippings_are_read_in_any_language(tmp_path: Path) -> None:
     assert (zoned[0]["added_at"], zoned[0]["floating"]) == ("2017-07-31T23:11:20+01:00", False)
 
 
+def test_a_marked_passage_without_words_is_no_bookmark(tmp_path: Path) -> None:
+    line = "- Your Highlight on Location {} | Added on Monday, September 14, 2026 7:05:00 AM"
+    clips = [f"Scans (Lind)\r\n{line.format(place)}\r\n\r\n\r\n" for place in ("40-41", "42")]
+    path = put(tmp_path, sample.clippings(clips), "clips.txt")
+    assert [data["kind"] for data in records(Kindle(), path, "clippings")] == [
+        "highlight",
+        "bookmark",
+    ]
+
+
 def test_a_clipping_of_an_unknown_time_stays_and_is_told(tmp_path: Path) -> None:
     odd = "Ropes (Lind)\r\n- Your Note at location 3 | Added some day\r\n\r\nrope\r\n"
     path = put(tmp_path, sample.clippings([odd]), "clips.txt")
