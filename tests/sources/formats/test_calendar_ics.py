@@ -315,6 +315,37 @@ def test_a_zone_whose_name_begins_with_a_space_is_found(tmp_path: Path) -> None:
     assert starts(put(tmp_path, calendar(tide, zone=zone))) == {"2026-01-13T10:00:00+03:00"}
 
 
+@pytest.mark.parametrize(
+    ("shown", "start"),
+    [
+        ('"(UTC-05:00) Eastern Time (US & Canada)"', "10:00:00-04:00"),
+        ("(UTC-05:00) Eastern Time (US & Canada)", "10:00:00-04:00"),
+        ('"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna"', "10:00:00+02:00"),
+        ('"Amsterdam, Belgrade, Berlin, Brussels, Budapest, Madrid"', "10:00:00+02:00"),
+        ('"(GMT) Greenwich Mean Time : Dublin, Edinburgh, Lisbon, London"', "10:00:00+01:00"),
+        ('"(GMT+10:00) Canberra, Melbourne, Sydney"', "10:00:00+10:00"),
+        ('"(UTC+08:00) Beijing, Chongqing, Hong Kong, Urumqi"', "10:00:00+08:00"),
+        ('"(UTC+05:00) Berlin"', "10:00:00"),
+        ('"Harbour, Berlin"', "10:00:00"),
+        ('"Lisbon, Berlin"', "10:00:00"),
+    ],
+)
+def test_a_zone_as_it_is_shown_to_people_is_known_by_its_places(
+    tmp_path: Path, shown: str, start: str
+) -> None:
+    line = f"DTSTART;TZID={shown}:20260713T100000"
+    folded = f"{line[:70]}\n {line[70:]}"
+    for content in (event("a", line), event("a", folded)):
+        assert starts(put(tmp_path, calendar(content, zone=""))) == {f"2026-07-13T{start}"}
+
+
+def test_a_zone_that_a_calendar_defines_is_no_other_of_its_name(tmp_path: Path) -> None:
+    shown = "(UTC+01:00) Amsterdam, Berlin"
+    zone = fixed_zone("+0300").replace("TZID:Customized Time Zone", f"TZID:{shown}")
+    tide = event("a", f'DTSTART;TZID="{shown}":20260713T100000')
+    assert starts(put(tmp_path, calendar(tide, zone=zone))) == {"2026-07-13T10:00:00+03:00"}
+
+
 def test_a_calendar_without_events_becomes_one_account_alone(tmp_path: Path) -> None:
     empty = put(tmp_path, calendar(name="Tides", zone=""))
     home = Home(tmp_path / "home")

@@ -85,15 +85,20 @@ def vcard_lines(text: str) -> Iterator[VcardLine]:
 
 
 def _whole_lines(text: str) -> Iterator[str]:
-    """Yield lines; one of quoted text goes on after an equals sign at its end."""
-    unfinished = ""
+    """Yield lines; one of quoted text goes on after an equals sign at its end.
+
+    Some programs break a note or a picture into lines and do not move the next ones in: what
+    begins with no name goes on too.
+    """
+    whole = ""
     for line in text.split("\r\n"):
-        unfinished += line
-        if line.endswith("=") and "QUOTED-PRINTABLE" in unfinished.partition(":")[0].upper():
-            unfinished += "\n"
-            continue
-        yield unfinished
-        unfinished = ""
+        is_open = whole.endswith("=") and "QUOTED-PRINTABLE" in whole.partition(":")[0].upper()
+        if is_open or (whole and line.strip() and not _split(line)[1]):
+            whole += f"\n{line}"
+        elif line.strip():
+            yield whole
+            whole = line
+    yield whole
 
 
 def _split(line: str) -> tuple[str, str, str]:
