@@ -141,3 +141,11 @@ def test_what_a_card_paid_in_japan_has_no_sign(tmp_path: Path) -> None:
     text = '"利用日","利用店名・商品名","利用者","利用金額"\n"2026/01/05","ロープ","本人","1051"\n'
     [row] = read(SOURCE, put(tmp_path, text)).values()
     assert (row["payee"], row["amount_text"]) == ("ロープ", "-1051")
+
+
+def test_a_first_row_that_is_shorter_than_the_others_is_no_header(tmp_path: Path) -> None:
+    text = (
+        "Date;Description;Amount\n2026-01-05;Rope;-1020.50\n2026-01-09;Pay;2400.00;\n"
+        "2026-01-10;Tar;-3.00;\n"
+    )
+    assert len(facts(read(SOURCE, put(tmp_path, text)))) == 3

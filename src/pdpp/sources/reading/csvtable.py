@@ -98,9 +98,9 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
     # Some programs put a delimiter behind the last cell of each row, and none behind the header.
     open_ended = all(not cells[-1].strip() for _, cells in rows if len(cells) == width)
     fitting = (width, width - 1) if open_ended else (width,)
-    first = next(at for at, (_, cells) in enumerate(rows) if len(cells) == width)
     if open_ended:  # What is told above the table may have names over it too.
-        above = [at for at in range(first) if len(rows[at][1]) == width - 1]
+        first = next(at for at, (_, cells) in enumerate(rows) if len(cells) == width)
+        above = [at for at in range(first) if _is_header(rows[at][1], width - 1)]
         rows = rows[max(above, default=0) :]
     for line, cells in rows:
         names = tuple(cell.strip() for cell in cells)
@@ -111,6 +111,10 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
             score = 1 if any('"' in name for name in names) else count * 1_000 + width
             return _Header(score, line, _unlike(names))
     return None
+
+
+def _is_header(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width and _names_columns(tuple(cell.strip() for cell in cells))
 
 
 def _width(widths: Sequence[int]) -> int:
