@@ -417,3 +417,14 @@ def test_a_file_without_a_name_has_that_of_its_place(tmp_path: Path) -> None:
     folder = "Content-Type: image/png\nContent-Location: https://x.example/pictures\n\ny\n"
     _, files = of_parts(tmp_path, parts("related", PAGE("high"), picture, folder))
     assert [name for name, _, _ in files] == ["tide one.png", "part 3"]
+
+
+def test_a_message_without_its_end_is_kept_and_told(tmp_path: Path) -> None:
+    file = "Content-Disposition: attachment; filename=t.txt\n\nTides of January"
+    whole = parts("mixed", PLAIN("See below"), file)
+    for cut, reasons in ((whole, []), (whole[:-40], ["the end of a message"])):
+        message, files = of_parts(tmp_path, cut)
+        assert message["body"] == "See below"
+        assert len(files) == 1
+        found = [finding.reason.partition(",")[0] for finding in told(SOURCE, tmp_path / "one.eml")]
+        assert found == reasons

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email import policy
-from email.errors import MissingHeaderBodySeparatorDefect
+from email.errors import CloseBoundaryNotFoundDefect, MissingHeaderBodySeparatorDefect
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses
@@ -121,6 +121,11 @@ def _without_odd_lines(content: bytes) -> bytes:
         return content
     kept = [line for number, line in enumerate(lines) if not number or _HEADER.match(line)]
     return b"".join(kept) + content[sum(map(len, lines)) :]
+
+
+def lacks_end(message: MailMessage) -> bool:
+    """Tell whether the mark at the end of a message is missing, as of one that was cut off."""
+    return any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in message.defects)
 
 
 def header(message: MailMessage, name: str) -> str:
