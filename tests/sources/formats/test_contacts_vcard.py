@@ -463,3 +463,13 @@ def test_lines_of_a_note_and_a_picture_that_are_not_moved_in_are_no_less_of_it(
     assert item.data["phones"] == ["+351 1"]
     [photo] = item.attachments
     assert photo.open().read() == b"\xff\xd8" + b"tide" * 40
+
+
+def test_quoted_text_goes_on_whether_or_not_its_lines_are_moved_in(tmp_path: Path) -> None:
+    head = "NOTE;CHARSET=UTF-8;\n ENCODING=QUOTED-PRINTABLE:"
+    for moved in ("", " "):
+        card = f"{head}M=C3=B6we=0D=0A=\n{moved}am Kai: =\n{moved}zwei=\n{moved}mal"
+        path = put(tmp_path, book(plain("Nora", card, "TEL:+351 1")))
+        [data] = read(SOURCE, path).values()
+        assert data["notes"] == "Möwe\nam Kai: zweimal"
+        assert data["phones"] == ["+351 1"]
