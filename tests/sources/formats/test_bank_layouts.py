@@ -23,7 +23,8 @@ VOLKSBANK = (
     "05-01-2026,05-01-2026,1,BEA,11,,'Touw, dertig meter',1\n"
     "09-01-2026,NL00SNSB0000000001,,,,,,EUR,479.50,EUR,2400.00,09-01-2026,09-01-2026,2,OVS,12,,,1\n"
 )
-BARE = {"BAWAG": BAWAG, "Raiffeisen": ELBA, "ASN": VOLKSBANK}
+CANADIAN = "01/05/2026,ROPE # 845 _M,1020.50,,1500.00\n01/09/2026,PAY MSP,,2400.00,3900.00\n\n\n"
+BARE = {"BAWAG": BAWAG, "Raiffeisen": ELBA, "ASN": VOLKSBANK, "TD": CANADIAN}
 
 
 def put(folder: Path, text: str) -> Path:
@@ -44,13 +45,21 @@ def memos(records: Records) -> list[str]:
 @pytest.mark.parametrize("bank", BARE)
 def test_tables_without_a_header_are_known_by_their_lines(bank: str, tmp_path: Path) -> None:
     found = check_twice(put(tmp_path, BARE[bank]), tmp_path)
-    assert facts(found) == [("2026-01-05", "-1020.50", "EUR"), ("2026-01-09", "2400.00", "EUR")]
-    assert any("Seilerei" in text or text == "Touw, dertig meter" for text in memos(found))
+    currency = None if bank == "TD" else "EUR"
+    assert facts(found) == [
+        ("2026-01-05", "-1020.50", currency),
+        ("2026-01-09", "2400.00", currency),
+    ]
+    assert any(
+        "Seilerei" in text or "ROPE" in text or text == "Touw, dertig meter"
+        for text in memos(found)
+    )
 
 
 @pytest.mark.parametrize("bank", BARE)
 def test_a_line_without_a_day_is_not_of_such_a_table(bank: str, tmp_path: Path) -> None:
-    seen = look(SOURCE, put(tmp_path, BARE[bank] + BARE[bank].replace("2026", "soon")))
+    lines = BARE[bank].rstrip() + "\n"
+    seen = look(SOURCE, put(tmp_path, lines + lines.replace("2026", "soon")))
     assert isinstance(seen, ExportRefusal)
     assert bank in seen.message
     assert "line 3" in seen.message
@@ -122,6 +131,34 @@ def test_the_currency_of_the_shop_is_not_that_of_the_account(tmp_path: Path) -> 
             ('2026/01/05,ロープ,"1,020",,"40,000"', '2026/01/09,給料,,"2,400","42,400"'),
         ),
         (
+            "记账日期,货币,交易金额,联机余额,交易摘要,对手信息\n",
+            ('2026-01-05,EUR,"-1,020.50",9.00,绳,店', '2026-01-09,EUR,"2,400.00",9.00,薪,港'),
+        ),
+        (
+            "交易日期,摘要,记账金额(收入),记账金额(支出),记账币种,余额,对方户名\n",
+            (
+                '2026-01-05  \t,"绳  \t","  \t","1,020.50  \t",EUR  \t,"1.00 \t","店 \t",',
+                '2026-01-09  \t,"薪  \t","2,400.00  \t","  \t",EUR  \t,"1.00 \t","港 \t",',
+            ),
+        ),
+        (
+            "Transaction date,Description,Billing amount,Billing currency,Credit / Debit\n",
+            ('05/01/2026,ROPE,"-1,020.50"\t,EUR,DEBIT', '09/01/2026,PAY,"2,400.00"\t,EUR,CREDIT'),
+        ),
+        (
+            "Datum der Transaktion,Rechnungsbetrag ausgehend,Rechnungsbetrag eingehend,"
+            "Währung der Karte,Verfügbares Guthaben\n",
+            ('"05.01.26, 13:56",1020.50,0.00,EUR,1.00', '"09.01.26, 9:10",0.00,2400.00,EUR,1.00'),
+        ),
+        (
+            "#;Account;Date;Amount;Currency;Name;Reason;Note\n",
+            ("1;DE81;1/5/26;-1020,50;EUR;Rope;rope;", "2;DE81;1/9/26;2400,00;EUR;Pay;;"),
+        ),
+        (
+            "Typ,Buchungsdatum,Betrag,Zahlungsempfänger,Verwendungszweck,Kategorie,Abhebung\n",
+            ('x,05.01.2026,"-1.020,50 €",Seiler,Tau,y', 'x,09.01.2026,"2.400,00 €",Amt,Heuer,y'),
+        ),
+        (
             "Kliendi konto;Kuupäev;Saaja/Maksja;Selgitus;Summa;Valuuta;Deebet/Kreedit\n"
             "EE01;01.01.2026;;Algsaldo;5;EUR;K\n",
             ("EE01;05.01.2026;Köis OÜ;köis;1020,50;EUR;D", "EE01;09.01.2026;;palk;2400;EUR;K"),
@@ -135,6 +172,16 @@ def test_words_of_more_banks_are_known(header: str, lines: tuple[str, str], tmp_
         ("2026-01-09", "2400"),
     ]
     assert {currency for *_, currency in facts(found)} <= {"EUR", "JPY"}
+
+
+def test_what_a_card_of_canada_paid_has_no_sign(tmp_path: Path) -> None:
+    text = (
+        '"Merchant Name","Card Used For Transaction","Date","Time","Amount"\n'
+        '"Rope","**** 1234","01/10/2026","06:50 PM","36.33"\n'
+        '"Tar","**** 1234","12/15/2025","05:08 PM","13.98"\n'
+    )
+    found = read(SOURCE, put(tmp_path, text))
+    assert [amount for _, amount, _ in facts(found)] == ["-13.98", "-36.33"]
 
 
 def test_what_a_card_paid_in_japan_has_no_sign(tmp_path: Path) -> None:

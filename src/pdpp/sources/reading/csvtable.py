@@ -26,6 +26,8 @@ _WORDS = {
     "gb18030": ("交易", "金额", "日期"),
 }
 """Words that tables of some languages have, and that other bytes do not spell by chance."""
+_NUMBER = "#"
+"""What a column with the numbers of the rows may be called."""
 _REPEATS = 4
 """Of so many names of columns one may stand there before."""
 
@@ -98,8 +100,8 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
     # Some programs put a delimiter behind the last cell of each row, and none behind the header.
     open_ended = all(not cells[-1].strip() for _, cells in rows if len(cells) == width)
     fitting = (width, width - 1) if open_ended else (width,)
+    first = next(at for at, (_, cells) in enumerate(rows) if len(cells) == width)
     if open_ended:  # What is told above the table may have names over it too.
-        first = next(at for at, (_, cells) in enumerate(rows) if len(cells) == width)
         above = [at for at in range(first) if _is_header(rows[at][1], width - 1)]
         rows = rows[max(above, default=0) :]
     for line, cells in rows:
@@ -110,7 +112,11 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
             # row was cut at a comma inside quotes.
             score = 1 if any('"' in name for name in names) else count * 1_000 + width
             return _Header(score, line, _unlike(names))
-    return None
+    # Some programs leave out what is empty at the end of each row.
+    line, cells = rows[first - 1] if first and not open_ended else (0, [])
+    names = tuple(cell.strip() for cell in cells)
+    longer = len(names) > width > 2 and _names_columns(names)
+    return _Header(count * 1_000 + width, line, _unlike(names)) if longer else None
 
 
 def _is_header(cells: Sequence[str], width: int) -> bool:
@@ -146,7 +152,7 @@ def _sample_rows(sample: list[str], delimiter: str) -> list[tuple[int, list[str]
 
 def _names_columns(names: tuple[str, ...]) -> bool:
     named = [name for name in names if name]
-    worded = [name for name in named if any(letter.isalpha() for letter in name)]
+    worded = [name for name in named if name == _NUMBER or any(letter.isalpha() for letter in name)]
     # A name may come again, such as that of the currency behind each of two amounts.
     repeats = len(named) - len({name.casefold() for name in named})
     unlike = repeats <= len(named) // _REPEATS and len(named) <= _MOST_COLUMNS

@@ -1,10 +1,11 @@
 """Tables without a header: what their columns are, as every one of their lines tells.
 
 A single line tells nothing: its number may be an amount, a check or an account. Wells Fargo writes
-a date, an amount, a star, the number of a check and a text, and no names above them. ABN AMRO
-writes an account, a currency, a day, the balances before and after, another day, an amount and a
-text; two groups of banks in Austria and one in the Netherlands have layouts of their own. A table
-in which every line is like one of these is taken. Of any other the owner has to say that it is one.
+a date, an amount, a star, the number of a check and a text, and no names above them. TD in Canada
+writes a date, a text, what went, what came and the balance. ABN AMRO writes an account, a currency,
+a day, the balances before and after, another day, an amount and a text; two groups of banks in
+Austria and one in the Netherlands have layouts of their own. A table in which every line is like
+one of these is taken. Of any other the owner has to say that it is one.
 """
 
 import csv
@@ -110,6 +111,16 @@ def _is_of_wells_fargo(cells: tuple[str, ...]) -> bool:
     )
 
 
+def _is_of_td(cells: tuple[str, ...]) -> bool:
+    day, text, went, came, balance = (cell.strip() for cell in cells)
+    return (
+        read_time(day, _FORM, None) is not None
+        and _has_letters(text)
+        and bool(went) != bool(came)
+        and all(map(_AMOUNT.fullmatch, (went or came, balance)))
+    )
+
+
 def _is_of_abn_amro(cells: tuple[str, ...]) -> bool:
     account, currency, day, before, after, value_day, amount, text = (
         cell.strip() for cell in cells
@@ -161,6 +172,13 @@ _LAYOUTS = (
         ("Date", "Amount", "", "Check number", "Description"),
         MappingProxyType({"date_form": _FORM}),
         _is_of_wells_fargo,
+    ),
+    _Layout(
+        "TD",
+        ",",
+        ("Date", "Description", "Withdrawal", "Deposit", "Balance"),
+        MappingProxyType({"date_form": _FORM}),
+        _is_of_td,
     ),
     _Layout(
         "ABN AMRO",

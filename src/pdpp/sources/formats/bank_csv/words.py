@@ -32,6 +32,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("дата i час операції", "дата і час операції", "дата операції", "ημερομηνία"),
             *("tanggal", "tanggal transaksi", "交易日", "記帳日", "記帳日期", "帳務日期", "入帳日"),
             *("transactiedatum", "дата совершения операции", "利用日", "kuupäev", "datums"),
+            *("记账日期", "datum der transaktion"),
         ),
         "amount": (
             *(
@@ -52,7 +53,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("сумма пересчитанная в валюту счета", "сумма операции", "сумма"),
             *("сумма в валюте счета", "summa", "利用金額", "金额", "金額", "入出金"),
             *("debit/credit", "total amount (incl. vat)", "value"),
-            "txn amount (funding card)",
+            *("txn amount (funding card)", "billing amount", "交易金额", "cash flow"),
             *("거래금액", "סכום", "المبلغ", "จำนวนเงิน", "ποσό", "jumlah"),
             *("сума в валюті картки", "сума у валюті картки"),
         ),
@@ -60,7 +61,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
             *("af bij", "soll/haben", "s/h", "d/c", "c/d", "d/k", "dr/cr", "cr/dr", "sign"),
             *("kredit/debet", "bejövő/kimenő", "收/支", "creditdebet", "deebet/kreedit"),
-            *("deebet/kreedit (d/c)", "debets/kredīts", "type", ""),
+            *("deebet/kreedit (d/c)", "debets/kredīts", "credit / debit", "type", ""),
         ),
         "money_out": (
             *("outflow", "withdrawals", "debet", "uitgaven", "debit", "withdrawal", "paid out"),
@@ -79,6 +80,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "בחובה",
             ),
             *("مدين", "المدين", "ถอนเงิน", "ถอน", "χρέωση", "расход", "出金金額"),
+            *("记账金额(支出)", "rechnungsbetrag ausgehend"),
         ),
         "money_in": (
             *("inflow", "deposits", "ontvangsten", "credit", "deposit", "paid in", "money in"),
@@ -97,6 +99,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "בזכות",
             ),
             *("دائن", "الدائن", "ฝากเงิน", "ฝาก", "πίστωση", "приход", "入金金額"),
+            *("记账金额(收入)", "rechnungsbetrag eingehend"),
         ),
         "payee": (
             *("payee", "name", "name / description", "merchant", "counterparty", "counter party"),
@@ -116,12 +119,20 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("dane kontrahenta", "název protiúčtu", "jméno protistrany", "partner neve"),
             *("交易对方", "to"),
             *("보낸분/받는분", "의뢰인/수취인", "기재내용", "empfängername", "tegenrekeninghouder"),
-            *("利用店名・商品名", "gavėjas", "saņēmējs/maksātājs"),
+            *("利用店名・商品名", "gavėjas", "saņēmējs/maksātājs", "对方户名", "对手信息"),
+            "zahlungsempfänger",
         ),
         "payer": ("payer name", "zahlungspflichtige*r", "from", "auftraggebername"),
         "memo": (
             *("description", "memo", "narrative", "narration", "verwendungszweck"),
-            *("buchungstext", "details", "vorgang/verwendungszweck", "concepto", "descripción"),
+            *(
+                "buchungstext",
+                "booking text",
+                "details",
+                "vorgang/verwendungszweck",
+                "concepto",
+                "descripción",
+            ),
             *("descrição", "histórico", "libellé", "libelle operation", "descrizione"),
             *("descrizione operazioni", "dettagli", "omschrijving", "omschrijving-1"),
             *("mededelingen", "notifications", "payment reference", "transaction description"),
@@ -146,6 +157,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "交易摘要",
                 "說明",
                 "備註",
+                *("desc", "reason", "zahlungsreferenz"),
                 "note",
                 "notes",
                 "label",
@@ -184,6 +196,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             ),
             *("거래후 잔액", "יתרה", 'היתרה בש"ח', 'יתרה בש"ח', "الرصيد", "ยอดคงเหลือ"),
             *("залишок після операції", "υπόλοιπο", "current balance", "取引後残高"),
+            *("联机余额", "余额", "verfügbares guthaben"),
         ),
         "currency": (
             *(
@@ -199,6 +212,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             ),
             *("munt", "devies", "divisa", "waluta", "měna", "mena", "pénznem", "valuutta"),
             *("валюта платежа", "валюта счета", "валюта операции", "валюта", "valutacode"),
+            *("billing currency", "货币", "记账币种", "währung der karte"),
             *("valiuta", "valuuta", "valūta", "txn currency (funding card)"),
             *("devizanem", "валюта картки", "מטבע", "العملة", "νόμισμα"),
         ),
@@ -267,6 +281,7 @@ CARDS = (
     frozenset({"clearing date", "merchant", "purchased by", "amount"}),
     frozenset({"txn amount (funding card)", "txn currency (funding card)"}),
     frozenset({"利用日", "利用店名・商品名", "利用金額"}),
+    frozenset({"merchant name", "card used for transaction", "amount"}),
 )
 """Columns of statements of cards that write what was spent without a sign."""
 BARE_CARD = frozenset({"date", "title", "amount"})
