@@ -196,3 +196,21 @@ def test_a_first_row_that_is_shorter_than_the_others_is_no_header(tmp_path: Path
         "2026-01-10;Tar;-3.00;\n"
     )
     assert len(facts(read(SOURCE, put(tmp_path, text)))) == 3
+
+
+def test_a_note_below_a_table_is_no_row_that_was_cut_off(tmp_path: Path) -> None:
+    table = "Date,Description,Amount\n2026-01-05,Rope,-1020.50\n2026-01-09,Pay,2400.00\n"
+    for note, reasons in (
+        ("\n\nDate downloaded 12/03/2026 3:00 pm", ["a row without a date or an amount"]),
+        ("2026-01-10,Ta", ["a last row that is cut off"]),
+    ):
+        path = put(tmp_path, table + note)
+        assert len(read(SOURCE, path)) == 2
+        assert [finding.reason for finding in told(SOURCE, path)] == reasons
+
+
+def test_a_row_shorter_than_every_short_row_before_it_was_cut_off(tmp_path: Path) -> None:
+    table = "Date,Description,Amount,Kind,Note\n2026-01-05,Rope,-10.50,x\n2026-01-09,Pay,24.00,x\n"
+    path = put(tmp_path, f"{table}2026-01-10,Tar,-1")
+    assert len(read(SOURCE, path)) == 2
+    assert [finding.reason for finding in told(SOURCE, path)] == ["a last row that is cut off"]

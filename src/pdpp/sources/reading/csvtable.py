@@ -200,7 +200,8 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
     lines = text_lines(entry, table.encoding)
     feeder = _Feeder(line for line in lines if line.number > table.header_line)
     reader = csv.reader(iter(feeder), delimiter=table.delimiter, quotechar=table.quote)
-    ragged = open_ended = False
+    shortest, open_ended = len(table.header), False
+    begun = below_gap = False
     while True:
         line = table.header_line + reader.line_num + len(feeder.too_long)
         feeder.row.clear()
@@ -215,22 +216,26 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
             return
         feeder.too_long.clear()
         line = table.header_line + reader.line_num
-        short = len(cells) < len(table.header)
         blank = not cells or not cells[-1].strip()
-        odd = (short and not ragged) or (blank and not open_ended)
+        # What stands below an empty line is no row, but a note such as when it was downloaded.
+        odd = (len(cells) < shortest and not below_gap) or (blank and not open_ended)
         if feeder.left is None and _is_cut(table, feeder.row, short=odd):
             yield Skipped("a last row that is cut off", f"{entry.name} line {line:,}", cut=True)
         elif any(cell.strip() for cell in cells):
-            ragged |= short
+            shortest = min(shortest, len(cells))
             open_ended |= blank
+            begun, below_gap = True, False
             yield _row(entry, table, line, cells)
+        else:
+            below_gap = begun
 
 
 def _is_cut(table: CsvTable, last: Sequence[DecodedLine], *, short: bool) -> bool:
     """Tell whether the last row of a file breaks off.
 
     It does where a quote is still open, so that one more line would belong to it; and where it has
-    too few cells or nothing in the last one, as no row before it, and not even its line is ended.
+    fewer cells than every row before it, or nothing in the last one, as no row before it, and not
+    even its line is ended.
     """
     if short and not last[-1].whole:
         return True
