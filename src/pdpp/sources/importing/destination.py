@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.importing.overlap import find_overlap
+from pdpp.sources.importing.overlap import find_overlap, holds_items
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.keys import digest_key
@@ -16,6 +16,7 @@ from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import plain_name
 from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
 from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
 
 _IN_BRACKETS = re.compile(r" \([^()]*\)\Z")
 """Whose an account is, as sources write it behind what it is."""
@@ -155,6 +156,9 @@ def find_destination(
         connection = _living(catalogue, key, state.connection_at(key, tree.path))
         if connection is not None:
             return _existing(connection, "of the same place")
+    empty = _empty_one(store, tree, export, every)
+    if empty is not None:
+        return _existing(empty, "which is as empty")
     return _new(catalogue, tree, export)
 
 
@@ -181,6 +185,22 @@ def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None
     said = str(export.recognition.remember.get("account") or "").casefold()
     others = connections_of(catalogue, export.source.connector_key) if said else []
     return next((other for other in others if other.display_name.casefold() == said), None)
+
+
+def _empty_one(
+    store: Store, tree: Tree, export: RecognisedExport, candidates: list[Connection]
+) -> Connection | None:
+    """Return the account that is called as an export and holds as little: nothing.
+
+    Otherwise a calendar without an event would become one more account each time.
+    """
+    every = owner_reaches(store.catalogue())
+    for connection in candidates:
+        if connection.display_name == export.recognition.account:
+            own = [reach for reach in every if reach.connection_id == connection.connection_id]
+            if not sum(store.counts(own).values()) and not holds_items(tree, export):
+                return connection
+    return None
 
 
 def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destination:

@@ -287,7 +287,7 @@ class StoredMessage(NamedTuple):
 
 def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
-    from pdpp.sources.formats.mail.message import header, parse
+    from pdpp.sources.formats.mail.message import header, lacks_end, parse
     from pdpp.sources.formats.mail.tags import is_deleted
 
     message = parse(stored.content)
@@ -318,6 +318,10 @@ def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
             yield Item("attachments", own, about | times, (attachment,))
     if reason := _lacking_text(said, stored.where):
         yield Skipped(reason, stored.where)
+    if lacks_end(message):
+        yield Skipped(
+            "the end of a message, which its sender left out or which is cut off", stored.where
+        )
     if said.left_out:
         yield Skipped(f"parts of a message beyond the first {MOST_PARTS:,}", stored.where)
 
