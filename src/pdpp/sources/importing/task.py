@@ -141,7 +141,7 @@ class ImportTask:
         store.register(declaration, progress=progress)
         self._contents = contents_of(self.tree, self.export)
         self.keep()
-        if self.destination.connection_id not in store.catalogue().connections:
+        if self._account not in store.catalogue().connections:
             store.connect(
                 self.destination.connection_id, source.connector_key, self.destination.display_name
             )
@@ -231,6 +231,12 @@ class ImportTask:
             see=see if mirror else None,
         )
 
+    @property
+    def _account(self) -> str:
+        """Return the connection that the records go into: also one that it was merged into."""
+        catalogue = self.environment.store.catalogue()
+        return catalogue.account_of(self.destination.connection_id)
+
     def _sealer(self) -> KeySealer:
         secret = self.environment.store.import_secret()
         return KeySealer(secret, self.export.source.connector_key)
@@ -241,7 +247,7 @@ class ImportTask:
             return parts
         return TalkNames(
             self.environment.store,
-            self.destination.connection_id,
+            self._account,
             self._sealer(),
             parts,
             stop,
