@@ -187,7 +187,8 @@ def test_a_batch_that_was_begun_before_a_merge_goes_into_the_account_that_stays(
 ) -> None:
     world.settle(None, "c1", "c2")
     fill(world, "c1", 1)
-    batch = world.store.batch(world.feed("c1"))
+    feed = world.feed("c1")
+    batch = world.store.batch(feed)
     batch.keep("late", 1, {"subject": "late kelp"}, None)
     batch.work_out_words()
     merge(world, "c1", "c2")
@@ -196,7 +197,7 @@ def test_a_batch_that_was_begun_before_a_merge_goes_into_the_account_that_stays(
     query = SearchQuery((world.reach("c2"),), ask("kelp"), 9)
     assert len(world.store.search(query).hits) == 2
     world.store.remove_connection("c2")
-    gone = world.store.batch(batch.feed)
+    gone = world.store.batch(feed)
     gone.keep("later", 1, {}, None)
     with pytest.raises(NotFound):
         gone.write()
