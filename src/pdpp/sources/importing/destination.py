@@ -131,7 +131,6 @@ def find_destination(
     catalogue, key = store.catalogue(), export.source.connector_key
     if chosen:
         return _chosen(catalogue, export, chosen)
-    merged = catalogue.merged
     identity = identity_of(export)
     remembered = state.connection_of(key, identity) if identity else None
     connection = _living(catalogue, key, remembered) or _called(catalogue, export)
@@ -144,7 +143,7 @@ def find_destination(
             return _existing(connection, "where an import of the same files was cut off")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
-    known = {merged.get(reported, reported) for reported in state.imported_connections()}
+    known = {*map(catalogue.account_of, state.imported_connections())}
     every = connections_of(catalogue, key)
     owned = export.recognition.owner_known
     candidates = [made for made in every if not (owned and made.connection_id in known)]
@@ -164,7 +163,7 @@ def find_destination(
 
 def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Destination:
     """Return the connection that the owner names, which may be a new one."""
-    chosen, key = catalogue.merged.get(chosen, chosen), export.source.connector_key
+    chosen, key = catalogue.account_of(chosen), export.source.connector_key
     connection = catalogue.connections.get(chosen)
     if connection is None:
         return Destination(chosen, export.recognition.account, True, "as you said")
@@ -175,8 +174,7 @@ def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Dest
 
 def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) -> Connection | None:
     """Return the connection of an earlier import, if it still exists."""
-    name = remembered or ""
-    connection = catalogue.connections.get(catalogue.merged.get(name, name))
+    connection = catalogue.connections.get(catalogue.account_of(remembered or ""))
     return connection if connection and connection.connector_key == connector_key else None
 
 

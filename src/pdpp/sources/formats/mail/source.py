@@ -41,6 +41,7 @@ from pdpp.sources.formats.mail.olm import (
 )
 from pdpp.sources.formats.mail.outlook import OutlookMessage, outlook_entries
 from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of
+from pdpp.sources.formats.mail.owners import owners_apart
 from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
@@ -150,6 +151,10 @@ class Mail(Source):
             if (names[box_name(entry).casefold()] > 1 and is_mbox(entry.head(8_192)))
             or (entry.suffix in BOX_SUFFIXES and is_called_as_owner(entry, box_name(entry)))
         ]
+
+    def apart(self, tree: Tree) -> Sequence[Tree]:
+        """Return the mail of each person where Takeouts lie among other mail."""
+        return owners_apart(tree)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each mailbox and each message."""
