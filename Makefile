@@ -51,7 +51,9 @@ SOAKED = $(SOAKED_WHOLE) $(filter-out $(SOAKED_WHOLE) $(SOAKED_WHOLE:%=%/%), \
 # agent, what grants may show, and forty worlds of the reference model. The tests of that
 # engine itself, with the comparison of both engines and the faults, run anyway.
 ON_POSTGRES := $(addprefix tests/store/test_,$(addsuffix .py,text_order vault vault_transaction \
-	catalogue connections)) $(sort $(wildcard tests/mcp/test_scenarios_*.py)) \
+	catalogue connections related) \
+	store_aggregate.py::test_long_values_that_end_apart_are_apart) \
+	$(sort $(wildcard tests/mcp/test_scenarios_*.py)) \
 	tests/promises/test_grant_algebra.py \
 	'tests/promises/test_reference_model.py::test_every_answer_is_what_the_model_says[0]'
 

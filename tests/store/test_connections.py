@@ -182,6 +182,27 @@ def test_a_merge_that_is_cut_anywhere_loses_nothing_and_is_finished_by_doing_it_
     assert merge(world, "c1", "c2") == 0
 
 
+def test_a_batch_that_was_begun_before_a_merge_goes_into_the_account_that_stays(
+    world: World,
+) -> None:
+    world.settle(None, "c1", "c2")
+    fill(world, "c1", 1)
+    feed = world.feed("c1")
+    batch = world.store.batch(feed)
+    batch.keep("late", 1, {"subject": "late kelp"}, None)
+    batch.work_out_words()
+    merge(world, "c1", "c2")
+    assert batch.write().new == 1
+    assert world.keys(world.reach("c2")) == ["k0", "late"]
+    query = SearchQuery((world.reach("c2"),), ask("kelp"), 9)
+    assert len(world.store.search(query).hits) == 2
+    world.store.remove_connection("c2")
+    gone = world.store.batch(feed)
+    gone.keep("later", 1, {}, None)
+    with pytest.raises(NotFound):
+        gone.write()
+
+
 def test_what_a_grant_cited_of_a_merged_connection_opens_for_the_owner(world: World) -> None:
     world.settle(None, "c1", "c2", "c3")
     world.put({"both": {"subject": "old"}, "one": {"subject": "one"}}, "c1")

@@ -47,6 +47,8 @@ def test_related_records_come_by_time_then_key_up_to_a_limit(world: World) -> No
     assert (keys(world, some), some.more) == (["b", "d"], True)
     undated = first(world, world.reach(fields=["thread"]), "t1")
     assert keys(world, undated) == ["a", "b", "c", "d"]
+    world.put({"g": {"thread": "t1"}})
+    assert keys(world, first(world, world.reach(), "t1", 2)) == ["g", "b"]
 
 
 def test_related_records_stay_inside_the_time_of_a_grant(either_way: World) -> None:

@@ -163,6 +163,19 @@ def test_a_sum_over_connections_may_pass_the_largest_number_too(world: World) ->
     assert total(world, "size", world.reach("c1"), world.reach("c2")) == 2**64 - 2
 
 
+def test_long_values_that_end_apart_are_apart(world: World) -> None:
+    long = "long " * 900
+    world.put({"a": {"subject": long + "a"}, "b": {"subject": long + "b"}, "c": {}, "d": {}})
+    groups = world.store.aggregate(AggregateQuery((world.reach(),), "count", group_by="subject"))
+    assert {name: group.count for name, group in groups.items()} == {
+        long + "a": 1,
+        long + "b": 1,
+        None: 2,
+    }
+    query = AggregateQuery((world.reach(),), "count_distinct", "subject")
+    assert world.store.aggregate(query)[None].distinct == {long + "a", long + "b"}
+
+
 @pytest.mark.parametrize("weight", [1e308, -1e308])
 def test_a_sum_past_the_largest_float_is_exact_too(world: World, weight: float) -> None:
     world.put({str(place): {"weight": weight} for place in range(3)})

@@ -95,7 +95,7 @@ class Call:
         wanted = self.query.text("connection_id")
         if wanted is None or not self.principal.is_owner:
             return wanted
-        return self.store.catalogue().merged.get(wanted, wanted)
+        return self.store.catalogue().account_of(wanted)
 
     def stream_reaches(self) -> tuple[Reach, ...]:
         """Return what the caller reaches of the stream in the path, which is something."""

@@ -46,7 +46,12 @@ class CheckedRecords(NamedTuple):
 
 
 class RecordBatch(Protocol):
-    """Checked records of one feed, prepared one by one; the last line of a key wins."""
+    """Checked records of one feed, prepared one by one; the last line of a key wins.
+
+    With ``keep_newer`` none that says itself that it is an earlier state replaces another one.
+    """
+
+    keep_newer: bool
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Prepare a record; ``text`` is its canonical JSON if the caller has it."""

@@ -60,3 +60,11 @@ class Catalogue:
     past: int = 0
     """Another one where the store goes on from an earlier moment: nothing made before holds then.
     """
+
+    def account_of(self, connection_id: str) -> str:
+        """Return the connection that one is part of now: mostly itself."""
+        return self.merged.get(connection_id, connection_id)
+
+    def feed_of(self, connection_id: str, stream: str) -> Feed | None:
+        """Return a stream of a connection, or of what that is part of now."""
+        return self.feeds.get((self.account_of(connection_id), stream))

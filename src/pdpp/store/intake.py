@@ -145,6 +145,10 @@ class Intake:
         self._taken = 0
         self._rejections: list[RejectionJson] = []
 
+    def replace_newer(self) -> None:
+        """Let records replace states that say of themselves that they are later ones."""
+        self._batch.keep_newer = False
+
     def take(self, text: bytes) -> None:
         """Take one line of NDJSON."""
         problem = self._checker.size_problem(len(text)) or self._take_line(text)

@@ -126,6 +126,13 @@ def test_an_older_workout_names_its_sums_itself(tmp_path: Path) -> None:
     )
 
 
+def test_the_time_of_a_workout_without_its_pauses_is_kept(tmp_path: Path) -> None:
+    paused = health.OLD_RIDE.replace('duration="60"', 'duration="48.25"')
+    data = only(put(tmp_path, paused), "workouts")
+    assert (data["seconds"], data["context"]) == (3_600.0, {"duration": "48.25 min"})
+    assert "context" not in only(put(tmp_path, health.OLD_RIDE), "workouts")
+
+
 def test_a_hearing_test_and_a_prescription_say_what_each_ear_and_eye_needs(tmp_path: Path) -> None:
     when = "2026-01-08 09:00:00 +0100"
     heard = (

@@ -219,6 +219,33 @@ def test_dialects_of_mt940_that_banks_in_several_countries_write(
     assert booking.get("reference") == reference
 
 
+def test_a_slash_in_a_reference_does_not_cost_the_booking(tmp_path: Path) -> None:
+    lines = (":61:2601130113D4,50NMSC3412/1XY//O/3412", "Payment")
+    [booking] = bookings(put(tmp_path, mt940("DE1", *lines), "x.sta"))
+    assert (booking["amount_text"], booking["memo"]) == ("-4.50", "Payment")
+    assert (booking["reference"], booking["bank_reference"]) == ("3412/1XY", "O/3412")
+
+
+def test_what_an_account_had_before_is_not_what_it_has(tmp_path: Path) -> None:
+    content = mt940("DE1", ":61:260113D4,50NMSCNONREF", ":86:Bread")
+    path = put(tmp_path, content.replace(b":62F:C260113EUR5,50", b":62F:C2601135,50"), "x.sta")
+    [account] = accounts(path)
+    assert account["currency"] == "EUR"
+    assert not account.keys() & {"ledger_balance", "balance_on"}
+
+
+def test_for_whom_a_payment_was_is_told_where_the_other_side_is_not(tmp_path: Path) -> None:
+    told = bank.RENT.replace("<Cdtr><Nm>Casa do Farol</Nm></Cdtr>", "{}")
+    behind = told.format("<UltmtCdtr><Nm>Ana Lind</Nm></UltmtCdtr>")
+    [rent] = bookings(put(tmp_path, bank.camt(behind)))
+    assert rent["payee"] == "Ana Lind"
+    [unknown] = bookings(put(tmp_path, bank.camt(told.format(""))))
+    assert rent["id"] == unknown["id"]
+    both = bank.RENT.replace("</Cdtr>", "</Cdtr><UltmtCdtr><Nm>Ana Lind</Nm></UltmtCdtr>", 1)
+    [named] = bookings(put(tmp_path, bank.camt(both)))
+    assert named["payee"] == "Casa do Farol"
+
+
 def test_years_before_2000_are_read(tmp_path: Path) -> None:
     path = put(tmp_path, mt940("DE1", ":61:991231D4,50NMSCNONREF", ":86:Bread"), "x.sta")
     assert [booking["posted_on"] for booking in bookings(path)] == ["1999-12-31"]

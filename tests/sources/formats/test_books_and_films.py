@@ -160,6 +160,27 @@ def test_two_rows_of_one_thing_are_two_and_stay_when_their_state_changes(tmp_pat
     assert read(AmazonOrders(), put(tmp_path, changed)).keys() == before.keys()
 
 
+def test_a_report_of_items_is_the_same_orders_as_the_history(tmp_path: Path) -> None:
+    header = (
+        "Order Date,Order ID,Title,Category,ASIN/ISBN,Website,Condition,Purchase Price Per Unit,"
+        "Quantity,Payment Instrument Type,Shipment Date,Order Status,Item Total,Currency"
+    )
+    row = ["02/03/26", "111-2", "Flare", "Ropes", "BFla", "Amazon.com", "new", "$509.50", "2"]
+    report = sample.table(header, [*row, "Visa - 0000", "02/04/26", "Shipped", "$1,019.01", "USD"])
+    [item] = read(AmazonOrders(), put(tmp_path, report, "items.csv")).values()
+    assert (item["ordered_at"], item["shipped_at"]) == (
+        "2026-02-03T00:00:00",
+        "2026-02-04T00:00:00",
+    )
+    assert (item["amount_text"], item["unit_price_text"], item["quantity"]) == (
+        "1019.01",
+        "509.50",
+        2.0,
+    )
+    history = read(AmazonOrders(), put(tmp_path, sample.ORDERS, "orders.csv"))
+    assert item["id"] in {data["id"] for data in history.values()}
+
+
 def test_clippings_are_read_in_any_language(tmp_path: Path) -> None:
     path = put(tmp_path, sample.clippings(), "My Clippings.txt")
     found = records(Kindle(), path, "clippings")
@@ -181,6 +202,16 @@ def test_clippings_are_read_in_any_language(tmp_path: Path) -> None:
     assert (found[0]["book"], found[0]["author"]) == ("Knots for the Harbour", "Lind, Ana")
     zoned = records(Kindle(), path, "clippings", time_zone="Europe/Lisbon")
     assert (zoned[0]["added_at"], zoned[0]["floating"]) == ("2017-07-31T23:11:20+01:00", False)
+
+
+def test_a_marked_passage_without_words_is_no_bookmark(tmp_path: Path) -> None:
+    line = "- Your Highlight on Location {} | Added on Monday, September 14, 2026 7:05:00 AM"
+    clips = [f"Scans (Lind)\r\n{line.format(place)}\r\n\r\n\r\n" for place in ("40-41", "42")]
+    path = put(tmp_path, sample.clippings(clips), "clips.txt")
+    assert [data["kind"] for data in records(Kindle(), path, "clippings")] == [
+        "highlight",
+        "bookmark",
+    ]
 
 
 def test_a_clipping_of_an_unknown_time_stays_and_is_told(tmp_path: Path) -> None:

@@ -309,6 +309,62 @@ def test_a_zone_that_stands_behind_its_events_is_read(tmp_path: Path) -> None:
     assert starts(path) == {"2026-01-13T10:00:00+03:00"}
 
 
+def test_a_zone_whose_name_begins_with_a_space_is_found(tmp_path: Path) -> None:
+    zone = fixed_zone("+0300").replace("TZID:", "TZID: ")
+    tide = custom("a").replace("TZID=", "TZID= ")
+    assert starts(put(tmp_path, calendar(tide, zone=zone))) == {"2026-01-13T10:00:00+03:00"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "start"),
+    [
+        ('"(UTC-05:00) Eastern Time (US & Canada)"', "10:00:00-04:00"),
+        ("(UTC-05:00) Eastern Time (US & Canada)", "10:00:00-04:00"),
+        ('"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna"', "10:00:00+02:00"),
+        ('"Amsterdam, Belgrade, Berlin, Brussels, Budapest, Madrid"', "10:00:00+02:00"),
+        ('"(GMT) Greenwich Mean Time : Dublin, Edinburgh, Lisbon, London"', "10:00:00+01:00"),
+        ('"(GMT+10:00) Canberra, Melbourne, Sydney"', "10:00:00+10:00"),
+        ('"(UTC+08:00) Beijing, Chongqing, Hong Kong, Urumqi"', "10:00:00+08:00"),
+        ('"(UTC+05:00) Berlin"', "10:00:00"),
+        ('"Harbour, Berlin"', "10:00:00"),
+        ('"Lisbon, Berlin"', "10:00:00"),
+    ],
+)
+def test_a_zone_as_it_is_shown_to_people_is_known_by_its_places(
+    tmp_path: Path, shown: str, start: str
+) -> None:
+    line = f"DTSTART;TZID={shown}:20260713T100000"
+    folded = f"{line[:70]}\n {line[70:]}"
+    for content in (event("a", line), event("a", folded)):
+        assert starts(put(tmp_path, calendar(content, zone=""))) == {f"2026-07-13T{start}"}
+
+
+def test_a_zone_that_a_calendar_defines_is_no_other_of_its_name(tmp_path: Path) -> None:
+    shown = "(UTC+01:00) Amsterdam, Berlin"
+    zone = fixed_zone("+0300").replace("TZID:Customized Time Zone", f"TZID:{shown}")
+    tide = event("a", f'DTSTART;TZID="{shown}":20260713T100000')
+    assert starts(put(tmp_path, calendar(tide, zone=zone))) == {"2026-07-13T10:00:00+03:00"}
+
+
+def test_a_calendar_without_events_becomes_one_account_alone(tmp_path: Path) -> None:
+    empty = put(tmp_path, calendar(name="Tides", zone=""))
+    home = Home(tmp_path / "home")
+    assert [home.bring(empty)["counts"]["read"] for _ in range(3)] == [0, 0, 0]
+    assert home.accounts() == ["Tides"]
+    other = put(tmp_path, calendar(custom("a"), name=None, zone=fixed_zone("+0100")), "other.ics")
+    assert home.bring(other)["counts"]["new"] == 1
+    assert home.bring(empty)["status"] == "complete"
+    assert sorted(home.accounts()) == ["Tides", "other"]
+
+
+def test_a_calendar_with_events_is_not_that_of_an_empty_one(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(put(tmp_path, calendar(name="Tides", zone="")))
+    full = calendar(custom("a"), name="Tides", zone=fixed_zone("+0100"))
+    home.bring(put(tmp_path, full, "full.ics"))
+    assert sorted(home.accounts()) == ["Tides", "Tides 2"]
+
+
 @pytest.mark.parametrize("maker", ["freeassociation.sourceforge.net", "mozilla.org/20050126_1"])
 def test_a_zone_with_its_maker_before_it_is_known(
     tmp_path: Path, maker: str, recwarn: pytest.WarningsRecorder

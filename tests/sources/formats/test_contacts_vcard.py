@@ -446,3 +446,30 @@ def test_the_members_of_a_group_are_named(tmp_path: Path) -> None:
         None,
         ["mailto:eva@x.example (member)"],
     ]
+
+
+def test_lines_of_a_note_and_a_picture_that_are_not_moved_in_are_no_less_of_it(
+    tmp_path: Path,
+) -> None:
+    letters = base64.b64encode(b"\xff\xd8" + b"tide" * 40).decode()
+    card = (
+        "BEGIN:VCARD\nVERSION:2.1\nFN:Nora Lind\nNOTE:Ropes in the shed\nand a key\n\n"
+        f"PHOTO;ENCODING=BASE64;JPEG:{letters[:72]}\n{letters[72:144]}\n{letters[144:]}\n\n"
+        "TEL:+351 1\nEND:VCARD\n"
+    )
+    path = put(tmp_path, card.replace("\n", "\r\n").encode())
+    [item] = [found for found in findings(SOURCE, path) if isinstance(found, Item)]
+    assert item.data["notes"] == "Ropes in the shed\nand a key"
+    assert item.data["phones"] == ["+351 1"]
+    [photo] = item.attachments
+    assert photo.open().read() == b"\xff\xd8" + b"tide" * 40
+
+
+def test_quoted_text_goes_on_whether_or_not_its_lines_are_moved_in(tmp_path: Path) -> None:
+    head = "NOTE;CHARSET=UTF-8;\n ENCODING=QUOTED-PRINTABLE:"
+    for moved in ("", " "):
+        card = f"{head}M=C3=B6we=0D=0A=\n{moved}am Kai: =\n{moved}zwei=\n{moved}mal"
+        path = put(tmp_path, book(plain("Nora", card, "TEL:+351 1")))
+        [data] = read(SOURCE, path).values()
+        assert data["notes"] == "Möwe\nam Kai: zweimal"
+        assert data["phones"] == ["+351 1"]

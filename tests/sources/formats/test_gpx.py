@@ -47,6 +47,14 @@ def test_a_route_and_a_place(tmp_path: Path) -> None:
     assert (well["elevation_metres"], well["marked_at"]) == (90.5, "2026-01-05T07:00:00Z")
 
 
+def test_a_track_without_a_name_is_called_by_when_it_began(tmp_path: Path) -> None:
+    point = '<trkpt lat="1" lon="2">{}</trkpt>'.format
+    track = f"<trk><trkseg>{point('<time>2026-01-05T08:12:00+07:00</time>')}</trkseg></trk>"
+    assert only(put(tmp_path, track), "tracks")["name"] == "track of 2026-01-05 08:12"
+    bare = f"<trk><trkseg>{point('')}</trkseg></trk>"
+    assert only(put(tmp_path, bare), "tracks")["name"] == "track of an unknown day"
+
+
 def test_what_has_no_place_is_told(tmp_path: Path) -> None:
     track = '<trk><trkseg><trkpt lat="99" lon="0"/><trkpt/></trkseg></trk><wpt lat="x" lon="0"/>'
     reasons = [finding.reason for finding in told(SOURCE, put(tmp_path, track))]

@@ -352,6 +352,27 @@ def test_a_draft_with_few_headers_is_a_message(tmp_path: Path) -> None:
     assert sorted(item.data["body"] for item in found) == ["high", "low"]
 
 
+def test_a_header_of_a_file_that_is_broken_wrongly_does_not_become_the_file(
+    tmp_path: Path,
+) -> None:
+    file = (
+        "Content-Transfer-Encoding: base64\nContent-Type: application/zip; x-unix-mode=0600;\n"
+        'name="tides.zip"\nContent-Disposition: attachment; filename="tides.zip"\n\n'
+        "VGlkZXMgb2YgSmFudWFyeQ==\n"
+    )
+    content = parts("mixed", PLAIN("See below"), file)
+    for written in (content, content.replace("\n", "\r\n").replace("\r\n\r\n", "\n\n", 1)):
+        message, files = of_parts(tmp_path, written)
+        assert message["body"] == "See below"
+        assert files == [("tides.zip", "application/zip", b"Tides of January")]
+
+
+def test_words_behind_a_broken_header_stay_words(tmp_path: Path) -> None:
+    words = "First line\nContent-Type: is a header\nand more\n\nLast"
+    message, _ = of_parts(tmp_path, parts("mixed", f"Content-Type: text/plain\n{words}"))
+    assert message["body"] == words
+
+
 @pytest.mark.parametrize(
     "odd", [">From ana Mon Feb  2 08:00:00 2026", "quite Delivered-To: x@y.example"]
 )
@@ -396,3 +417,14 @@ def test_a_file_without_a_name_has_that_of_its_place(tmp_path: Path) -> None:
     folder = "Content-Type: image/png\nContent-Location: https://x.example/pictures\n\ny\n"
     _, files = of_parts(tmp_path, parts("related", PAGE("high"), picture, folder))
     assert [name for name, _, _ in files] == ["tide one.png", "part 3"]
+
+
+def test_a_message_without_its_end_is_kept_and_told(tmp_path: Path) -> None:
+    file = "Content-Disposition: attachment; filename=t.txt\n\nTides of January"
+    whole = parts("mixed", PLAIN("See below"), file)
+    for cut, reasons in ((whole, []), (whole[:-40], ["the end of a message"])):
+        message, files = of_parts(tmp_path, cut)
+        assert message["body"] == "See below"
+        assert len(files) == 1
+        found = [finding.reason.partition(",")[0] for finding in told(SOURCE, tmp_path / "one.eml")]
+        assert found == reasons

@@ -265,8 +265,29 @@ def mailbox(owner: str) -> bytes:
             "Ben/Takeout/Mail/All mail.mbox": "ben@x.org",
             "Ben/Takeout/Mail/Sent.mbox": "ben@x.org",
         },
+        {
+            "takeout-20240301T101010Z-001/Takeout/Mail/All mail.mbox": "anna@x.org",
+            "ben mail/Ben.mbox": "ben@x.org",
+        },
+        {"Takeout/Mail/Inbox.mbox": "anna@x.org", "old mail.mbox": "ben@x.org"},
+        {
+            "Takeout/Mail/Inbox.mbox": "anna@x.org",
+            "Takeout 2/Mail/Inbox.mbox": "anna@x.org",
+            "Profile/Inbox": "ben@x.org",
+            "Profile/Shopping.sbd/Orders": "ben@x.org",
+        },
+        {"Takeout/Mail/A.mbox": "anna@x.org", "ben.mbox": "ben@x.org", "cem.mbox": "cem@x.org"},
     ],
-    ids=["files", "folders", "folders of Apple Mail", "takeouts"],
+    ids=[
+        "files",
+        "folders",
+        "folders of Apple Mail",
+        "takeouts",
+        "takeout and mailbox",
+        "takeout and mailbox of any name",
+        "months of a takeout and a profile",
+        "takeout and mailboxes of two",
+    ],
 )
 def test_mailboxes_of_two_people_in_one_folder_are_two_accounts(
     boxes: dict[str, str], tmp_path: Path
@@ -281,10 +302,21 @@ def test_mailboxes_of_two_people_in_one_folder_are_two_accounts(
 
 @pytest.mark.parametrize("chosen", [False, True])
 @pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize(
+    "boxes",
+    [
+        {"anna.mbox": "anna@x.org", "ben.mbox": "ben@x.org", "c/Inbox.mbox": "cem@x.org"},
+        {
+            "Takeout/Mail/All.mbox": "anna@x.org",
+            "b/Takeout/Mail/All.mbox": "ben@x.org",
+            "c/Inbox.mbox": "cem@x.org",
+        },
+    ],
+    ids=["boxes", "takeouts"],
+)
 def test_who_goes_on_with_an_import_reads_the_mail_of_the_same_person(
-    form: str, chosen: bool, tmp_path: Path
+    boxes: dict[str, str], form: str, chosen: bool, tmp_path: Path
 ) -> None:
-    boxes = {"anna.mbox": "anna@x.org", "ben.mbox": "ben@x.org", "c/Inbox.mbox": "cem@x.org"}
     lay(tmp_path / "in", boxes)
     if form == "zip":
         files = {name: (tmp_path / "in" / name).read_bytes() for name in boxes}

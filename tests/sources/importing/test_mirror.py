@@ -1,7 +1,12 @@
 """Deletions, only where they are wanted."""
 
+from pathlib import Path
+
+import orjson
+from tests.sources.kit import Home
 from tests.sources.word_lists import WordLists
 
+from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportCallbacks
 
 
@@ -49,3 +54,35 @@ def test_a_mirror_looks_through_more_records_than_a_page_holds(word_lists: WordL
     assert task.absent().counts == {"words": 1_250}
     task.delete_absent()
     assert word_lists.keys() == words[::2]
+
+
+def test_a_chat_says_after_a_mirror_what_is_left_of_it(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    for count in (5, 2):
+        home.bring(telegram_chat(tmp_path / "chat", count), *(["--mirror"] if count == 2 else []))
+    records = home.records()
+    [chat] = [data for (stream, _), data in records.items() if stream == "chats"]
+    assert (chat["message_count"], chat["updated_at"]) == (2, "2024-01-01T10:01:00Z")
+    assert len(records) == 3
+    [(_, kept), *_] = ImportState(home.data).reports()
+    assert (kept["status"], kept["counts"]["read"], kept["counts"]["deleted"]) == ("complete", 3, 3)
+
+
+def telegram_chat(folder: Path, count: int) -> Path:
+    """Write an export of one chat with so many messages, a minute apart."""
+    messages = [
+        {
+            "id": number,
+            "type": "message",
+            "date": f"2024-01-01T10:{number:02}:00",
+            "date_unixtime": str(1_704_103_200 + 60 * number),
+            "from": "Ann",
+            "from_id": "user1",
+            "text": f"hi {number}",
+        }
+        for number in range(count)
+    ]
+    folder.mkdir(exist_ok=True)
+    chat = {"name": "Family", "type": "private_group", "id": 7, "messages": messages}
+    (folder / "result.json").write_bytes(orjson.dumps(chat))
+    return folder

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.sources.kit import zipped
 
 from pdpp.sources.importing import positions as module
 from pdpp.sources.importing.positions import PartPosition, PositionLog, position_of, resume_point
@@ -123,6 +124,26 @@ def test_a_part_that_became_another_begins_anew(content: bytes, tmp_path: Path) 
     assert resume_point(position, part(tmp_path / "a", content)) == (START, 0)
 
 
+def test_another_part_that_begins_alike_begins_anew(tmp_path: Path) -> None:
+    head = b'{"prompt": "%b"}\n' % (b"x" * 6_000)
+    early = part(tmp_path / "a", head + b"one\ntwo\n")
+    position = position_of(early, 3, ResumePoint(len(head) + 8), done=True)
+    grown = part(tmp_path / "a", head + b"one\ntwo\nthree\n")
+    assert resume_point(position, grown) == (ResumePoint(len(head) + 8), 0)
+    other = part(tmp_path / "a", head + b"ten\neleven\ntwelve\n")
+    assert resume_point(position, other) == (START, 0)
+
+
+def test_a_log_in_an_archive_goes_on_only_while_it_is_the_same(tmp_path: Path) -> None:
+    def packed(name: str, content: bytes) -> AnyPart:
+        return GrowingPart(open_tree(zipped(tmp_path / name, {"a": content})).entries[0], nothing)
+
+    early = packed("early.zip", b"one\n")
+    position = position_of(early, 1, ResumePoint(4), done=False)
+    assert resume_point(position, packed("same.zip", b"one\n")) == (ResumePoint(4), 0)
+    assert resume_point(position, packed("later.zip", b"one\ntwo\n")) == (START, 0)
+
+
 def test_a_part_that_does_not_grow_passes_over_what_was_read_while_it_is_the_same(
     tmp_path: Path,
 ) -> None:
@@ -133,7 +154,7 @@ def test_a_part_that_does_not_grow_passes_over_what_was_read_while_it_is_the_sam
     assert resume_point(None, early) == (START, 0)
 
 
-def test_a_part_that_is_gone_has_no_head_to_know_it_by(tmp_path: Path) -> None:
+def test_a_part_that_is_gone_has_no_ends_to_know_it_by(tmp_path: Path) -> None:
     early = part(tmp_path / "a", b"one\n")
     (tmp_path / "a").unlink()
-    assert position_of(early, 1, ResumePoint(4), done=True).head == ""
+    assert position_of(early, 1, ResumePoint(4), done=True).ends == ""

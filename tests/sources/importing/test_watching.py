@@ -7,6 +7,8 @@ import pytest
 from tests.sources.kit import stored
 from tests.sources.word_lists import WordLists, Words
 
+from pdpp.model.errors import ImportRefused
+from pdpp.service.accounts import merge_connections
 from pdpp.sources.importing.task import ImportCallbacks
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.reading.tree import Tree
@@ -51,6 +53,42 @@ def test_a_watch_that_begins_again_goes_on_from_the_offsets_it_remembers(
     watch(second, second.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
     assert second.document()["counts"]["read"] == 1
     assert stored(word_lists.store)[("words", "three")]["line"] == 3
+
+
+def test_a_watch_goes_on_in_the_account_that_its_own_became_part_of(word_lists: WordLists) -> None:
+    word_lists.source = Words(grows=True)
+    word_lists.put("a", "one")
+    rounds = 0
+
+    def wait() -> bool:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 1:
+            word_lists.store.connect("other", "words", "Other")
+            merge_connections(
+                word_lists.store, task.destination.connection_id, "other", word_lists.clock
+            )
+            word_lists.put("a", "one", "two")
+        return rounds > 1
+
+    task = word_lists.task()
+    watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
+    assert word_lists.keys() == ["one", "two"]
+    assert word_lists.store.catalogue().connections.keys() == {"other"}
+    assert word_lists.bring().document()["counts"]["unchanged"] == 2
+
+
+def test_a_watch_of_an_account_that_was_removed_says_so(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+
+    def wait() -> bool:
+        word_lists.store.remove_connection(task.destination.connection_id)
+        word_lists.put("a", "one", "two")
+        return False
+
+    task = word_lists.task()
+    with pytest.raises(ImportRefused, match="the account it goes into, was removed meanwhile"):
+        watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
 
 
 def test_a_watch_outlives_the_folder_it_watches(word_lists: WordLists, tmp_path: Path) -> None:

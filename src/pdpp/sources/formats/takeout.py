@@ -9,6 +9,8 @@ from pdpp.sources.source import Confidence, Recognition
 
 _ADDRESS = re.compile(rb"[A-Za-z0-9.+_-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 _OVERVIEW = "archive_browser.html"
+_TAKEOUT = "Takeout"
+_FOLDER = re.compile(rf"{_TAKEOUT}(?: \(?\d+\)?)?")
 TAKEOUT_OWNER = (_OVERVIEW,)
 TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the looks of a page"}
 
@@ -30,6 +32,15 @@ def takeout_recognition(
         owner_known=bool(address),
         detail=detail,
     )
+
+
+def takeout_folder(name: str) -> str:
+    """Return the folder of the Takeout that a file lies in, nothing where it lies in none."""
+    if _TAKEOUT not in name:  # A folder may hold a hundred thousand files.
+        return ""
+    folders = name.split("/")[:-1]
+    inside = (number for number, step in enumerate(folders, 1) if _FOLDER.fullmatch(step))
+    return "/".join(folders[: next(inside, 0)])
 
 
 def looks_like(

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.importing.overlap import find_overlap
+from pdpp.sources.importing.overlap import find_overlap, holds_items
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.keys import digest_key
@@ -16,6 +16,7 @@ from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import plain_name
 from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
 from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
 
 _IN_BRACKETS = re.compile(r" \([^()]*\)\Z")
 """Whose an account is, as sources write it behind what it is."""
@@ -130,7 +131,6 @@ def find_destination(
     catalogue, key = store.catalogue(), export.source.connector_key
     if chosen:
         return _chosen(catalogue, export, chosen)
-    merged = catalogue.merged
     identity = identity_of(export)
     remembered = state.connection_of(key, identity) if identity else None
     connection = _living(catalogue, key, remembered) or _called(catalogue, export)
@@ -143,7 +143,7 @@ def find_destination(
             return _existing(connection, "where an import of the same files was cut off")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
-    known = {merged.get(reported, reported) for reported in state.imported_connections()}
+    known = {*map(catalogue.account_of, state.imported_connections())}
     every = connections_of(catalogue, key)
     owned = export.recognition.owner_known
     candidates = [made for made in every if not (owned and made.connection_id in known)]
@@ -155,12 +155,15 @@ def find_destination(
         connection = _living(catalogue, key, state.connection_at(key, tree.path))
         if connection is not None:
             return _existing(connection, "of the same place")
+    empty = _empty_one(store, tree, export, every)
+    if empty is not None:
+        return _existing(empty, "which is as empty")
     return _new(catalogue, tree, export)
 
 
 def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Destination:
     """Return the connection that the owner names, which may be a new one."""
-    chosen, key = catalogue.merged.get(chosen, chosen), export.source.connector_key
+    chosen, key = catalogue.account_of(chosen), export.source.connector_key
     connection = catalogue.connections.get(chosen)
     if connection is None:
         return Destination(chosen, export.recognition.account, True, "as you said")
@@ -171,8 +174,7 @@ def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Dest
 
 def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) -> Connection | None:
     """Return the connection of an earlier import, if it still exists."""
-    name = remembered or ""
-    connection = catalogue.connections.get(catalogue.merged.get(name, name))
+    connection = catalogue.connections.get(catalogue.account_of(remembered or ""))
     return connection if connection and connection.connector_key == connector_key else None
 
 
@@ -181,6 +183,22 @@ def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None
     said = str(export.recognition.remember.get("account") or "").casefold()
     others = connections_of(catalogue, export.source.connector_key) if said else []
     return next((other for other in others if other.display_name.casefold() == said), None)
+
+
+def _empty_one(
+    store: Store, tree: Tree, export: RecognisedExport, candidates: list[Connection]
+) -> Connection | None:
+    """Return the account that is called as an export and holds as little: nothing.
+
+    Otherwise a calendar without an event would become one more account each time.
+    """
+    every = owner_reaches(store.catalogue())
+    for connection in candidates:
+        if connection.display_name == export.recognition.account:
+            own = [reach for reach in every if reach.connection_id == connection.connection_id]
+            if not sum(store.counts(own).values()) and not holds_items(tree, export):
+                return connection
+    return None
 
 
 def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destination:

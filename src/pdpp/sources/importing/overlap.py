@@ -93,6 +93,15 @@ def find_overlap(
     return None
 
 
+def holds_items(tree: Tree, export: RecognisedExport) -> bool:
+    """Tell whether an export holds anything that would be a record."""
+    try:
+        parts = export.source.parts(tree, export.recognition)
+        return any(True for part in parts for _ in items_of(part))
+    finally:
+        tree.meter.reset()
+
+
 def _compare(
     store: Store,
     items: Iterable[Item],

@@ -19,7 +19,7 @@ def owned_parts(tree: Tree, choices: OwnerChoices, source: Source) -> list[Owned
     A tree whose files tell of one owner, or of none, is one part.
     """
     if apart := source.apart(tree):
-        return [(part, ask_source(source, part, choices)) for part in apart]
+        return [owned for part in apart for owned in owned_parts(part, choices, source)]
     files = [entry.name for entry in source.owner_entries(tree)]
     places = list(_places(files)) if len(files) > 1 else []
     folders = [place for place in places if tree.get(place) is None]

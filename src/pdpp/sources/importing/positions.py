@@ -14,43 +14,54 @@ from pdpp.private import make_folder, write_file
 from pdpp.sources.item import NO_STATE, START, ResumePoint
 from pdpp.sources.source import AnyPart
 
-_HEAD_BYTES = 4_096
+_ENDS_BYTES = 4_096
 _MOST_LINES = 20_000
 
 
 class PartPosition(NamedTuple):
-    """How far one part was read: ``items`` of it, up to a place; ``head`` identifies the part."""
+    """How far one part was read: ``items`` of it, up to a place; ``ends`` tell it from others."""
 
     stamp: str
     items: int = 0
     offset: int = 0
     state: Mapping[str, Any] = NO_STATE
-    head: str = ""
+    ends: str = ""
     done: bool = False
 
     def place_in(self, part: AnyPart) -> ResumePoint | None:
         """Return where to continue in a part that grows, or None if another file replaced it."""
         if not part.grows or not self.offset or part.entry.size < self.offset:
             return None
-        if head_of(part, self.offset) != self.head:
-            return None
-        return ResumePoint(self.offset, self.state)
+        return ResumePoint(self.offset, self.state) if self._is_of(part) else None
+
+    def _is_of(self, part: AnyPart) -> bool:
+        """Tell whether a part begins with what was read."""
+        if not part.entry.on_disk:
+            return part.entry.stamp == self.stamp
+        return ends_of(part, self.offset) == self.ends
 
 
 def position_of(part: AnyPart, items: int, place: ResumePoint, *, done: bool) -> PartPosition:
     """Return how far a part is read now."""
-    head = head_of(part, place.offset) if place.offset else ""
-    return PartPosition(part.entry.stamp, items, place.offset, dict(place.state), head, done)
+    ends = ends_of(part, place.offset) if place.offset and part.entry.on_disk else ""
+    return PartPosition(part.entry.stamp, items, place.offset, dict(place.state), ends, done)
 
 
-def head_of(part: AnyPart, offset: int) -> str:
-    """Return a digest of a part's beginning, which no later growth changes."""
+def ends_of(part: AnyPart, offset: int) -> str:
+    """Return a digest of how a part begins and how it ends before an offset.
+
+    No later growth changes it. Another log in its place may begin alike: the beginning of both can
+    be one long line.
+    """
+    digest = hashlib.sha256()
     try:
-        # Not the head that is kept: the file may have been shorter when that was read.
-        with part.entry.open() as stream:
-            return hashlib.sha256(stream.read(min(offset, _HEAD_BYTES))).hexdigest()[:32]
+        for start in dict.fromkeys((0, max(0, offset - _ENDS_BYTES))):
+            # Not the head that is kept: the file may have been shorter when that was read.
+            with part.entry.open(start) as stream:
+                digest.update(stream.read(min(offset, _ENDS_BYTES)))
     except DamagedFile:
         return ""
+    return digest.hexdigest()[:32]
 
 
 class PositionLog:

@@ -36,9 +36,12 @@ from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.talk_names import TalkNames
 from pdpp.sources.importing.writer import OpenIntake, RecordWriter
+from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import AnyPart
+from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 
 
@@ -141,7 +144,7 @@ class ImportTask:
         store.register(declaration, progress=progress)
         self._contents = contents_of(self.tree, self.export)
         self.keep()
-        if self.destination.connection_id not in store.catalogue().connections:
+        if self._account not in store.catalogue().connections:
             store.connect(
                 self.destination.connection_id, source.connector_key, self.destination.display_name
             )
@@ -231,6 +234,12 @@ class ImportTask:
             see=see if mirror else None,
         )
 
+    @property
+    def _account(self) -> str:
+        """Return the connection that the records go into: also one that it was merged into."""
+        catalogue = self.environment.store.catalogue()
+        return catalogue.account_of(self.destination.connection_id)
+
     def _sealer(self) -> KeySealer:
         secret = self.environment.store.import_secret()
         return KeySealer(secret, self.export.source.connector_key)
@@ -241,7 +250,7 @@ class ImportTask:
             return parts
         return TalkNames(
             self.environment.store,
-            self.destination.connection_id,
+            self._account,
             self._sealer(),
             parts,
             stop,
@@ -283,8 +292,10 @@ class ImportTask:
         return find_absent(self.environment.store, self.destination.connection_id, self._seen)
 
     def delete_absent(self) -> None:
-        """Delete these records, and keep a report of it."""
+        """Let what stays be as the export has it, delete these records, and keep a report."""
         environment = self.environment
+        # First, so that a mirror that was cut still has something to delete, and is done again.
+        self._write_as_told()
         delete_absent(
             environment.store,
             self.destination.connection_id,
@@ -293,6 +304,31 @@ class ImportTask:
             self.report,
         )
         self.end(self.report.status)
+
+    def _write_as_told(self) -> None:
+        """Read the export again, and let its records replace later states of themselves.
+
+        A chat would still tell when the messages were sent that are to be deleted, and count them.
+        """
+        open_intake = self.environment.intake
+
+        def intake(feed: Feed) -> Intake:
+            opened = open_intake(feed)
+            opened.replace_newer()
+            return opened
+
+        environment = replace(self.environment, intake=intake)
+        again = ImportTask(self.tree, self.export, self.destination, environment)
+        parts = list(self.export.source.parts(self.tree, self.export.recognition))
+        with closing(again._writer(mirror=False)) as writer:
+            for part in again._named(parts, _never):
+                for finding in part.findings(START):
+                    if isinstance(finding, Item):
+                        writer.add(finding)
+                        if writer.full:
+                            writer.send()
+            writer.send()
+            writer.settle()
 
     # Watching
 

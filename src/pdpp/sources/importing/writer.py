@@ -183,11 +183,12 @@ class RecordWriter:
 
     @cached_property
     def _reaches(self) -> Mapping[str, Reach]:
-        reaches = owner_reaches(self._store.catalogue())
+        catalogue = self._store.catalogue()
+        connection_id = catalogue.account_of(self._connection_id)
         return {
             reach.stream.name: reach
-            for reach in reaches
-            if reach.connection_id == self._connection_id
+            for reach in owner_reaches(catalogue)
+            if reach.connection_id == connection_id
         }
 
     def _add_nested(self, load: _Load, item: Item) -> None:
@@ -270,8 +271,13 @@ class RecordWriter:
                 self._see(load.stream, key)
 
     def _load(self, stream: str) -> _Load:
-        feed = self._store.catalogue().feeds.get((self._connection_id, stream))
+        catalogue = self._store.catalogue()
+        feed = catalogue.feed_of(self._connection_id, stream)
         if feed is None:
+            if catalogue.account_of(self._connection_id) not in catalogue.connections:
+                raise ImportRefused(
+                    f"{self._connection_id}, the account it goes into, was removed meanwhile"
+                )
             raise ImportRefused(f"the source declares no stream {stream!r}")
         return _Load(stream, self._intake(feed))
 

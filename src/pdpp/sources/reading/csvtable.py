@@ -26,6 +26,8 @@ _WORDS = {
     "gb18030": ("交易", "金额", "日期"),
 }
 """Words that tables of some languages have, and that other bytes do not spell by chance."""
+_NUMBER = "#"
+"""What a column with the numbers of the rows may be called."""
 _REPEATS = 4
 """Of so many names of columns one may stand there before."""
 
@@ -38,6 +40,7 @@ class CsvTable:
     delimiter: str
     header_line: int
     header: tuple[str, ...]
+    quote: str = '"'
 
 
 class Row(NamedTuple):
@@ -97,6 +100,10 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
     # Some programs put a delimiter behind the last cell of each row, and none behind the header.
     open_ended = all(not cells[-1].strip() for _, cells in rows if len(cells) == width)
     fitting = (width, width - 1) if open_ended else (width,)
+    first = next(at for at, (_, cells) in enumerate(rows) if len(cells) == width)
+    if open_ended:  # What is told above the table may have names over it too.
+        above = [at for at in range(first) if _is_header(rows[at][1], width - 1)]
+        rows = rows[max(above, default=0) :]
     for line, cells in rows:
         names = tuple(cell.strip() for cell in cells)
         if len(names) in fitting and len(names) > 1 and _names_columns(names):
@@ -105,7 +112,15 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
             # row was cut at a comma inside quotes.
             score = 1 if any('"' in name for name in names) else count * 1_000 + width
             return _Header(score, line, _unlike(names))
-    return None
+    # Some programs leave out what is empty at the end of each row.
+    line, cells = rows[first - 1] if first and not open_ended else (0, [])
+    names = tuple(cell.strip() for cell in cells)
+    longer = len(names) > width > 2 and _names_columns(names)
+    return _Header(count * 1_000 + width, line, _unlike(names)) if longer else None
+
+
+def _is_header(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width and _names_columns(tuple(cell.strip() for cell in cells))
 
 
 def _width(widths: Sequence[int]) -> int:
@@ -137,7 +152,7 @@ def _sample_rows(sample: list[str], delimiter: str) -> list[tuple[int, list[str]
 
 def _names_columns(names: tuple[str, ...]) -> bool:
     named = [name for name in names if name]
-    worded = [name for name in named if any(letter.isalpha() for letter in name)]
+    worded = [name for name in named if name == _NUMBER or any(letter.isalpha() for letter in name)]
     # A name may come again, such as that of the currency behind each of two amounts.
     repeats = len(named) - len({name.casefold() for name in named})
     unlike = repeats <= len(named) // _REPEATS and len(named) <= _MOST_COLUMNS
@@ -184,8 +199,9 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
     """Yield the rows below the header; a row that cannot be read is told and passed over."""
     lines = text_lines(entry, table.encoding)
     feeder = _Feeder(line for line in lines if line.number > table.header_line)
-    reader = csv.reader(iter(feeder), delimiter=table.delimiter)
-    ragged = open_ended = False
+    reader = csv.reader(iter(feeder), delimiter=table.delimiter, quotechar=table.quote)
+    shortest, open_ended = len(table.header), False
+    begun = below_gap = False
     while True:
         line = table.header_line + reader.line_num + len(feeder.too_long)
         feeder.row.clear()
@@ -200,28 +216,33 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
             return
         feeder.too_long.clear()
         line = table.header_line + reader.line_num
-        short = len(cells) < len(table.header)
         blank = not cells or not cells[-1].strip()
-        odd = (short and not ragged) or (blank and not open_ended)
+        # What stands below an empty line is no row, but a note such as when it was downloaded.
+        odd = (len(cells) < shortest and not below_gap) or (blank and not open_ended)
         if feeder.left is None and _is_cut(table, feeder.row, short=odd):
             yield Skipped("a last row that is cut off", f"{entry.name} line {line:,}", cut=True)
         elif any(cell.strip() for cell in cells):
-            ragged |= short
+            shortest = min(shortest, len(cells))
             open_ended |= blank
+            begun, below_gap = True, False
             yield _row(entry, table, line, cells)
+        else:
+            below_gap = begun
 
 
 def _is_cut(table: CsvTable, last: Sequence[DecodedLine], *, short: bool) -> bool:
     """Tell whether the last row of a file breaks off.
 
     It does where a quote is still open, so that one more line would belong to it; and where it has
-    too few cells or nothing in the last one, as no row before it, and not even its line is ended.
+    fewer cells than every row before it, or nothing in the last one, as no row before it, and not
+    even its line is ended.
     """
     if short and not last[-1].whole:
         return True
     more = [*(f"{line.text}\n" for line in last if not line.too_long), "more\n"]
     try:
-        return sum(1 for _ in csv.reader(more, delimiter=table.delimiter)) == 1
+        reader = csv.reader(more, delimiter=table.delimiter, quotechar=table.quote)
+        return sum(1 for _ in reader) == 1
     except csv.Error:  # The line went into a cell that was full.
         return True
 

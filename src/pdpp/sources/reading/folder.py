@@ -103,7 +103,7 @@ def file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter)
         with suppress(OSError):
             log = os.lstat(f"{place}-wal")
             stamp += f"+{log.st_mtime_ns:x}-{log.st_size:x}"
-    return FileEntry(name, status.st_size, stamp, lambda: _open_file(place), meter)
+    return FileEntry(name, status.st_size, stamp, lambda: _open_file(place), meter, on_disk=True)
 
 
 def _open_file(place: Path) -> BinaryIO:

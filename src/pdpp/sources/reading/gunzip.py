@@ -24,7 +24,10 @@ def unpacked(entry: FileEntry, limits: TreeLimits | None = None) -> FileEntry:
     limits = limits or TreeLimits()
     most = max(limits.ratio_from_bytes, limits.whole_ratio * entry.size)
     return replace(
-        entry, opener=lambda: cast(BinaryIO, _Gunzipped(entry.open(), most)), packed=True
+        entry,
+        opener=lambda: cast(BinaryIO, _Gunzipped(entry.open(), most)),
+        packed=True,
+        on_disk=False,
     )
 
 

@@ -75,6 +75,8 @@ class FileEntry:
     meter: ReadMeter = field(repr=False, compare=False)
     packed: bool = False
     """Whether ``size`` is that of a packed file, and what is read of it may be less or more."""
+    on_disk: bool = False
+    """Whether it lies on the disk as it is, and any part of it is read at once."""
 
     @property
     def base(self) -> str:

@@ -339,7 +339,8 @@ class TableStore:
     def _write(self, batch: PreparedBatch) -> WriteResult:
         feed = batch.feed
         with self._db.writing() as db:
-            current = feeds.load(db, self._catalogue).feeds.get(feed.address)
+            # An import goes on while its account is merged into another one.
+            current = feeds.load(db, self._catalogue).feed_of(*feed.address)
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:

@@ -17,6 +17,7 @@ _PREFIXES = (
 _DEVICE = re.compile(r"(?:^|, )name:([^,>]+)")
 _METRES = {"km": 1_000.0, "m": 1.0, "mi": 1_609.344, "yd": 0.9144, "ft": 0.3048}
 _KCAL = {"kcal": 1.0, "Cal": 1.0, "kJ": 1 / 4.184, "cal": 0.001}
+_SECONDS = {"s": 1.0, "min": 60.0, "hr": 3_600.0}
 _MOST_DETAILS = 200
 _HIDDEN_DETAILS = frozenset({"HKExternalUUID", "HKMetadataKeySyncIdentifier"})
 _EYES = ("RightEye", "LeftEye")
@@ -158,9 +159,18 @@ def _workout(element: XmlElement) -> Reading:
         "events": sum(1 for _ in element.each("WorkoutEvent")) or None,
         "statistics": statistics or None,
         **noted,
+        "context": {**noted.get("context", {}), **_active(attributes, start, end)} or None,
         "details": "\n".join(filter(None, [*_legs(legs), str(noted.get("details", ""))])),
     }
     return Item("workouts", key, present(data, ""))
+
+
+def _active(attributes: Mapping[str, str], start: str, end: str | None) -> dict[str, str]:
+    """Return how long a workout was without its pauses, where it had some."""
+    seconds = _total(attributes, "duration", _SECONDS)
+    if seconds is None or end is None or abs(_seconds(start, end) - seconds) <= 1:
+        return {}
+    return {"duration": f"{attributes['duration']} {attributes['durationUnit']}"}
 
 
 def _legs(legs: list[XmlElement]) -> list[str]:
@@ -325,7 +335,7 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _noted(element: XmlElement) -> dict[str, object]:
+def _noted(element: XmlElement) -> dict[str, Any]:
     """Return what is noted with an element: numbers by name, and words as lines to be searched."""
     lines: list[str] = []
     numbers: dict[str, str] = {}

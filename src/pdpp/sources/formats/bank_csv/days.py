@@ -7,6 +7,8 @@ _BEHIND_DAY = re.compile(
     r"(?<=\d) (?:(?:[ECMP][SD]T|GMT|UTC|BST|CES?T)|as of \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4})\Z"
 )
 """A zone, or the day from which a booking counts."""
+_COMMA = re.compile(r"(?<=\d),(?= \d{1,2}:\d\d)")
+"""What stands between a day and an hour."""
 _TAIWAN = re.compile(r"(\d{3})(?=[/.-])", re.ASCII)
 _TAIWAN_IN_A_ROW = re.compile(
     r"0?(0[6-9]\d|1[0-4]\d)((?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))\Z", re.ASCII
@@ -28,7 +30,7 @@ def bare_day(text: str) -> str:
     Banks of Taiwan count years from 1912, so that 2026 is 115, and those of Thailand from the
     Buddha, so that it is 2569.
     """
-    day = _BEHIND_DAY.sub("", text.strip())
+    day = _COMMA.sub("", _BEHIND_DAY.sub("", text.strip()))
     if match := _IN_CHARACTERS.match(day):
         return _plain_day(match, day[match.end() :])
     if match := _TAIWAN_IN_A_ROW.match(day):

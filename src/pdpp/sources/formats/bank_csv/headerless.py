@@ -1,10 +1,11 @@
 """Tables without a header: what their columns are, as every one of their lines tells.
 
 A single line tells nothing: its number may be an amount, a check or an account. Wells Fargo writes
-a date, an amount, a star, the number of a check and a text, and no names above them. ABN AMRO
-writes an account, a currency, a day, the balances before and after, another day, an amount and a
-text. A table in which every line is like one of these is taken. Of any other the owner has to say
-that it is one.
+a date, an amount, a star, the number of a check and a text, and no names above them. TD in Canada
+writes a date, a text, what went, what came and the balance. ABN AMRO writes an account, a currency,
+a day, the balances before and after, another day, an amount and a text; two groups of banks in
+Austria and one in the Netherlands have layouts of their own. A table in which every line is like
+one of these is taken. Of any other the owner has to say that it is one.
 """
 
 import csv
@@ -27,9 +28,13 @@ from pdpp.sources.table.form import is_time_like, read_time
 
 _FORM = "%m/%d/%Y"
 _DUTCH_FORM = "%Y%m%d"
+_AUSTRIAN_FORM = "%d.%m.%Y"
+_VOLKSBANK_FORM = "%d-%m-%Y"
 _ACCOUNT = re.compile(r"[A-Z0-9]{6,34}", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _DUTCH_AMOUNT = re.compile(r"[-+]?\d+,\d{1,2}", re.ASCII)
+_COMMA_AMOUNT = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d{2}", re.ASCII)
+_POINT_AMOUNT = re.compile(r"-?\d+\.\d{2}", re.ASCII)
 _AMOUNT = re.compile(r"[-+]?\$?(?:\d+|\d{1,3}(?:,\d{3})+)\.\d{2}", re.ASCII)
 _CHECK = re.compile(r"\d{0,12}", re.ASCII)
 _NUMBER = re.compile(r"[-+(]?\s?[$€£]?\s?\d[\d.,' ]*[$€£)]?[-+]?", re.ASCII)
@@ -55,6 +60,7 @@ class _Layout(NamedTuple):
     names: tuple[str, ...]
     settings: Mapping[str, str]
     fits: Callable[[tuple[str, ...]], bool]
+    quote: str = '"'
 
 
 def find_headerless(entry: FileEntry) -> HeaderlessTable | ExportRefusal | None:
@@ -66,7 +72,7 @@ def find_headerless(entry: FileEntry) -> HeaderlessTable | ExportRefusal | None:
 
 
 def _in_layout(entry: FileEntry, layout: _Layout) -> HeaderlessTable | ExportRefusal | None:
-    table = CsvTable(encoding_of(entry.head()), layout.delimiter, 0, layout.names)
+    table = CsvTable(encoding_of(entry.head()), layout.delimiter, 0, layout.names, layout.quote)
     fitting = 0
     for row in _whole_rows(entry, table):
         if isinstance(row, Row) and layout.fits(row.cells):
@@ -105,6 +111,16 @@ def _is_of_wells_fargo(cells: tuple[str, ...]) -> bool:
     )
 
 
+def _is_of_td(cells: tuple[str, ...]) -> bool:
+    day, text, went, came, balance = (cell.strip() for cell in cells)
+    return (
+        read_time(day, _FORM, None) is not None
+        and _has_letters(text)
+        and bool(went) != bool(came)
+        and all(map(_AMOUNT.fullmatch, (went or came, balance)))
+    )
+
+
 def _is_of_abn_amro(cells: tuple[str, ...]) -> bool:
     account, currency, day, before, after, value_day, amount, text = (
         cell.strip() for cell in cells
@@ -118,6 +134,37 @@ def _is_of_abn_amro(cells: tuple[str, ...]) -> bool:
     )
 
 
+def _is_of_bawag(cells: tuple[str, ...]) -> bool:
+    account, text, day, value_day, amount, currency = (cell.strip() for cell in cells)
+    return (
+        _ACCOUNT.fullmatch(account) is not None
+        and _has_letters(text)
+        and all(read_time(told, _AUSTRIAN_FORM, None) for told in (day, value_day))
+        and _COMMA_AMOUNT.fullmatch(amount) is not None
+        and _CURRENCY.fullmatch(currency) is not None
+    )
+
+
+def _is_of_raiffeisen(cells: tuple[str, ...]) -> bool:
+    day, text, value_day, amount, currency, moment = (cell.strip() for cell in cells)
+    return (
+        all(read_time(told, _AUSTRIAN_FORM, None) for told in (day, value_day, moment[:10]))
+        and _has_letters(text)
+        and _COMMA_AMOUNT.fullmatch(amount) is not None
+        and _CURRENCY.fullmatch(currency) is not None
+    )
+
+
+def _is_of_volksbank(cells: tuple[str, ...]) -> bool:
+    told = [cell.strip() for cell in cells]
+    return (
+        all(read_time(told[at], _VOLKSBANK_FORM, None) for at in (0, 11, 12))
+        and _ACCOUNT.fullmatch(told[1]) is not None
+        and all(_CURRENCY.fullmatch(told[at]) for at in (7, 9))
+        and all(_POINT_AMOUNT.fullmatch(told[at]) for at in (8, 10))
+    )
+
+
 _LAYOUTS = (
     _Layout(
         "Wells Fargo",
@@ -125,6 +172,13 @@ _LAYOUTS = (
         ("Date", "Amount", "", "Check number", "Description"),
         MappingProxyType({"date_form": _FORM}),
         _is_of_wells_fargo,
+    ),
+    _Layout(
+        "TD",
+        ",",
+        ("Date", "Description", "Withdrawal", "Deposit", "Balance"),
+        MappingProxyType({"date_form": _FORM}),
+        _is_of_td,
     ),
     _Layout(
         "ABN AMRO",
@@ -135,6 +189,33 @@ _LAYOUTS = (
         ),
         MappingProxyType({"date_form": _DUTCH_FORM, "decimal": ","}),
         _is_of_abn_amro,
+    ),
+    _Layout(
+        "BAWAG or easybank",
+        ";",
+        ("Kontonummer", "Description", "Date", "Valutadatum", "Amount", "Currency"),
+        MappingProxyType({"date_form": _AUSTRIAN_FORM, "decimal": ","}),
+        _is_of_bawag,
+    ),
+    _Layout(
+        "Raiffeisen",
+        ";",
+        ("Date", "Description", "Valutadatum", "Amount", "Currency", "Zeitpunkt"),
+        MappingProxyType({"date_form": _AUSTRIAN_FORM, "decimal": ","}),
+        _is_of_raiffeisen,
+    ),
+    _Layout(
+        "ASN, SNS or RegioBank",
+        ",",
+        (
+            *("Date", "Rekeningnummer", "Tegenrekening", "Payee", "Adres", "Postcode", "Plaats"),
+            *("Valuta saldo", "Saldo voor boeking", "Currency", "Amount", "Journaaldatum"),
+            *("Valutadatum", "Interne code", "Code", "Volgnummer", "Betalingskenmerk"),
+            *("Description", "Afschrift"),
+        ),
+        MappingProxyType({"date_form": _VOLKSBANK_FORM, "decimal": "."}),
+        _is_of_volksbank,
+        quote="'",
     ),
 )
 

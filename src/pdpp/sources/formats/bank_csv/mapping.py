@@ -1,5 +1,6 @@
 """Mappings: which column of a bank's table is what, found by its names or told by the owner."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -60,6 +61,7 @@ TURNED, AS_WRITTEN = "turned", "as written"
 _SAMPLE_ROWS = 2_000
 _FIRST_DATES = 40
 MONEY = ("amount", "money_in", "money_out")
+_CODE = re.compile(r"[A-Z]{3}", re.ASCII)
 
 
 class ColumnMapping(NamedTuple):
@@ -237,10 +239,28 @@ def _columns(
             at = _found(name, header, sample, taken=set(columns.values()))
             if at is not None:
                 columns[name] = at
+    if not columns.keys() & set(MONEY):
+        columns |= _nameless_amounts(header, sample)
     if not read_before and not columns.keys() & {"payee", "payer", "memo"}:
         at = _wordiest(sample, taken=set(columns.values()))
         columns |= {"memo": at} if at is not None else {}
     return columns
+
+
+def _nameless_amounts(header: tuple[str, ...], sample: Sequence[Row]) -> dict[str, int]:
+    """Return amounts without a name, as DEGIRO has them behind the column of their currency."""
+    columns: dict[str, int] = {}
+    for at, name in enumerate(header[:-1]):
+        codes = {row.cells[at].strip() for row in sample} - {""}
+        amounts = {row.cells[at + 1].strip() for row in sample} - {""}
+        if not name or header[at + 1] or not codes or not all(map(_CODE.fullmatch, codes)):
+            continue
+        if all(bare_amount(text) and not is_time_like(text) for text in amounts):
+            if plain_name(name) in COLUMNS["balance"]:
+                columns["balance"] = at + 1
+            elif "amount" not in columns:
+                columns |= {"amount": at + 1, "currency": at}
+    return columns if "amount" in columns else {}
 
 
 def _wordiest(sample: Sequence[Row], taken: set[int]) -> int | None:
@@ -285,7 +305,9 @@ def _holds(name: str, known: str, at: int, sample: Sequence[Row], header: Sequen
     if name == "tax":
         return set(header) >= TAXES_APART
     if name == "currency":
-        return not any(letter.isdecimal() for cell in cells for letter in cell)
+        # Sberbank tells the currency of the shop beside an amount in that of the account.
+        is_other = known == "валюта операции" and "сумма в валюте счета" in header
+        return not is_other and not any(letter.isdecimal() for cell in cells for letter in cell)
     if known in PARTIES:
         return set(header) >= PARTIES
     if known == "total" and "fees" not in header:  # PayPal's; those of others are sums.

@@ -31,6 +31,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("التاريخ", "تاريخ العملية", "تاريخ المعاملة", "วันที่", "วันที่ทำรายการ"),
             *("дата i час операції", "дата і час операції", "дата операції", "ημερομηνία"),
             *("tanggal", "tanggal transaksi", "交易日", "記帳日", "記帳日期", "帳務日期", "入帳日"),
+            *("transactiedatum", "дата совершения операции", "利用日", "kuupäev", "datums"),
+            *("记账日期", "datum der transaktion"),
         ),
         "amount": (
             *(
@@ -47,16 +49,19 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("brutto", "amount (total)", "credit/debit amount", "cad$", "belopp", "beløb"),
             *("beløp", "määrä", "kwota", "kwota transakcji", "kwota operacji"),
             *("kwota transakcji (waluta rachunku)", "částka", "zaúčtovaná částka", "objem"),
-            *("suma", "összeg", "iznos", "tutar", "сумма платежа", "сумма операции", "сумма"),
-            *("金额", "金額", "入出金", "debit/credit", "total amount (incl. vat)", "value"),
-            "txn amount (funding card)",
+            *("suma", "összeg", "iznos", "tutar", "сумма платежа"),
+            *("сумма пересчитанная в валюту счета", "сумма операции", "сумма"),
+            *("сумма в валюте счета", "summa", "利用金額", "金额", "金額", "入出金"),
+            *("debit/credit", "total amount (incl. vat)", "value"),
+            *("txn amount (funding card)", "billing amount", "交易金额", "cash flow"),
             *("거래금액", "סכום", "المبلغ", "จำนวนเงิน", "ποσό", "jumlah"),
             *("сума в валюті картки", "сума у валюті картки"),
         ),
         "direction": (
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
             *("af bij", "soll/haben", "s/h", "d/c", "c/d", "d/k", "dr/cr", "cr/dr", "sign"),
-            *("kredit/debet", "bejövő/kimenő", "收/支", "type", ""),
+            *("kredit/debet", "bejövő/kimenő", "收/支", "creditdebet", "deebet/kreedit"),
+            *("deebet/kreedit (d/c)", "debets/kredīts", "credit / debit", "type", ""),
         ),
         "money_out": (
             *("outflow", "withdrawals", "debet", "uitgaven", "debit", "withdrawal", "paid out"),
@@ -74,7 +79,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "חובה",
                 "בחובה",
             ),
-            *("مدين", "المدين", "ถอนเงิน", "ถอน", "χρέωση"),
+            *("مدين", "المدين", "ถอนเงิน", "ถอน", "χρέωση", "расход", "出金金額"),
+            *("记账金额(支出)", "rechnungsbetrag ausgehend"),
         ),
         "money_in": (
             *("inflow", "deposits", "ontvangsten", "credit", "deposit", "paid in", "money in"),
@@ -92,7 +98,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "זכות",
                 "בזכות",
             ),
-            *("دائن", "الدائن", "ฝากเงิน", "ฝาก", "πίστωση"),
+            *("دائن", "الدائن", "ฝากเงิน", "ฝาก", "πίστωση", "приход", "入金金額"),
+            *("记账金额(收入)", "rechnungsbetrag eingehend"),
         ),
         "payee": (
             *("payee", "name", "name / description", "merchant", "counterparty", "counter party"),
@@ -111,12 +118,21 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("beneficiario", "destinatário", "tiers", "namn", "navn", "nimi", "saaja/maksaja"),
             *("dane kontrahenta", "název protiúčtu", "jméno protistrany", "partner neve"),
             *("交易对方", "to"),
-            *("보낸분/받는분", "의뢰인/수취인", "기재내용"),
+            *("보낸분/받는분", "의뢰인/수취인", "기재내용", "empfängername", "tegenrekeninghouder"),
+            *("利用店名・商品名", "gavėjas", "saņēmējs/maksātājs", "对方户名", "对手信息"),
+            "zahlungsempfänger",
         ),
-        "payer": ("payer name", "zahlungspflichtige*r", "from"),
+        "payer": ("payer name", "zahlungspflichtige*r", "from", "auftraggebername"),
         "memo": (
             *("description", "memo", "narrative", "narration", "verwendungszweck"),
-            *("buchungstext", "details", "vorgang/verwendungszweck", "concepto", "descripción"),
+            *(
+                "buchungstext",
+                "booking text",
+                "details",
+                "vorgang/verwendungszweck",
+                "concepto",
+                "descripción",
+            ),
             *("descrição", "histórico", "libellé", "libelle operation", "descrizione"),
             *("descrizione operazioni", "dettagli", "omschrijving", "omschrijving-1"),
             *("mededelingen", "notifications", "payment reference", "transaction description"),
@@ -141,6 +157,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "交易摘要",
                 "說明",
                 "備註",
+                *("desc", "reason", "zahlungsreferenz"),
                 "note",
                 "notes",
                 "label",
@@ -148,6 +165,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "lançamento",
                 *("詳細1", "詳細１", "적요", "내용", "거래내용", "תיאור", "תיאור הפעולה", "הפעולה"),
                 *("פרטים", "البيان", "الوصف", "التفاصيل", "รายการ", "รายละเอียด"),
+                *("описание операции", "內容", "内容", "paaiškinimai", "selgitus", "detaļas"),
                 *("опис операції", "деталі операції", "περιγραφή", "keterangan"),
             ),
         ),
@@ -177,7 +195,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "거래 후 잔액",
             ),
             *("거래후 잔액", "יתרה", 'היתרה בש"ח', 'יתרה בש"ח', "الرصيد", "ยอดคงเหลือ"),
-            *("залишок після операції", "υπόλοιπο"),
+            *("залишок після операції", "υπόλοιπο", "current balance", "取引後残高"),
+            *("联机余额", "余额", "verfügbares guthaben"),
         ),
         "currency": (
             *(
@@ -192,7 +211,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "whg",
             ),
             *("munt", "devies", "divisa", "waluta", "měna", "mena", "pénznem", "valuutta"),
-            *("валюта платежа", "валюта", "txn currency (funding card)"),
+            *("валюта платежа", "валюта счета", "валюта операции", "валюта", "valutacode"),
+            *("billing currency", "货币", "记账币种", "währung der karte"),
+            *("valiuta", "valuuta", "valūta", "txn currency (funding card)"),
             *("devizanem", "валюта картки", "מטבע", "العملة", "νόμισμα"),
         ),
     }
@@ -238,13 +259,15 @@ NOT_BOOKED = frozenset(
     | {"rückgängig gemacht", "abgelehnt", "en attente", "renvoyé", "rétabli", "refusé", "annulé"}
     | {"in sospeso", "annullato", "rifiutato", "pendiente", "revertido", "devuelto", "rechazado"}
     | {"pendente", "revertida", "devolvida", "recusada", "oczekuje", "cofnięto", "odrzucono"}
-    | {"memo", "processing"}
+    | {"memo", "processing", "в обработке", "отклонено", "отменено"}
 )
 """What banks write beside a payment that was never booked, or is not yet: it may come again."""
 
 BALANCES = re.compile(
     r"(?:beginning|opening|closing|ending) balance(?: as of .{6,12})?|anfangssaldo|endsaldo"
-    r"|saldo (?:anterior|inicial|final|do dia)|turnover|total balance",
+    r"|saldo (?:anterior|inicial|final|do dia)|turnover|total balance"
+    r"|likutis (?:pradžiai|pabaigai)|apyvarta|algsaldo|lõppsaldo|käive"
+    r"|(?:sākuma|beigu) atlikums|apgrozījums",
     re.IGNORECASE,
 )
 """What stands in a row that tells a balance or a sum, as if it were a payment."""
@@ -257,6 +280,8 @@ CARDS = (
     frozenset({"trans. date", "post date", "amount"}),
     frozenset({"clearing date", "merchant", "purchased by", "amount"}),
     frozenset({"txn amount (funding card)", "txn currency (funding card)"}),
+    frozenset({"利用日", "利用店名・商品名", "利用金額"}),
+    frozenset({"merchant name", "card used for transaction", "amount"}),
 )
 """Columns of statements of cards that write what was spent without a sign."""
 BARE_CARD = frozenset({"date", "title", "amount"})

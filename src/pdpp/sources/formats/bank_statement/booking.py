@@ -53,6 +53,8 @@ class Booking:
     kind: str = ""
     payee: str = ""
     payee_account: str = ""
+    behind: str = ""
+    """For whom or from whom it was, where the bank tells no other side; it makes no key."""
     memo: str = ""
     category: str = ""
     reference: str = ""
@@ -87,7 +89,7 @@ class Booking:
             "posted_on": self.posted_on,
             "value_on": self.value_on,
             "kind": self.kind,
-            "payee": self.payee,
+            "payee": self.behind or self.payee,
             "payee_account": self.payee_account,
             "memo": self.memo,
             "category": self.category,

@@ -159,8 +159,11 @@ def _keep_details(booking: Booking, entry: XmlElement, details: list[XmlElement]
         references = [inner.text_at("Refs", "EndToEndId"), inner.text_at("Refs", "MndtId")]
         booking.reference = next((text for text in references if text != "NOTPROVIDED"), "")
         if parties is not None:
-            for side in ("Cdtr", "Dbtr") if debit else ("Dbtr", "Cdtr"):
-                party = parties.text_at(side, "Nm") or parties.text_at(side, "Pty", "Nm")
+            sides = ("Cdtr", "Dbtr") if debit else ("Dbtr", "Cdtr")
+            if not _name(parties, sides[0]):
+                booking.behind = _name(parties, f"Ultmt{sides[0]}")
+            for side in sides:
+                party = _name(parties, side)
                 other = parties.at(f"{side}Acct")
                 number = _number(other) if other is not None else ""
                 if party or number:
@@ -179,6 +182,10 @@ def _purposes(inner: XmlElement) -> list[str]:
         for part in information.each("Strd")
     ]
     return free + [text for text in structured if text]
+
+
+def _name(parties: XmlElement, side: str) -> str:
+    return parties.text_at(side, "Nm") or parties.text_at(side, "Pty", "Nm")
 
 
 def _kind(entry: XmlElement) -> str:

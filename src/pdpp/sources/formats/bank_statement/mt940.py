@@ -17,7 +17,7 @@ _BALANCE = re.compile(rb"(?:\A|\n):60[FM]:[CD]\d{6}[A-Z]{3}")
 _MONEY = re.compile(r"([CD])(\d{2})(\d{2})(\d{2})([A-Z]{3})([\d,.]+)")
 _MOVEMENT = re.compile(
     r"(\d{2})(\d{2})(\d{2})(\d{2})?(\d{2})?(R?[CD])[A-Z]?(\d[\d,.]*)"
-    r"([A-Z][A-Z0-9 ]{3})([^/\n]{0,40}?)(?://([^\n]{0,40}))?(?:\n(.*))?\Z",
+    r"([A-Z][A-Z0-9 ]{3})((?:(?!//)[^\n]){0,40}?)(?://([^\n]{0,40}))?(?:\n(.*))?\Z",
     re.DOTALL,
 )
 _NUMBERED = re.compile(r"\s*\d{3}([?<~^@])")
@@ -115,6 +115,8 @@ def _account(holder: BankAccount, where: str) -> Iterator[Finding]:
 def _keep_balance(holder: BankAccount, text: str) -> None:
     match = _MONEY.match(text.strip())
     amount = exact(match[6]) if match else None
+    # What an account had before is not what it has.
+    holder.balance = holder.balance_on = None
     if match is not None and amount is not None:
         holder.currency = match[5]
         holder.balance = -amount if match[1] == "D" else amount

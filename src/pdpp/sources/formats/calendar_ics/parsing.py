@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pdpp.sources.formats.calendar_ics.zone_names import zone_shown_as
 from pdpp.sources.reading.components import TextComponent, components
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.textfile import open_narrow
@@ -23,6 +24,13 @@ _QUOTED = re.compile(
 )
 _BARE_ZONE = re.compile(r";TZID=(\w+://[^\";\r\n]+?)(?=;|:\d{8})", re.IGNORECASE)
 """A zone that Outlook calls by an address, whose colon seems to end the name of the property."""
+_SHOWN_ZONE = re.compile(
+    r";TZID=(?:\"([^\"\r\n]*[ ,][^\"\r\n]*)\"|(\((?:UTC|GMT)[^\";\r\n]+?))(?=;|:\d{8})",
+    re.IGNORECASE,
+)
+"""A zone as it is shown to people; one that has a colon should be in quotes, and is not always."""
+_ZONE_NAME = re.compile(r"^(TZID[^:\r\n]*:)[ \t]+", re.IGNORECASE | re.MULTILINE)
+"""A zone whose name begins with a space, which is none where an entry names the zone."""
 _CHARSET = re.compile(r"CHARSET=\"?([A-Za-z0-9._-]+)", re.IGNORECASE)
 
 
@@ -46,7 +54,8 @@ def learn_zone(block: TextComponent) -> None:
     """Take a zone that a calendar defines."""
     from icalendar import Calendar
 
-    Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{block.text}END:VCALENDAR\r\n")
+    zone = _ZONE_NAME.sub(r"\1", block.text)
+    Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{zone}END:VCALENDAR\r\n")
 
 
 def parse(text: str) -> "tuple[Component, list[str]]":
@@ -59,6 +68,8 @@ def parse(text: str) -> "tuple[Component, list[str]]":
 
     left_out: list[str] = []
     text = _BARE_ZONE.sub(r';TZID="\1"', _QUOTED.sub(_unquoted, text))
+    if 'TZID="' in text or "TZID=(" in text:
+        text = _SHOWN_ZONE.sub(_with_known_zone, _FOLD.sub("", text))
     with warnings.catch_warnings():
         # Zones of Evolution and Thunderbird are found by the end of their names.
         warnings.simplefilter("ignore")
@@ -70,6 +81,15 @@ def parse(text: str) -> "tuple[Component, list[str]]":
         left_out.append(name or "a line that is none")
         component.pop(name or "", None)
     return component, sorted(set(left_out))
+
+
+def _with_known_zone(zone: re.Match[str]) -> str:
+    """Return a zone by its own name, unless the calendar defines the one that is shown."""
+    from icalendar.timezone import tzp
+
+    name = (zone[1] or zone[2]).strip()
+    known = zone_shown_as(name) if tzp.timezone(name) is None else None
+    return f';TZID="{known or name}"'
 
 
 def _unquoted(line: re.Match[str]) -> str:

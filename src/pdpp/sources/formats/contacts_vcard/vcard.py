@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_FOLD = re.compile(r"\r\n[ \t]")
 _NESTED = re.compile(
     r"^AGENT:[ \t]*\r\n(BEGIN:VCARD\r\n.*?^END:VCARD\r\n)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
@@ -72,7 +71,7 @@ def cards_in(text: str) -> list[str]:
 
 def vcard_lines(text: str) -> Iterator[VcardLine]:
     """Yield the properties of a card; a line that is none is passed over."""
-    for line in _whole_lines(_FOLD.sub("", text)):
+    for line in _whole_lines(text):
         head, colon, value = _split(line)
         if not colon:
             continue
@@ -85,15 +84,37 @@ def vcard_lines(text: str) -> Iterator[VcardLine]:
 
 
 def _whole_lines(text: str) -> Iterator[str]:
-    """Yield lines; one of quoted text goes on after an equals sign at its end."""
-    unfinished = ""
-    for line in text.split("\r\n"):
-        unfinished += line
-        if line.endswith("=") and "QUOTED-PRINTABLE" in unfinished.partition(":")[0].upper():
-            unfinished += "\n"
+    """Yield properties, each on one line.
+
+    Some programs break a note or a picture into lines and do not move the next ones in: what
+    begins with no name goes on too.
+    """
+    pieces: list[str] = []
+    for line in _unfolded_lines(text):
+        if not line.strip():
             continue
-        yield unfinished
-        unfinished = ""
+        if pieces and not _split(line)[1]:
+            pieces.append(f"\n{line}")
+            continue
+        yield "".join(pieces)
+        pieces = [line]
+    yield "".join(pieces)
+
+
+def _unfolded_lines(text: str) -> Iterator[str]:
+    """Yield lines with those that are moved in; quoted text goes on after an equals sign too."""
+    pieces, head = [""], ""
+    for line in text.split("\r\n"):
+        is_open = pieces[-1].endswith("=") and "QUOTED-PRINTABLE" in head.upper()
+        if line[:1] not in (" ", "\t") and not is_open:
+            yield "".join(pieces)
+            pieces, head = [line], line.partition(":")[0]
+            continue
+        rest = line[1:] if line[:1] in (" ", "\t") else line
+        if ":" not in pieces[0]:
+            head += rest.partition(":")[0]
+        pieces.append(f"\n{rest}" if is_open else rest)
+    yield "".join(pieces)
 
 
 def _split(line: str) -> tuple[str, str, str]:

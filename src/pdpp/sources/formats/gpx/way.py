@@ -65,7 +65,7 @@ def way_found(
     key = ordinals.key("way", way.started or "", *map(str, ends), str(way.points))
     data: dict[str, object] = {
         "id": key,
-        "name": way.words.get("name") or f"{way.kind} of {(way.started or 'an unknown day')[:14]}",
+        "name": way.words.get("name") or f"{way.kind} of {_day(way.started)}",
         "description": "\n".join(filter(None, [way.words.get("desc"), way.words.get("cmt")])),
         "folder": way.folder,
         "kind": way.kind,
@@ -84,6 +84,11 @@ def way_found(
     }
     files = (Attachment("file", file.open_exact, _media_type(file)),) if file is not None else ()
     yield Item("tracks", key, present(data, ""), files)
+
+
+def _day(started: str | None) -> str:
+    """Return when a way began as a person writes it; what is known is all there is to call it."""
+    return started[:16].replace("T", " ") if started else "an unknown day"
 
 
 def _media_type(file: FileEntry) -> str:

@@ -112,7 +112,7 @@ def _clipping(
         "id": key,
         "book": book["title"] if book else lines[0].strip(),
         "author": book["author"] if book else "",
-        "kind": _kind(place, text),
+        "kind": _kind(place, text, location[0] if location else ""),
         "text": text,
         "page": (page[1] or page[2]) if page else "",
         "location": location[0] if location else "",
@@ -124,7 +124,8 @@ def _clipping(
         yield Skipped("a time in words that are not known", where)
 
 
-def _kind(place: str, text: str) -> str:
-    if not text:
+def _kind(place: str, text: str, location: str) -> str:
+    """Return what was marked; a passage without words, as in a scanned page, has two ends."""
+    if not text and "-" not in location:
         return "bookmark"
     return "note" if _NOTE.search(place) else "highlight"

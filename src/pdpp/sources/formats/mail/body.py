@@ -132,6 +132,8 @@ def _shown(part: MailMessage, numbers: list[int], place: str = "") -> _Shown:
             [leaf for child in chosen for leaf in child.texts],
             [leaf for child in children for leaf in child.files],
         )
+    if place and part.defects:
+        part.take_headers_from_text()
     numbers.append(len(numbers) + 1)
     if len(numbers) > MOST_PARTS:
         return _Shown([], [])

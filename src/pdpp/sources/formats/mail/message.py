@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email import policy
-from email.errors import MissingHeaderBodySeparatorDefect
+from email.errors import CloseBoundaryNotFoundDefect, MissingHeaderBodySeparatorDefect
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses
@@ -28,6 +28,7 @@ _ADDRESS = re.compile(r"[^\s,;()@]{1,100}@[^\s,;()@]{1,300}")
 _GROUP = re.compile(r"\A[^\"<@:]*:")
 _HEAD = re.compile(rb"\A(?:[^\r\n]++\r?\n)*+")
 _HEADER = re.compile(rb"[!-9;-~]++:|[ \t]")
+_OF_PARTS = re.compile(r"(?:Content|X)-[\w-]+:", re.IGNORECASE)
 _SENDER = re.compile(rb"from:", re.IGNORECASE)
 _DAY = re.compile(r" \d{1,2} [A-Z][a-z]{2} \d{4} ")
 _MOST_AHEAD = timedelta(days=2)
@@ -70,7 +71,28 @@ class MailMessage(Message):
     def replace_header(self, _name: str, _value: str) -> None:
         """Replace the first header of a name."""
         super().replace_header(_name, _value)
-        self.__dict__.pop("headers", None)
+        self._forget()
+
+    def take_headers_from_text(self) -> None:
+        """Take the headers that the library left in the text, behind a line that is none.
+
+        Some programs break a long header and do not move the next line in: ``name="tide.zip"``.
+        """
+        text = self.get_payload()
+        if not isinstance(text, str):
+            return
+        head, empty, rest = text.replace("\r\n", "\n").partition("\n\n")
+        lines = head.split("\n")[1:]
+        if empty and lines and all(map(_OF_PARTS.match, lines)):
+            for name, _, value in (line.partition(":") for line in lines):
+                self[name] = value.strip()
+            self.set_payload(rest)
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget what was read of the headers."""
+        for name in ("headers", "content_type"):
+            self.__dict__.pop(name, None)
         self.read_headers.clear()
 
 
@@ -99,6 +121,11 @@ def _without_odd_lines(content: bytes) -> bytes:
         return content
     kept = [line for number, line in enumerate(lines) if not number or _HEADER.match(line)]
     return b"".join(kept) + content[sum(map(len, lines)) :]
+
+
+def lacks_end(message: MailMessage) -> bool:
+    """Tell whether the mark at the end of a message is missing, as of one that was cut off."""
+    return any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in message.defects)
 
 
 def header(message: MailMessage, name: str) -> str:

@@ -41,6 +41,7 @@ from pdpp.sources.formats.mail.olm import (
 )
 from pdpp.sources.formats.mail.outlook import OutlookMessage, outlook_entries
 from pdpp.sources.formats.mail.owner import is_called_as_owner, owner_of
+from pdpp.sources.formats.mail.owners import owners_apart
 from pdpp.sources.formats.mail.proton import ProtonLabels
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
@@ -150,6 +151,10 @@ class Mail(Source):
             if (names[box_name(entry).casefold()] > 1 and is_mbox(entry.head(8_192)))
             or (entry.suffix in BOX_SUFFIXES and is_called_as_owner(entry, box_name(entry)))
         ]
+
+    def apart(self, tree: Tree) -> Sequence[Tree]:
+        """Return the mail of each person where Takeouts lie among other mail."""
+        return owners_apart(tree)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each mailbox and each message."""
@@ -287,7 +292,7 @@ class StoredMessage(NamedTuple):
 
 def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
-    from pdpp.sources.formats.mail.message import header, parse
+    from pdpp.sources.formats.mail.message import header, lacks_end, parse
     from pdpp.sources.formats.mail.tags import is_deleted
 
     message = parse(stored.content)
@@ -318,6 +323,10 @@ def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
             yield Item("attachments", own, about | times, (attachment,))
     if reason := _lacking_text(said, stored.where):
         yield Skipped(reason, stored.where)
+    if lacks_end(message):
+        yield Skipped(
+            "the end of a message, which its sender left out or which is cut off", stored.where
+        )
     if said.left_out:
         yield Skipped(f"parts of a message beyond the first {MOST_PARTS:,}", stored.where)
 

@@ -10,6 +10,9 @@ _ADDED = re.compile(r"<([^<>/\\:]{3,200}\.\w{2,5}) \w{3,20}>")
 _FILE = re.compile(r"\A[\u200e\s]*([^/\\\n]{1,200}\.\w{2,5}) \([^()\n]{4,40}\)(?=\n|\Z)")
 _BESIDE_WORDS = re.compile(r"((?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}\.\w{2,5})(?!\w)")
 """A name that stands between words, as Tamil and Persian write it."""
+_BY_DAY = "-WA"
+"""What each such name holds, which is looked for much sooner than the name."""
+_MARK = re.compile(f"[{MARKS}]")
 _OMITTED = re.compile(r"\A[\u200e\s]*<[^<>:]{4,40}>[^\S\n]*(?=\n|\Z)")
 _LEFT_OUT = re.compile(
     r"\u200e[^\n\u200e]{0,40}(?:omitted|weggelassen|absente?|omess[ao]|omitid[ao]|ocultad[ao]|"
@@ -37,7 +40,9 @@ def attached_name(text: str) -> str | None:
 
 def possible_name(text: str) -> str | None:
     """Return what may be the name of such a file, if there is one of that name."""
-    match = _ADDED.search(text) or _BESIDE_WORDS.search(text.partition("\n")[0])
+    match = _ADDED.search(text)
+    if match is None and _BY_DAY in text:
+        match = _BESIDE_WORDS.search(text.partition("\n")[0])
     return match.group(1).strip() if match else None
 
 
@@ -56,4 +61,4 @@ def without_file(text: str) -> str:
         text, found = pattern.subn("<file>", text, count=1)
         if found:
             break
-    return "".join(letter for letter in text if letter not in MARKS).strip()
+    return (text if text.isascii() else _MARK.sub("", text)).strip()

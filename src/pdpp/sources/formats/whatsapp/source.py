@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
@@ -126,7 +126,8 @@ class WhatsApp(Source):
         for name, layout in recognition.detail["layouts"].items():
             entry = tree.get(name)
             if entry is not None:
-                chat = _Chat(tree, entry, _chat_name(tree, entry), layout, zone)
+                called = _chat_name(tree, entry)
+                chat = _Chat(tree, entry, called, digest_key(called), layout, zone)
                 yield ExportPart(entry, partial(_read, chat))
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(read_database, tree, entry))
@@ -176,27 +177,32 @@ class _Chat(NamedTuple):
     tree: Tree
     entry: FileEntry
     name: str
+    key: RecordKey
     layout: "_Layout"
     zone: tzinfo | None
 
-    @property
-    def key(self) -> RecordKey:
-        """Return the name of the chat in records."""
-        return digest_key(self.name)
 
-
-class _Message(NamedTuple):
-    """A whole message: its first line, and the lines that follow it."""
+class _Lines(NamedTuple):
+    """The lines of a message: its first one, and those that follow it."""
 
     first: ChatLine
     number: int
     more: list[str]
     year_told: bool = True
 
-    @property
-    def text(self) -> str:
-        """Return everything that was written."""
-        return "\n".join([self.first.text, *self.more])
+
+class _Message(NamedTuple):
+    """A whole message, with its moment as it stands and as it stands in keys.
+
+    Both are None where there is no such day. ``digest`` tells it from others of its moment.
+    """
+
+    number: int
+    sender: str | None
+    text: str
+    moment: datetime | None
+    time: str
+    digest: RecordKey
 
 
 def _looks(entry: FileEntry, *, chosen: bool) -> Confidence | None:
@@ -307,40 +313,33 @@ def _decoded(text: bytes) -> str:
     return text.removesuffix(b"\r").decode("utf-8", "replace")
 
 
-def _digests(
-    chat: _Chat, messages: Iterable[_Message | Skipped]
-) -> Iterator[tuple[str, RecordKey]]:
+def _digests(messages: Iterable[_Message | Skipped]) -> Iterator[tuple[str, RecordKey]]:
     for message in messages:
-        if isinstance(message, _Message) and (time := _time(chat, message)) is not None:
-            yield time, _digest(time, message)
+        if isinstance(message, _Message) and message.moment is not None:
+            yield message.time, message.digest
 
 
-def _digest(time: str, message: _Message) -> RecordKey:
-    return digest_key(time, message.first.sender or "", without_file(message.text))
-
-
-def _time(chat: _Chat, message: _Message) -> str | None:
-    """Return the moment of a message as it stands in keys; None where there is no such day.
-
-    A year that the chat does not tell stays out: told otherwise later, it is the same message.
-    """
-    moment = message.first.stamp.moment(chat.layout.order)
-    if moment is None:
-        return None
-    return moment.isoformat().replace(":", "")[0 if message.year_told else 4 :]
+def _message(chat: _Chat, lines_: _Lines) -> _Message:
+    first, number, more, year_told = lines_
+    text = "\n".join([first.text, *more]) if more else first.text
+    moment = first.stamp.moment(chat.layout.order)
+    # A year that the chat does not tell stays out: told otherwise later, it is the same message.
+    time = "" if moment is None else moment.isoformat().replace(":", "")[0 if year_told else 4 :]
+    digest = digest_key(time, first.sender or "", without_file(text))
+    return _Message(number, first.sender, text, moment, time, digest)
 
 
 def _read(chat: _Chat) -> Iterator[Finding]:
     # To read a line takes longest: what a phone exports is held, and only more is read twice.
     held = list(_messages(chat)) if chat.entry.size <= _MOST_HELD else None
-    repeats, count = Repeats(_digests(chat, _messages(chat) if held is None else held)), 0
+    repeats, count = Repeats(_digests(_messages(chat) if held is None else held)), 0
     span: list[str] = []
     for message in _messages(chat) if held is None else held:
         if isinstance(message, Skipped):
             yield message
             continue
         where = f"{chat.entry.name} line {message.number}"
-        for item in account(_message(chat, message, repeats, where), where, "message"):
+        for item in account(_findings(chat, message, repeats, where), where, "message"):
             if isinstance(item, Item) and item.stream == "messages":
                 count += 1
                 sent = item.data["sent_at"]
@@ -359,7 +358,7 @@ def _read(chat: _Chat) -> Iterator[Finding]:
 
 def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
     """Yield messages with all of their lines; one that a cut file ends in is told."""
-    message: _Message | None = None
+    message: _Lines | None = None
     size, whole, ended = 0, True, True
     years = YearCount(chat.layout.first_year)
     with chat.entry.open() as stream:
@@ -372,10 +371,12 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
             ended = line.text.endswith(b"\r")
             if begun is not None and begun.stamp.named == chat.layout.named:
                 if message is not None:
-                    yield message
+                    yield _message(chat, message)
                 stamp = years.see(begun.stamp) if chat.layout.first_year else begun.stamp
                 has_year = bool(begun.stamp.year) or not chat.layout.named
-                message, size = _Message(begun._replace(stamp=stamp), line.number, [], has_year), 0
+                if stamp is not begun.stamp:
+                    begun = begun._replace(stamp=stamp)
+                message, size = _Lines(begun, line.number, [], has_year), 0
             elif message is None:
                 yield Skipped("a line before the first message", f"{chat.entry.name}")
             elif size + len(text) <= _LONGEST_MESSAGE:
@@ -384,31 +385,32 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
             else:
                 yield Skipped("the rest of a message that is too long", f"{chat.entry.name}")
     if message is not None:
-        yield message
+        yield _message(chat, message)
     if not whole:
         yield Skipped(_CUT, chat.entry.name)
 
 
-def _message(chat: _Chat, message: _Message, repeats: Repeats, where: str) -> Iterator[Finding]:
-    moment, time = message.first.stamp.moment(chat.layout.order), _time(chat, message)
-    if moment is None or time is None:
+def _findings(chat: _Chat, message: _Message, repeats: Repeats, where: str) -> Iterator[Finding]:
+    _, sender, written, moment, time, digest = message
+    if moment is None:
         yield Unknown("a message with a date that does not exist", where)
         return
     sent, floating = local_text(moment, chat.zone)
-    sender, text = message.first.sender, message.text.lstrip(MARKS)
+    text = written.lstrip(MARKS)
+    edited = "<" in text and _EDITED.search(text)
     # Keys in the order of time: what belongs together then lies together.
-    key = safe_key(chat.key, time, repeats.key(time, _digest(time, message)))
-    name = _file_name(chat, message)
+    key = safe_key(chat.key, time, repeats.key(time, digest))
+    name = _file_name(chat, written)
     data: dict[str, object] = {
         "id": key,
         "chat_id": chat.key,
         "chat": chat.name,
         "sender": sender,
-        "text": _EDITED.sub("", text),
-        "edited": True if _EDITED.search(text) else None,
+        "text": text[: edited.start()] if edited else text,
+        "edited": True if edited else None,
         "deleted": True if sender and text.strip().removesuffix(".") in _DELETED else None,
         "service": sender is None,
-        "media_omitted": name is None and is_left_out(message.text),
+        "media_omitted": name is None and is_left_out(written),
         "file_name": name,
         "floating": floating,
         "position": repeats.place(time),
@@ -419,11 +421,11 @@ def _message(chat: _Chat, message: _Message, repeats: Repeats, where: str) -> It
         yield from _media(chat, key, name, sent, floating)
 
 
-def _file_name(chat: _Chat, message: _Message) -> str | None:
+def _file_name(chat: _Chat, text: str) -> str | None:
     """Return the file that came with a message."""
-    if name := attached_name(message.text):
+    if name := attached_name(text):
         return name
-    name = possible_name(message.text)
+    name = possible_name(text)
     return name if name and chat.tree.beside(chat.entry, name) is not None else None
 
 
