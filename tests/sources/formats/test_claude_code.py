@@ -224,7 +224,7 @@ def test_reading_on_from_any_place_finds_what_reading_all_at_once_finds(
     write(path, TALK)
     tree = open_tree(path)
     [part] = SOURCE.parts(tree, Recognition(Confidence.CERTAIN, "", ""))
-    after = {(i.stream, i.key): i for i in part.read(places[cut]) if type(i) is Item}
+    after = {(i.stream, i.key): i for i in part.findings(places[cut]) if type(i) is Item}
     strip = {key: item.data for key, item in {**before, **after}.items()}
     assert strip == {key: item.data for key, item in whole.items()}
 

@@ -85,7 +85,8 @@ def copies_among(logs: Iterable[FileEntry]) -> LogCopies:
     of_session: dict[str, list[FileEntry]] = {}
     for entry in logs:
         of_session.setdefault(session_of(entry), []).append(entry)
-    earlier, apart = set(), set()
+    earlier: set[str] = set()
+    apart: set[str] = set()
     for session, same in of_session.items():
         longest = max(same, key=lambda entry: (entry.size, file_name(entry) == session))
         for entry in same:
