@@ -2,6 +2,7 @@
 
 import hashlib
 import sqlite3
+from base64 import b64encode
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,34 @@ def shared_folder(path: Path) -> Path:
     picture.parent.mkdir(parents=True)
     picture.write_bytes(PHOTO)
     return path
+
+
+def field(number: int, content: bytes) -> bytes:
+    """Return a field of a message without a schema."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def test_a_poll_says_its_question_and_options_and_a_stranger_is_called_as_he_calls_himself(
+    tmp_path: Path,
+) -> None:
+    stranger, poll = message(1, 2, text="Hi", member=2), message(2, 2, 46, mine=1)
+    path = database(tmp_path / "ChatStorage.sqlite", stranger, poll, message(3, 2, 46))
+    options = field(3, field(1, b"Saturday")) + field(3, field(1, "Sunday ⚓".encode()))
+    about = field(2, b"who got it") + field(8, field(2, b"When do we row?") + options)
+    named = b64encode(field(1, "Chloé".encode()) + b"\x10\x07").decode()
+    with closing(sqlite3.connect(path)) as made, made:
+        made.execute("ALTER TABLE ZWAMESSAGE ADD COLUMN ZPUSHNAME VARCHAR")
+        made.execute("CREATE TABLE ZWAMESSAGEINFO (Z_PK INTEGER, ZMESSAGE INTEGER, ZRECEIPTINFO)")
+        made.execute("INSERT INTO ZWAMESSAGEINFO VALUES (1, 2, ?), (2, 3, NULL)", (about,))
+        made.execute("UPDATE ZWAMESSAGE SET ZPUSHNAME = ? WHERE Z_PK = 1", (named,))
+    found = [(data["sender"], data["text"]) for data in of_stream(read(SOURCE, path), "messages")]
+    assert found == [("Chloé", "Hi"), ("me", "When do we row?\n- Saturday\n- Sunday ⚓")]
+    assert "a message of the kind 46" in [finding.reason for finding in told(SOURCE, path)]
+    for odd in ("Anna", "no base64!", ""):
+        with closing(sqlite3.connect(path)) as made, made:
+            made.execute("UPDATE ZWAMESSAGE SET ZPUSHNAME = ? WHERE Z_PK = 1", (odd,))
+        first, _ = of_stream(read(SOURCE, path), "messages")
+        assert first["sender"] == "+447700900123"
 
 
 def of_stream(records: Records, stream: str) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pdpp.sources.formats.apple_notes.protobuf import Message, unpacked
 from pdpp.sources.formats.apple_notes.tables import table_text
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, safe_key
+from pdpp.sources.reading.protobuf import Message, unpacked
 from pdpp.sources.reading.sqlitefile import SqliteCopy
 from pdpp.sources.reading.tree import FileEntry, Tree
 

@@ -6,7 +6,7 @@ by ids, and what a device wrote under an id of its own is the same row as the on
 
 from collections.abc import Iterator, Mapping
 
-from pdpp.sources.formats.apple_notes.protobuf import Message, unpacked
+from pdpp.sources.reading.protobuf import Message, unpacked
 
 _TABLE = "com.apple.notes.ICTable"
 _MOST_CELLS = 10_000

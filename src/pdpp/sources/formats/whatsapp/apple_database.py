@@ -5,6 +5,7 @@ since 2001 in UTC, and pictures and files lie in ``Message/Media``.
 """
 
 import sqlite3
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from mimetypes import guess_type
@@ -15,6 +16,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import RecordKey, SeenKeys, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.protobuf import Message
 from pdpp.sources.reading.sqlitefile import SqliteCopy, open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -23,13 +25,13 @@ TABLES = frozenset({"ZWAMESSAGE", "ZWACHATSESSION"})
 _SINCE_2001 = 978_307_200
 _DOMAIN = "AppDomainGroup-group.net.whatsapp.WhatsApp.shared"
 _GROUP, _OF_A_DAY, _CHANNEL = "@g.us", frozenset({2, 3}), 5
-_CONTACT, _PLACE, _DELETED = 4, 5, 14
+_CONTACT, _PLACE, _DELETED, _POLL = 4, 5, 14, 46
 _NOTES = frozenset({6, 10})
 _FILES = frozenset({1, 2, 3, 8, 11, 15, 23, 38, 39, 43})
 """Kinds of messages that come with a picture, a film, a sound, a sticker or another file."""
 _MESSAGE = (
     *("ZTEXT", "ZMESSAGEDATE", "ZISFROMME", "ZFROMJID", "ZSTANZAID", "ZMESSAGETYPE"),
-    *("ZCHATSESSION", "ZGROUPMEMBER"),
+    *("ZCHATSESSION", "ZGROUPMEMBER", "ZPUSHNAME"),
 )
 _MEDIA = ("ZMEDIALOCALPATH", "ZTITLE", "ZVCARDNAME", "ZLATITUDE", "ZLONGITUDE")
 
@@ -77,6 +79,7 @@ class _Reader:
         self._seen = SeenKeys()
         self._told_names = self._read_names()
         self._members = self._read_members()
+        self._addresses = self._read_addresses()
         self._chats = self._read_chats()
 
     def _rows(self, table: str, *names: str) -> Iterator[sqlite3.Row]:
@@ -97,9 +100,13 @@ class _Reader:
             row["Z_PK"]: str(row["ZCONTACTNAME"] or "")
             or self._told_names.get(str(row["ZMEMBERJID"]), "")
             or str(row["ZFIRSTNAME"] or "")
-            or _number(str(row["ZMEMBERJID"] or "unknown"))
             for row in rows
         }
+
+    def _read_addresses(self) -> Mapping[int, str]:
+        """Return the addresses of those who take part in groups."""
+        rows = self._rows("ZWAGROUPMEMBER", "ZMEMBERJID")
+        return {row["Z_PK"]: str(row["ZMEMBERJID"] or "unknown") for row in rows}
 
     def _read_chats(self) -> dict[int, _Chat]:
         chats = {}
@@ -141,7 +148,7 @@ class _Reader:
             yield Unknown("a message without a chat or a time", where)
         elif reason := _left_out(chat, kind):
             yield Skipped(reason, where)
-        elif (text := _text(row, kind)) is None:
+        elif (text := self._poll(row) if kind == _POLL else _text(row, kind)) is None:
             yield Unknown(f"a message of the kind {kind}", where)
         else:
             chat.span.see(sent)
@@ -174,8 +181,21 @@ class _Reader:
             return "me"
         if not chat.address.endswith(_GROUP):
             return chat.name
-        member = self._members.get(row["ZGROUPMEMBER"])
-        return member or self._called(str(row["ZFROMJID"] or "unknown"))
+        address = self._addresses.get(row["ZGROUPMEMBER"]) or str(row["ZFROMJID"] or "unknown")
+        known = self._members.get(row["ZGROUPMEMBER"]) or _told_name(row["ZPUSHNAME"])
+        return known or self._called(address)
+
+    def _poll(self, row: sqlite3.Row) -> str | None:
+        """Return the question of a poll and its options, which stand among who received it."""
+        if "ZRECEIPTINFO" not in self._database.columns.get("ZWAMESSAGEINFO", frozenset()):
+            return None
+        sql = "SELECT ZRECEIPTINFO AS about FROM ZWAMESSAGEINFO WHERE ZMESSAGE = ?"
+        for held in self._database.rows(sql, row["Z_PK"]):
+            poll = Message(held["about"] if isinstance(held["about"], bytes) else b"").message(8)
+            options = [f"- {option.text(1) or ''}" for option in poll.messages(3)]
+            if question := poll.text(2):
+                return "\n".join([question, *options])
+        return None
 
     def _file(self, row: sqlite3.Row) -> FileEntry | None:
         """Return the file of a message, in its folder or under the name that a backup gives it."""
@@ -206,6 +226,14 @@ def _text(row: sqlite3.Row, kind: object) -> str | None:
     if written or title:
         return str(written or title)
     return "" if kind in _FILES or kind == _DELETED else None
+
+
+def _told_name(packed: object) -> str:
+    """Return what the sender of a message calls himself, as it is kept with the message."""
+    try:
+        return Message(b64decode(str(packed or ""), validate=True)).text(1) or ""
+    except ValueError:
+        return ""
 
 
 def _file_name(row: sqlite3.Row) -> str | None:

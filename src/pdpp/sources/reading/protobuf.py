@@ -1,4 +1,4 @@
-"""Messages of numbered fields, as Apple Notes keeps texts and tables: read without a schema."""
+"""Messages of numbered fields, as programs keep what has no column: read without a schema."""
 
 import zlib
 from collections.abc import Iterator
