@@ -281,11 +281,13 @@ def _span(reader: _Reader, begin: date) -> dict[str, object]:
 
 
 def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[str, object]:
+    people = [_person(value) for value in _several(component, "ATTENDEE")]
     return {
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
         "organizer": _person(component.get("ORGANIZER")),
-        "attendees": [_person(value) for value in _several(component, "ATTENDEE")],
+        "attendees": people,
+        "people": ", ".join(filter(None, people)),
         "except_at": [
             text for value in _exceptions(component) if (text := _moment(reader, value)) is not None
         ],

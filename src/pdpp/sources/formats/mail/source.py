@@ -357,6 +357,7 @@ def _data(
     moment = sent(message, stored.envelope)
     when, floating = (None, None) if moment is None else local_text(moment, None)
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
+    to, cc, bcc = (people(message, name) for name in ("To", "Cc", "Bcc"))
     of_gmail = _labels(header(message, "X-Gmail-Labels"))
     data: dict[str, object] = {
         "id": key,
@@ -364,9 +365,10 @@ def _data(
         "thread_id": thread or header(message, "Message-ID"),
         "subject": header(message, "Subject") or "(no subject)",
         "sender": ", ".join(people(message, "From")),
-        "to": people(message, "To"),
-        "cc": people(message, "Cc"),
-        "bcc": people(message, "Bcc"),
+        "to": to,
+        "cc": cc,
+        "bcc": bcc,
+        "recipients": ", ".join((*to, *cc, *bcc)),
         "body": text,
         "labels": [*of_gmail, *stored.labels, *tags(message)],
         "folder": folder.name,

@@ -1,0 +1,119 @@
+"""Everyday questions: an agent asks of exports what people ask, by what the tools tell it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.engine import open_store
+from tests.mcp.client import Client, estate
+from tests.serving import grant
+from tests.sources.kit import Home
+
+MAIL = (
+    "From x Thu Jan 01 10:00:00 2026\nMessage-ID: <1@x>\nFrom: Nora <nora@lind.example>\n"
+    "To: Ana Reis <ana@reis.example>\nCc: Bo <bo@x.example>\nSubject: Budget\n"
+    "Date: Thu, 01 Jan 2026 10:00:00 +0000\n\nThe quay costs more.\n"
+)
+CALENDAR = (
+    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//X//EN\r\nBEGIN:VEVENT\r\nUID:1@x\r\n"
+    "DTSTART:20260105T100000Z\r\nSUMMARY:Planning\r\n"
+    "ATTENDEE;CN=Ana Reis:mailto:ana@reis.example\r\n"
+    "END:VEVENT\r\nEND:VCALENDAR\r\n"
+)
+CARDS = "".join(
+    f"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:{name}\r\nTEL;TYPE=CELL:{phone}\r\nBDAY:{birthday}\r\n"
+    f"EMAIL:{name.split()[0].lower()}@x.example\r\nCATEGORIES:{group}\r\nEND:VCARD\r\n"
+    for name, phone, birthday, group in (
+        ("Ana Reis", "+351 912 345 678", "1990-11-03", "Choir"),
+        ("Bo Lund", "+351 910 000 001", "--12-24", "Choir"),
+        ("Ida Cais", "+351 910 000 002", "1971-02-28", "Office"),
+    )
+)
+NOTE = "---\ntags: [garden, plans]\n---\nTomatoes need poles.\n"
+BANK = (
+    "Date,Description,Amount,Category\n2026-01-03,Lidl,-30.50,Groceries\n"
+    "2026-01-09,Lidl,-20.00,Groceries\n2026-02-01,Bus,-2.00,Transport\n2026-02-02,Pay,900,Income\n"
+)
+NETFLIX = (
+    "Title,Date\nDark: Season 2: Bell,5/9/26\nDark: Season 1: Fog,5/8/26\nFoghorn Island,5/7/26\n"
+)
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    folder = tmp_path_factory.mktemp("everyday")
+    home = Home(folder / "home")
+    for name, text in (
+        ("mail.mbox", MAIL),
+        ("nora.ics", CALENDAR),
+        ("people.vcf", CARDS),
+        ("vault/Garden.md", NOTE),
+        ("statement.csv", BANK),
+        ("NetflixViewingHistory.csv", NETFLIX),
+    ):
+        path = folder / "exports" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        home.bring(path.parent if "/" in name else path)
+    store = open_store(home.data)
+    with estate(store, folder) as made:
+        yield made.client("http-modern", grant(made.store))
+
+
+def titles(agent: Client, query: str, stream: str) -> list[str]:
+    found = agent.good("search", {"query": query, "streams": [stream]})
+    return [result["title"] for result in found.structured["results"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "stream", "title"),
+    [
+        ("+ana +quay", "messages", "Budget"),
+        ("bo@x.example", "messages", "Budget"),
+        ("meetings with Ana Reis", "events", "Planning"),
+        ("+351912345678", "contacts", "Ana Reis"),
+        ("910 000 002", "contacts", "Ida Cais"),
+        ("ida@x.example", "contacts", "Ida Cais"),
+        ("notes tagged plans", "notes", "Garden"),
+        ("groceries", "transactions", "Lidl"),
+    ],
+)
+def test_a_search_finds_what_a_record_lists(
+    agent: Client, query: str, stream: str, title: str
+) -> None:
+    assert titles(agent, query, stream)[0] == title
+
+
+def test_the_next_birthdays_are_sorted_by_the_course_of_the_year(agent: Client) -> None:
+    found = agent.good(
+        "query_records",
+        {
+            "stream": "contacts",
+            "filter": {"birthday_month_day": {"gte": "11-01"}},
+            "sort": "birthday_month_day",
+            "fields": ["name"],
+        },
+    )
+    assert [row["data"]["name"] for row in found.structured["data"]["data"]] == [
+        "Ana Reis",
+        "Bo Lund",
+    ]
+
+
+def grouped(agent: Client, **asked: Any) -> dict[str, Any]:
+    answer = agent.good("aggregate", asked).structured["data"]
+    return {group["key"]: group.get("value", group["count"]) for group in answer["groups"]}
+
+
+def test_spending_is_summed_by_category_and_by_shop(agent: Client) -> None:
+    spent: dict[str, Any] = {"stream": "transactions", "metric": "sum", "field": "amount"}
+    spent["filter"] = {"amount": {"lt": 0}}
+    assert grouped(agent, **spent, group_by="category") == {"Groceries": -50.5, "Transport": -2}
+    assert grouped(agent, **spent, group_by="payee") == {"Lidl": -50.5, "Bus": -2}
+
+
+def test_people_are_counted_by_group_and_viewings_by_series(agent: Client) -> None:
+    counted = {"stream": "contacts", "metric": "count", "group_by": "groups"}
+    assert grouped(agent, **counted) == {"Choir": 2, "Office": 1}
+    watched = {"stream": "watched_titles", "metric": "count", "group_by": "series"}
+    assert grouped(agent, **watched) == {"Dark": 2, None: 1}
