@@ -10,7 +10,8 @@ from tests.serving import grant
 from tests.sources.kit import Home
 
 MAIL = (
-    "From x Thu Jan 01 10:00:00 2026\nMessage-ID: <1@x>\nFrom: Nora <nora@lind.example>\n"
+    "From x Thu Jan 01 10:00:00 2026\nX-Gmail-Labels: Travel,Inbox,Opened\n"
+    "Message-ID: <1@x>\nFrom: Nora <nora@lind.example>\n"
     "To: Ana Reis <ana@reis.example>\nCc: Bo <bo@x.example>\nSubject: Budget\n"
     "Date: Thu, 01 Jan 2026 10:00:00 +0000\n\nThe quay costs more.\n"
 )
@@ -70,6 +71,7 @@ def titles(agent: Client, query: str, stream: str) -> list[str]:
     [
         ("+ana +quay", "messages", "Budget"),
         ("bo@x.example", "messages", "Budget"),
+        ("mail labelled travel", "messages", "Budget"),
         ("meetings with Ana Reis", "events", "Planning"),
         ("+351912345678", "contacts", "Ana Reis"),
         ("910 000 002", "contacts", "Ida Cais"),
@@ -110,6 +112,11 @@ def test_spending_is_summed_by_category_and_by_shop(agent: Client) -> None:
     spent["filter"] = {"amount": {"lt": 0}}
     assert grouped(agent, **spent, group_by="category") == {"Groceries": -50.5, "Transport": -2}
     assert grouped(agent, **spent, group_by="payee") == {"Lidl": -50.5, "Bus": -2}
+
+
+def test_mail_is_counted_by_label(agent: Client) -> None:
+    counted = {"stream": "messages", "metric": "count", "group_by": "label_names"}
+    assert grouped(agent, **counted) == {"Travel": 1}
 
 
 def test_people_are_counted_by_group_and_viewings_by_series(agent: Client) -> None:

@@ -350,6 +350,7 @@ def _labels(text: str) -> list[str]:
 def _data(
     folder: _Folder, message: "MailMessage", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
+    from pdpp.sources.formats.mail.label_names import label_names
     from pdpp.sources.formats.mail.message import header, people, references, sent
     from pdpp.sources.formats.mail.tags import tags
 
@@ -359,6 +360,7 @@ def _data(
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
     to, cc, bcc = (people(message, name) for name in ("To", "Cc", "Bcc"))
     of_gmail = _labels(header(message, "X-Gmail-Labels"))
+    labels = [*of_gmail, *stored.labels, *tags(message)]
     data: dict[str, object] = {
         "id": key,
         "message_id": header(message, "Message-ID"),
@@ -370,7 +372,8 @@ def _data(
         "bcc": bcc,
         "recipients": ", ".join((*to, *cc, *bcc)),
         "body": text,
-        "labels": [*of_gmail, *stored.labels, *tags(message)],
+        "labels": labels,
+        "label_names": label_names(labels),
         "folder": folder.name,
         "in_reply_to": before[-1] if before else None,
         "sent_at": when,
