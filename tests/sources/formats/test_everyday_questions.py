@@ -19,7 +19,9 @@ CALENDAR = (
     "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//X//EN\r\nBEGIN:VEVENT\r\nUID:1@x\r\n"
     "DTSTART:20260105T100000Z\r\nSUMMARY:Planning\r\n"
     "ATTENDEE;CN=Ana Reis:mailto:ana@reis.example\r\n"
-    "END:VEVENT\r\nEND:VCALENDAR\r\n"
+    "END:VEVENT\r\nBEGIN:VTODO\r\nUID:2@x\r\nSUMMARY:Paint the boat\r\nEND:VTODO\r\n"
+    "BEGIN:VTODO\r\nUID:3@x\r\nSUMMARY:Buy rope\r\nCOMPLETED:20260104T100000Z\r\nEND:VTODO\r\n"
+    "END:VCALENDAR\r\n"
 )
 CARDS = "".join(
     f"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:{name}\r\nTEL;TYPE=CELL:{phone}\r\nBDAY:{birthday}\r\n"
@@ -100,6 +102,12 @@ def test_the_next_birthdays_are_sorted_by_the_course_of_the_year(agent: Client) 
         "Ana Reis",
         "Bo Lund",
     ]
+
+
+def test_what_is_still_to_do_is_asked_by_its_state(agent: Client) -> None:
+    asked = {"stream": "tasks", "filter": {"status": "NEEDS-ACTION"}}
+    found = agent.good("query_records", asked)
+    assert [row["data"]["title"] for row in found.structured["data"]["data"]] == ["Paint the boat"]
 
 
 def grouped(agent: Client, **asked: Any) -> dict[str, Any]:

@@ -297,9 +297,13 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
 
 
 def _task(reader: _Reader, component: "Component") -> dict[str, object]:
+    completed = _moment(reader, _when(component, "COMPLETED"))
+    # Many programs state only what is done: what they leave open could not be asked for.
+    state = "NEEDS-ACTION" if completed is None else "COMPLETED"
     return {
+        "status": _text(component, "STATUS") or state,
         "due_at": _moment(reader, _when(component, "DUE")),
-        "completed_at": _moment(reader, _when(component, "COMPLETED")),
+        "completed_at": completed,
     }
 
 
