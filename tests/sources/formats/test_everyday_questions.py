@@ -19,7 +19,9 @@ CALENDAR = (
     "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//X//EN\r\nBEGIN:VEVENT\r\nUID:1@x\r\n"
     "DTSTART:20260105T100000Z\r\nSUMMARY:Planning\r\n"
     "ATTENDEE;CN=Ana Reis:mailto:ana@reis.example\r\n"
-    "END:VEVENT\r\nBEGIN:VTODO\r\nUID:2@x\r\nSUMMARY:Paint the boat\r\nEND:VTODO\r\n"
+    "END:VEVENT\r\nBEGIN:VEVENT\r\nUID:4@x\r\nDTSTART:20250106T090000Z\r\nSUMMARY:Choir\r\n"
+    "RRULE:FREQ=WEEKLY\r\nEND:VEVENT\r\n"
+    "BEGIN:VTODO\r\nUID:2@x\r\nSUMMARY:Paint the boat\r\nEND:VTODO\r\n"
     "BEGIN:VTODO\r\nUID:3@x\r\nSUMMARY:Buy rope\r\nCOMPLETED:20260104T100000Z\r\nEND:VTODO\r\n"
     "END:VCALENDAR\r\n"
 )
@@ -108,6 +110,14 @@ def test_what_is_still_to_do_is_asked_by_its_state(agent: Client) -> None:
     asked = {"stream": "tasks", "filter": {"status": "NEEDS-ACTION"}}
     found = agent.good("query_records", asked)
     assert [row["data"]["title"] for row in found.structured["data"]["data"]] == ["Paint the boat"]
+
+
+def test_what_repeats_can_be_listed_because_it_stands_at_its_first_time_alone(
+    agent: Client,
+) -> None:
+    asked = {"stream": "events", "filter": {"repeating": True}}
+    found = agent.good("query_records", asked)
+    assert [row["data"]["title"] for row in found.structured["data"]["data"]] == ["Choir"]
 
 
 def grouped(agent: Client, **asked: Any) -> dict[str, Any]:

@@ -288,6 +288,7 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
         "organizer": _person(component.get("ORGANIZER")),
         "attendees": people,
         "people": ", ".join(filter(None, people)),
+        "repeating": bool(_rules(component)),
         "except_at": [
             text for value in _exceptions(component) if (text := _moment(reader, value)) is not None
         ],
