@@ -5,15 +5,20 @@ from typing import Any
 
 import pytest
 from tests.engine import open_store
+from tests.made_once import parse_once
 from tests.mcp.client import Client, estate
 from tests.serving import grant
 from tests.sources.kit import Home
+
+from pdpp.sources.registry import load
 
 MAIL = (
     "From x Thu Jan 01 10:00:00 2026\nX-Gmail-Labels: Travel,Inbox,Opened\n"
     "Message-ID: <1@x>\nFrom: Nora <nora@lind.example>\n"
     "To: Ana Reis <ana@reis.example>\nCc: Bo <bo@x.example>\nSubject: Budget\n"
-    "Date: Thu, 01 Jan 2026 10:00:00 +0000\n\nThe quay costs more.\n"
+    "Date: Thu, 01 Jan 2026 10:00:00 +0000\n\nThe quay costs more.\n\n"
+    "From x Fri Jan 02 10:00:00 2026\nMessage-ID: <2@x>\nFrom: Nora Lind <Nora@Lind.example>\n"
+    "Subject: Fog\nDate: Fri, 02 Jan 2026 10:00:00 +0000\n\nNo ferry.\n"
 )
 CALENDAR = (
     "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//X//EN\r\nBEGIN:VEVENT\r\nUID:1@x\r\n"
@@ -132,9 +137,14 @@ def test_spending_is_summed_by_category_and_by_shop(agent: Client) -> None:
     assert grouped(agent, **spent, group_by="payee") == {"Lidl": -50.5, "Bus": -2}
 
 
+def test_who_writes_under_several_names_is_counted_once(agent: Client) -> None:
+    counted = {"stream": "messages", "metric": "count", "group_by": "sender_email"}
+    assert grouped(agent, **counted) == {"nora@lind.example": 2}
+
+
 def test_mail_is_counted_by_label(agent: Client) -> None:
     counted = {"stream": "messages", "metric": "count", "group_by": "label_names"}
-    assert grouped(agent, **counted) == {"Travel": 1}
+    assert grouped(agent, **counted) == {"Travel": 1, None: 1}
 
 
 def test_people_are_counted_by_group_and_viewings_by_series(agent: Client) -> None:
@@ -142,3 +152,26 @@ def test_people_are_counted_by_group_and_viewings_by_series(agent: Client) -> No
     assert grouped(agent, **counted) == {"Choir": 2, "Office": 1}
     watched = {"stream": "watched_titles", "metric": "count", "group_by": "series"}
     assert grouped(agent, **watched) == {"Dark": 2, None: 1}
+
+
+@pytest.mark.parametrize(
+    ("source", "stream", "metric", "field"),
+    [
+        ("google_timeline", "visits", "group_by", "place"),
+        ("goodreads", "books", "sum", "my_rating"),
+        ("letterboxd", "diary", "sum", "rating"),
+        ("letterboxd", "ratings", "group_by", "rating"),
+        ("netflix", "viewings", "group_by", "series"),
+        ("google_activity", "activities", "group_by", "kind"),
+        *(
+            (agent, "sessions", metric, field)
+            for agent in ("claude_code", "codex", "gemini_cli", "opencode", "cursor")
+            for metric, field in (("sum", "output_tokens"), ("group_by", "model"))
+        ),
+    ],
+)
+def test_what_is_asked_for_most_can_be_summed_and_grouped(
+    source: str, stream: str, metric: str, field: str
+) -> None:
+    declared = parse_once(load(source).declaration()).streams[stream]
+    assert metric in declared.fields[field].aggregations

@@ -351,14 +351,14 @@ def _data(
     folder: _Folder, message: "MailMessage", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
     from pdpp.sources.formats.mail.label_names import label_names
-    from pdpp.sources.formats.mail.message import header, people, references, sent
+    from pdpp.sources.formats.mail.message import address_of, header, people, references, sent
     from pdpp.sources.formats.mail.tags import tags
 
     before = references(message)
     moment = sent(message, stored.envelope)
     when, floating = (None, None) if moment is None else local_text(moment, None)
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
-    to, cc, bcc = (people(message, name) for name in ("To", "Cc", "Bcc"))
+    senders, to, cc, bcc = (people(message, name) for name in ("From", "To", "Cc", "Bcc"))
     of_gmail = _labels(header(message, "X-Gmail-Labels"))
     labels = [*of_gmail, *stored.labels, *tags(message)]
     data: dict[str, object] = {
@@ -366,7 +366,8 @@ def _data(
         "message_id": header(message, "Message-ID"),
         "thread_id": thread or header(message, "Message-ID"),
         "subject": header(message, "Subject") or "(no subject)",
-        "sender": ", ".join(people(message, "From")),
+        "sender": ", ".join(senders),
+        "sender_email": next(filter(None, map(address_of, senders)), None),
         "to": to,
         "cc": cc,
         "bcc": bcc,
