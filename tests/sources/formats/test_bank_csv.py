@@ -1057,3 +1057,30 @@ def test_statements_are_read_in_the_words_and_letters_of_their_country(
     assert all(data.get("memo") or data.get("payee") for data in found)
     assert all("\ufffd" not in str(data) for data in found)
     assert not any(isinstance(one, Unknown) for one in told(SOURCE, path))
+
+
+def test_a_column_sorts_payments_into_categories(tmp_path: Path) -> None:
+    text = "Date,Description,Amount,Category\n2026-02-01,Bakery,-4.50,Food\n2026-02-02,Fee,-1,\n"
+    bakery, fee = read(SOURCE, put(tmp_path, text)).values()
+    assert (bakery["category"], bakery.get("other")) == ("Food", None)
+    assert "category" not in fee
+
+
+def test_a_table_of_two_sides_has_categories_too(tmp_path: Path) -> None:
+    text = (
+        "Status,Direction,Finished on,Source fee amount,Source name,Source amount (after fees),"
+        "Source currency,Target name,Target amount (after fees),Target currency,Reference,"
+        "Category\nCOMPLETED,OUT,2026-02-01 08:01:00,0.00,Nora,12.00,EUR,Rope shop,12.00,EUR,"
+        "Ropes,Boat\n"
+    )
+    [payment] = read(SOURCE, put(tmp_path, text)).values()
+    assert (payment["payee"], payment["amount"], payment["category"]) == ("Rope shop", -12, "Boat")
+
+
+def test_who_was_paid_is_the_description_where_no_column_tells_it(tmp_path: Path) -> None:
+    text = "Date,Description,Amount\n2026-02-01,Bakery,-4.50\n"
+    [alone] = read(SOURCE, put(tmp_path, text)).values()
+    assert (alone["payee"], alone["memo"]) == ("Bakery", "Bakery")
+    text = "Date,Payee,Description,Amount\n2026-02-01,,Monthly fee,-4.50\n"
+    [empty] = read(SOURCE, put(tmp_path, text)).values()
+    assert (empty.get("payee"), empty["memo"]) == (None, "Monthly fee")

@@ -222,3 +222,26 @@ def test_a_clipping_of_an_unknown_time_stays_and_is_told(tmp_path: Path) -> None
     assert [finding.reason for finding in told(Kindle(), path)] == [
         "a time in words that are not known"
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "series"),
+    [
+        ("Harbour Watch: Season 1: The Wet Rope (Episode 1)", "Harbour Watch"),
+        ("Tides: The Return: Staffel 12: Ebbe", "Tides: The Return"),
+        ("Fog: Limited Series: One", "Fog"),
+        ("灯台: シーズン1: 第1話", "灯台"),
+        ("The Keeper: Part 2", None),
+        ("Foghorn Island", None),
+        ("Ropes: A Film: About Knots", None),
+    ],
+)
+def test_an_episode_is_of_a_series(tmp_path: Path, title: str, series: str | None) -> None:
+    path = put(tmp_path, sample.table("Title,Date", [title, "5/9/26"]), "netflix.csv")
+    [day] = records(Netflix(), path, "watched_titles")
+    assert day.get("series") == series
+    path = put(
+        tmp_path, sample.table(sample.ACTIVITY_HEADER, sample.viewing(title, "2026-05-09 20:00:02"))
+    )
+    [viewing] = records(Netflix(), path, "viewings")
+    assert viewing.get("series") == series

@@ -383,7 +383,7 @@ def test_fields_that_a_phone_leaves_empty_are_none(tmp_path: Path) -> None:
     card = plain("Ana", "EMAIL:", "TEL;TYPE=CELL:", "URL:", "EMAIL:ana@x.example")
     (data,) = read(SOURCE, put(tmp_path, book(card))).values()
     assert data["emails"] == ["ana@x.example"]
-    assert data.keys() == {"id", "name", "emails"}
+    assert data.keys() == {"id", "name", "emails", "email"}
 
 
 @pytest.mark.parametrize(

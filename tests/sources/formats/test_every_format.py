@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.cli.shell import pdpp_here
 from tests.engine import open_store
+from tests.made_once import parse_once
 from tests.mcp.client import estate
 from tests.mcp.sight import SIGHTS, Agent
 from tests.serving import grant
@@ -228,3 +229,15 @@ def test_an_agent_finds_and_reads_a_sentence(sample: FormatSample, client: Any) 
         answer = agent.follow(first)
         text = agent.passage(answer) if first.tool == "read_record_field" else answer.visible
         assert sample.sentence in text
+
+
+def test_a_name_that_is_searched_is_shown_as_what_was_found() -> None:
+    """Names of actors are found in any case; where they are not declared, a hit cannot say so."""
+    hidden = {
+        f"{source}.{stream.name}.{name}"
+        for source in BUILT_IN
+        for stream in parse_once(load(source).declaration()).streams.values()
+        for name, field in stream.fields.items()
+        if field.searched and not field.lexical and name != "role"
+    }
+    assert hidden == set()

@@ -235,6 +235,7 @@ def test_a_label_of_gmail_may_have_a_comma(tmp_path: Path) -> None:
     put(tmp_path, {"a.mbox": box(letter(1, f"X-Gmail-Labels: {written}"))})
     (data,) = read(SOURCE, tmp_path).values()
     assert data["labels"] == ["Inbox", "Boats, old", '"a" b', "Maré"]
+    assert data["label_names"] == '"a" b, Boats, old, Maré'
 
 
 def test_a_message_without_an_id_is_the_same_with_other_labels(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def test_a_page_has_its_id_properties_place_and_text(tmp_path: Path) -> None:
         "parent_id": notion.HOME,
         "path": "Home",
         "tags": ["sea", "birds"],
+        "tag_names": "sea, birds",
         "properties": {
             "Created": "January 5, 2026 10:30 AM",
             "Tags": "sea, birds",

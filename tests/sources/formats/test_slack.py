@@ -386,6 +386,7 @@ def test_files_and_comments_on_them_of_before_2018_are_kept(tmp_path: Path) -> N
         ["chart.pdf"],
         ["https://files.example/F1"],
     )
+    assert (share["text"], share["shared_files"]) == ("uploaded a file", "chart.pdf")
     assert (comment["sender"], comment["sender_id"]) == ("Ben Costa", "U2")
     assert comment["text"] == "commented on a file\nThe old depths"
 

@@ -201,7 +201,7 @@ class AgentLog(ABC):
 
     def read(self, start: ResumePoint) -> Iterator[Finding]:
         """Yield what the lines hold, and the session itself at the end."""
-        session = AgentSession(**start.state)
+        session = AgentSession.resumed(start.state)
         for finding in events(self._entry, start.offset):
             session.lines += 1
             if isinstance(finding, JsonLine):

@@ -4,7 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pdpp.sources.formats.agent_tokens import TokenCount, resumed_count
+
 TITLE_CHARS = 120
+_RECENT_ANSWERS = 8
+"""Of how many answers pieces may stand among each other: helpers answer side by side."""
 
 
 @dataclass(slots=True)
@@ -20,6 +24,12 @@ class AgentSession:
     lines: int = 0
     acted: bool = False
     """Whether something was done before anything was said."""
+    tokens: TokenCount = field(default_factory=lambda: TokenCount(most=_RECENT_ANSWERS))
+
+    @classmethod
+    def resumed(cls, state: Mapping[str, Any]) -> "AgentSession":
+        """Return a session as its ``state`` left it."""
+        return cls(**{**state, "tokens": resumed_count(state.get("tokens", {}), _RECENT_ANSWERS)})
 
     def state(self) -> dict[str, Any]:
         """Return everything as JSON data; ``asdict`` would take longer than reading a line."""
@@ -32,6 +42,7 @@ class AgentSession:
             "messages": self.messages,
             "lines": self.lines,
             "acted": self.acted,
+            "tokens": self.tokens.state(),
         }
 
     def name(self, title: Any, *, anew: bool = False) -> None:
@@ -71,6 +82,7 @@ class AgentSession:
             "started_at": self.first,
             "ended_at": self.last,
             **self.facts,
+            **self.tokens.members(),
         }
 
 

@@ -6,6 +6,7 @@ Unlike the logs of ``agent_log`` these are documents or databases that are writt
 from collections.abc import Iterator, Mapping
 
 from pdpp.sources.formats.agent_session import TITLE_CHARS, spelled
+from pdpp.sources.formats.agent_tokens import TokenCount
 from pdpp.sources.item import Finding, Item, present
 from pdpp.sources.keys import safe_key
 
@@ -17,6 +18,7 @@ class AgentTalk:
         self.key = safe_key(session)
         self.facts = {name: str(fact) for name, fact in facts.items() if fact}
         self.title = ""
+        self.tokens = TokenCount()
         self._prompt = ""
         self._positions: dict[str, int] = {}
         self._times: tuple[str, str] | None = None
@@ -71,6 +73,7 @@ class AgentTalk:
             "id": self.key,
             "title": (self.title or self._prompt or self.key)[:TITLE_CHARS],
             **self.facts,
+            **self.tokens.members(),
             "message_count": len(self._positions),
             "started_at": min(times),
             "ended_at": max(times),

@@ -94,6 +94,10 @@ class ColumnMapping(NamedTuple):
         sides = {OUT: [leaving], IN: [arriving], BOTH: [leaving, arriving]}
         return sides.get(direction, [])
 
+    def tells_parties(self) -> bool:
+        """Tell whether a column says who was paid or who paid."""
+        return bool(self.columns.keys() & {"payee", "payer"})
+
     def parties(self, row: Row) -> tuple[str, str]:
         """Return who was paid and who paid, as far as a row tells them apart."""
         paid, payer = (
@@ -184,7 +188,8 @@ def make_plan(
 
 def _arrives(header: tuple[str, ...], columns: Mapping[str, int]) -> Mapping[str, int]:
     """Return the columns of what arrived, unless the owner named other columns."""
-    return arriving_columns(header) if columns == leaving_columns(header) else {}
+    sides = {name: at for name, at in columns.items() if name != "category"}
+    return arriving_columns(header) if sides == leaving_columns(header) else {}
 
 
 def _sign(header: tuple[str, ...], settings: Mapping[str, str], amounts: Sequence[str]) -> str:
@@ -233,7 +238,7 @@ def _columns(
     for name in COLUMNS:
         if chosen := settings.get(name):
             columns[name] = _chosen(header, chosen)
-        elif leaving and not read_before:
+        elif leaving and not read_before and name != "category":
             columns |= {name: leaving[name]} if name in leaving else {}
         elif not read_before or (name == "direction" and chosen == ""):
             at = _found(name, header, sample, taken=set(columns.values()))

@@ -202,8 +202,10 @@ def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) 
     data: dict[str, Any] = {
         "id": key,
         "booked_on": day,
-        "payee": payee,
+        # Of many cards the description is all that says who was paid.
+        "payee": payee or ("" if plan.tells_parties() else memo),
         "memo": memo,
+        "category": cell("category"),
         # A column may tell the currency of the shop instead, beside an amount in that of the card.
         "currency": plan.currency or cell("currency") or _currency(cell),
         "other": others or None,

@@ -216,6 +216,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("valiuta", "valuuta", "valūta", "txn currency (funding card)"),
             *("devizanem", "валюта картки", "מטבע", "العملة", "νόμισμα"),
         ),
+        "category": (
+            *("category", "category name", "spending category", "kategorie", "hauptkategorie"),
+            *("categoría", "categoria", "catégorie", "categorie", "kategori", "kategoria"),
+            *("kategória", "luokka", "категория", "категорія", "交易分类", "分類", "カテゴリ"),
+        ),
     }
 )
 """The names that banks give to columns; of several in one table the first here counts."""

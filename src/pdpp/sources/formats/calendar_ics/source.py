@@ -281,11 +281,14 @@ def _span(reader: _Reader, begin: date) -> dict[str, object]:
 
 
 def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[str, object]:
+    people = [_person(value) for value in _several(component, "ATTENDEE")]
     return {
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
         "organizer": _person(component.get("ORGANIZER")),
-        "attendees": [_person(value) for value in _several(component, "ATTENDEE")],
+        "attendees": people,
+        "people": ", ".join(filter(None, people)),
+        "repeating": bool(_rules(component)),
         "except_at": [
             text for value in _exceptions(component) if (text := _moment(reader, value)) is not None
         ],
@@ -295,9 +298,13 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
 
 
 def _task(reader: _Reader, component: "Component") -> dict[str, object]:
+    completed = _moment(reader, _when(component, "COMPLETED"))
+    # Many programs state only what is done: what they leave open could not be asked for.
+    state = "NEEDS-ACTION" if completed is None else "COMPLETED"
     return {
+        "status": _text(component, "STATUS") or state,
         "due_at": _moment(reader, _when(component, "DUE")),
-        "completed_at": _moment(reader, _when(component, "COMPLETED")),
+        "completed_at": completed,
     }
 
 

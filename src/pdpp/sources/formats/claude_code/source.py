@@ -21,6 +21,7 @@ from pdpp.sources.formats.agent_log import (
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
+from pdpp.sources.formats.agent_tokens import Tokens, summed
 from pdpp.sources.formats.claude_code.prompts import histories_of, home_in, prompt_parts
 from pdpp.sources.formats.gemini_cli.qwen import is_qwen_line
 from pdpp.sources.item import Finding, ResumePoint, Skipped, Unknown, present
@@ -73,6 +74,8 @@ _TITLES = MappingProxyType(
 """Lines with the title of a session, and the member that holds it."""
 _MEMBERS = (frozenset({"sessionId", "timestamp", "uuid"}), frozenset({"summary", "leafUuid"}))
 """What a line of such a log has, one way or the other."""
+_NO_MODEL = "<synthetic>"
+"""The model of what the program says itself, as when a limit is reached."""
 _READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
 
 
@@ -159,6 +162,18 @@ def _queued_prompt(value: Mapping[str, Any]) -> Any:
     return queued.get("prompt") if queued.get("commandMode", "prompt") == "prompt" else None
 
 
+def _count(message: Mapping[str, Any], session: AgentSession) -> None:
+    """Take in the model and the tokens of an answer; each of its lines tells them anew."""
+    model, usage, answer = message.get("model"), message.get("usage"), message.get("id")
+    if model == _NO_MODEL:
+        return
+    session.learn("model", model, anew=True)
+    if isinstance(usage, Mapping) and answer:
+        kept = summed(usage, "cache_read_input_tokens")
+        into = kept + summed(usage, "input_tokens", "cache_creation_input_tokens")
+        session.tokens.take(str(answer), Tokens(into, kept, summed(usage, "output_tokens")))
+
+
 def _kinds(pieces: Iterable[Mapping[str, object]]) -> list[object]:
     return [piece["type"] for piece in pieces]
 
@@ -205,6 +220,7 @@ class _ClaudeCodeLog(AgentLog):
         self, value: Mapping[str, Any], session: AgentSession, where: str
     ) -> Iterator[Finding]:
         message = value.get("message") or {"content": value.get("content")}
+        _count(message, session)
         content = message.get("content") or []
         pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
         text = joined(piece["text"] for piece in pieces if piece["type"] == "text")

@@ -24,6 +24,7 @@ from pdpp.sources.formats.agent_log import (
 )
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.formats.agent_talk import text_of
+from pdpp.sources.formats.agent_tokens import Tokens, summed
 from pdpp.sources.formats.codex.document import (
     latest,
     session_documents,
@@ -158,6 +159,7 @@ class _CodexLog(AgentLog):
             self.meet(value, session)
             yield Skipped(ABOUT_SESSION, event.where)
         elif kind in _ASIDE:
+            _learn(kind, value.get("payload"), session)
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
         elif kind == "response_item":
             yield from self._item_of(event, value["payload"], session)
@@ -234,6 +236,18 @@ class _CodexLog(AgentLog):
                 yield from self._image(encoded, head.removeprefix("data:"), at, name)
             else:
                 yield Skipped(ONLY_LINK, f"{self._entry.name} {name}")
+
+
+def _learn(kind: str, payload: object, session: AgentSession) -> None:
+    """Take in what a line beside the messages tells of the session: its model and its tokens."""
+    about = payload if isinstance(payload, Mapping) else {}
+    if kind == "turn_context":
+        session.learn("model", about.get("model"), anew=True)
+    elif about.get("type") == "token_count" and isinstance(about.get("info"), Mapping):
+        # The same total is told again whenever a limit changes.
+        told = about["info"].get("total_token_usage")
+        into, cached = summed(told, "input_tokens"), summed(told, "cached_input_tokens")
+        session.tokens.take_total(Tokens(into, cached, summed(told, "output_tokens")))
 
 
 def _read_document(entry: FileEntry, names: Mapping[str, str]) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from pdpp.sources.formats.contacts_vcard.dialects import (
     translated,
 )
 from pdpp.sources.formats.contacts_vcard.tables import PATTERNS, find_contact_table, row_lines
+from pdpp.sources.formats.contacts_vcard.texts import texts_of
 from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, cards_in, vcard_lines
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, SeenKeys, digest_key, safe_key
@@ -212,7 +213,7 @@ def _contact_of(
         return
     if not seen.first(key):  # Another card of that name, which says something else.
         key = whole
-    yield Item("contacts", key, {"id": key, **data}, _photo(lines))
+    yield Item("contacts", key, {"id": key, **data, **texts_of(data)}, _photo(lines))
 
 
 def _contact(lines: list[VcardLine]) -> dict[str, Any]:

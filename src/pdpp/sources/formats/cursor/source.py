@@ -11,6 +11,7 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_log import EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.formats.agent_tokens import Tokens, summed
 from pdpp.sources.formats.cursor.command_line import chat_stores, read_store
 from pdpp.sources.formats.cursor.values import member, moment, parsed, parsed_object
 from pdpp.sources.item import Finding, Skipped, Unknown
@@ -202,6 +203,7 @@ def _composer(
         yield from _bubble(bubble, str(bubble.get("bubbleId") or number), created, talk, where)
     for bubble_id, bubble in stored:
         at = moment(bubble.get("createdAt")) or created
+        _count(bubble, bubble_id, talk)
         if thought := _thought(bubble):
             talk.message(f"{bubble_id}.thoughts", "reasoning", thought, at)
         if text := _text(bubble):
@@ -271,6 +273,7 @@ def _bubble(
     if not at:
         yield Unknown("a message without a time", where)
         return
+    _count(value, name, talk)
     tool = value.get("toolFormerData")
     used_tool = tool.get("name") or tool.get("tool") if isinstance(tool, dict) else None
     thought = _thought(value)
@@ -289,6 +292,12 @@ def _bubble(
         yield Skipped("reasoning that is encrypted" if encrypted else EMPTY, where)
     if value.get("images"):
         yield Skipped("a picture or file in a message", where)
+
+
+def _count(value: Mapping[str, object], name: str, talk: AgentTalk) -> None:
+    """Count what an answer took; what came from a cache is not told."""
+    told = value.get("tokenCount")
+    talk.tokens.take(name, Tokens(summed(told, "inputTokens"), 0, summed(told, "outputTokens")))
 
 
 def _role(value: Mapping[str, object]) -> str:

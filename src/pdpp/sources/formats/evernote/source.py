@@ -170,11 +170,13 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
     locked = "encoding" in page.attributes
     content = _with_tasks("" if locked else page.text.strip(), element.each("task"))
     more = element.at("note-attributes") or XmlElement("note-attributes", {})
+    tags = [tag.text.strip() for tag in element.each("tag") if tag.text.strip()]
     data: dict[str, object] = {
         "id": key,
         "title": title,
         "notebook": notebook,
-        "tags": [tag.text.strip() for tag in element.each("tag") if tag.text.strip()],
+        "tags": tags,
+        "tag_names": ", ".join(tags),
         "author": more.text_at("author"),
         "created_at": _moment(created),
         "updated_at": _moment(element.text_at("updated")),

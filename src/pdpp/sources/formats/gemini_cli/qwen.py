@@ -5,6 +5,7 @@ from typing import Any
 
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk, text_of
+from pdpp.sources.formats.agent_tokens import Tokens, summed
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.jsonlines import first_objects
 from pdpp.sources.reading.times import moment_text
@@ -68,6 +69,7 @@ def _results(value: Mapping[str, Any], talk: AgentTalk, at: str, where: str) -> 
 
 def _message(value: Mapping[str, Any], talk: AgentTalk, at: str, where: str) -> Iterator[Finding]:
     name, parts = str(value["uuid"]), _parts(value)
+    talk.tokens.take(name, _tokens(value.get("usageMetadata")))
     texts: dict[bool, list[str]] = {True: [], False: []}
     for part in parts:
         texts[bool(part.get("thought"))].append(str(part.get("text") or "").strip())
@@ -85,3 +87,10 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, at: str, where: str) -> 
         yield Skipped("a picture or file in a message", where)
     if not (thought or text or calls or files):
         yield Skipped(EMPTY, where)
+
+
+def _tokens(told: object) -> Tokens:
+    """Return what an answer took; whether thoughts are apart from it differs by its model."""
+    into, whole = summed(told, "promptTokenCount"), summed(told, "totalTokenCount")
+    out = whole - into if whole > into else summed(told, "candidatesTokenCount")
+    return Tokens(into, summed(told, "cachedContentTokenCount"), out)

@@ -13,6 +13,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY
 from pdpp.sources.formats.agent_talk import AgentTalk, text_of
+from pdpp.sources.formats.agent_tokens import Tokens, summed
 from pdpp.sources.formats.gemini_cli import qwen
 from pdpp.sources.formats.gemini_cli.checkpoint import (
     PATTERN,
@@ -186,6 +187,7 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
         yield Skipped("a note of the program", where)
         return
     name = str(value["id"])
+    talk.tokens.take(name, _tokens(value.get("tokens")))
     role = "assistant" if kind in _ANSWERS else kind
     text = text_of(value.get("content")).strip()
     said = False
@@ -210,6 +212,12 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
     yield from files
     if not said and not files:
         yield Skipped(EMPTY, where)
+
+
+def _tokens(told: object) -> Tokens:
+    """Return what an answer took; thoughts are told apart from what came out."""
+    into, out = summed(told, "input", "tool"), summed(told, "output", "thoughts")
+    return Tokens(into, summed(told, "cached"), out)
 
 
 def _answer(call: Mapping[str, object]) -> str:

@@ -17,14 +17,15 @@ def _book(cells: Cells, where: str) -> Iterator[Finding]:
         return
     key = safe_key(number)
     more = cells.get("additional authors", "")
-    shelves = [shelf.strip() for shelf in cells.get("bookshelves", "").split(",")]
+    shelves = [shelf for part in cells.get("bookshelves", "").split(",") if (shelf := part.strip())]
     data = {
         "id": key,
         "title": title,
         "author": cells["author"],
         "more_authors": [name.strip() for name in more.split(",") if name.strip()],
         "shelf": cells["exclusive shelf"],
-        "shelves": [shelf for shelf in shelves if shelf],
+        "shelves": shelves,
+        "shelf_names": ", ".join(shelves),
         # A zero says that the book was not rated.
         "my_rating": _number(cells["my rating"]) or None,
         "average_rating": _number(cells.get("average rating", "")),

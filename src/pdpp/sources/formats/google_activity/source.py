@@ -15,6 +15,7 @@ from pdpp.sources.formats.google_activity.files import (
     is_address,
     may_name_files,
 )
+from pdpp.sources.formats.google_activity.kinds import kind_of
 from pdpp.sources.formats.google_activity.pages import ActivityCell, cells, is_activity_page
 from pdpp.sources.formats.google_activity.youtube import is_youtube_table, read_youtube_table
 from pdpp.sources.formats.takeout import (
@@ -172,9 +173,9 @@ def _details(value: Mapping[str, Any], lines: Sequence[str]) -> Iterator[str]:
 def _item(done: str, link: str, **data: Any) -> Item:
     """Return an activity; its key is the same in both forms, of which pages tell only seconds."""
     key = digest_key(done[:_SECONDS], link or data["title"])
-    return Item(
-        "activities", key, present({"id": key, "link": link or None, "done_at": done, **data})
-    )
+    kind = kind_of(link, data["details"] or "")
+    told = {"id": key, "link": link or None, "kind": kind, "done_at": done, **data}
+    return Item("activities", key, present(told))
 
 
 def _read_page(tree: Tree, entry: FileEntry) -> Iterator[Finding]:

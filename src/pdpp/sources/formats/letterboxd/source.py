@@ -49,6 +49,7 @@ def _viewing(cells: Cells, where: str) -> Iterator[Finding]:
         "logged_on": _day(cells["date"]),
         "rewatch": cells["rewatch"].casefold() == "yes",
         "tags": _tags(cells),
+        "tag_names": ", ".join(_tags(cells)),
     }
     yield Item("diary", key, present(data, "", []))
 
@@ -66,6 +67,7 @@ def _review(cells: Cells, where: str) -> Iterator[Finding]:
         "watched_on": _day(cells["watched date"]),
         "written_on": written,
         "tags": _tags(cells),
+        "tag_names": ", ".join(_tags(cells)),
     }
     yield Item("reviews", key, present(data, "", []))
 

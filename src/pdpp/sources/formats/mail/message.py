@@ -155,6 +155,12 @@ def people(message: MailMessage, name: str) -> list[str]:
     return found
 
 
+def address_of(person: str) -> str:
+    """Return the address of one of ``people`` in small letters, nothing where only a name is."""
+    address = person.rpartition("<")[2].removesuffix(">").strip().lower()
+    return address if "@" in address else ""
+
+
 def _addresses(value: str) -> Iterator[tuple[str, str]]:
     """Yield the names and addresses of a header.
 

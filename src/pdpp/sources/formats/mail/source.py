@@ -359,25 +359,31 @@ def _labels(text: str) -> list[str]:
 def _data(
     folder: _Folder, message: "MailMessage", key: str, stored: StoredMessage, text: str
 ) -> dict[str, object]:
-    from pdpp.sources.formats.mail.message import header, people, references, sent
+    from pdpp.sources.formats.mail.label_names import label_names
+    from pdpp.sources.formats.mail.message import address_of, header, people, references, sent
     from pdpp.sources.formats.mail.tags import tags
 
     before = references(message)
     moment = sent(message, stored.envelope)
     when, floating = (None, None) if moment is None else local_text(moment, None)
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
+    senders, to, cc, bcc = (people(message, name) for name in ("From", "To", "Cc", "Bcc"))
     of_gmail = _labels(header(message, "X-Gmail-Labels"))
+    labels = [*of_gmail, *stored.labels, *tags(message)]
     data: dict[str, object] = {
         "id": key,
         "message_id": header(message, "Message-ID"),
         "thread_id": thread or header(message, "Message-ID"),
         "subject": header(message, "Subject") or "(no subject)",
-        "sender": ", ".join(people(message, "From")),
-        "to": people(message, "To"),
-        "cc": people(message, "Cc"),
-        "bcc": people(message, "Bcc"),
+        "sender": ", ".join(senders),
+        "sender_email": next(filter(None, map(address_of, senders)), None),
+        "to": to,
+        "cc": cc,
+        "bcc": bcc,
+        "recipients": ", ".join((*to, *cc, *bcc)),
         "body": text,
-        "labels": [*of_gmail, *stored.labels, *tags(message)],
+        "labels": labels,
+        "label_names": label_names(labels),
         "folder": folder.name,
         "in_reply_to": before[-1] if before else None,
         "sent_at": when,

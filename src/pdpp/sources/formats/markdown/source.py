@@ -226,13 +226,15 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
     created, floating = _moment(folder, [*written_dates, day.group(1) if day else None])
     changed_dates = [*(told.get(name) for name in _UPDATED), bundle.updated]
     updated, _ = _moment(folder, changed_dates)
+    tags = _unique([*_listed(told, "tags", "tag"), *visible_text.tags])
     data: dict[str, object] = {
         "id": key,
         "title": _title(told, front.rest, bundle.name),
         "body": front.rest.strip(),
         "path": place,
         "folder": place.rpartition("/")[0],
-        "tags": _unique([*_listed(told, "tags", "tag"), *visible_text.tags]),
+        "tags": tags,
+        "tag_names": ", ".join(tags),
         "aliases": _listed(told, "aliases", "alias"),
         "links": visible_text.links,
         "properties": front.values or None,

@@ -17,6 +17,7 @@ from pdpp.sources.formats.csv_archive import (
     read_table,
     utc_text,
 )
+from pdpp.sources.formats.netflix.series import series_of
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, rows
@@ -43,6 +44,7 @@ def _viewing(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
     data = {
         "id": key,
         "title": cells["title"],
+        "series": series_of(cells["title"]),
         "profile": cells["profile name"],
         "started_at": started,
         "seconds": _seconds(cells["duration"]),
@@ -98,7 +100,8 @@ def _day_of_title(order: str, ordinals: Ordinals, cells: Cells, where: str) -> I
         return
     day = watched.isoformat()
     key = ordinals.key(day, cells["title"])
-    yield Item("watched_titles", key, {"id": key, "title": cells["title"], "watched_on": day})
+    data = {"title": cells["title"], "series": series_of(cells["title"]), "watched_on": day}
+    yield Item("watched_titles", key, present({"id": key, **data}))
 
 
 def _order(entry: FileEntry, table: CsvTable) -> str:

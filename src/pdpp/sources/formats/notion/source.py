@@ -172,14 +172,16 @@ def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator
     parent, path = export.parent(entry)
     created, updated = page.created, page.updated
     by_name = {name.lower(): value for name, value in page.properties.items()}
-    tags = next((by_name[name] for name in _TAGS if name in by_name), "")
+    told = next((by_name[name] for name in _TAGS if name in by_name), "")
+    tags = [tag for part in told.split(",") if (tag := part.strip())]
     data: dict[str, object] = {
         "id": key,
         "title": page.title or "Untitled",
         "body": page.text,
         "parent_id": RecordKey(parent) if parent else None,
         "path": path,
-        "tags": [tag.strip() for tag in tags.split(",") if tag.strip()] or None,
+        "tags": tags or None,
+        "tag_names": ", ".join(tags) or None,
         "properties": page.properties or None,
     }
     if created is not None:

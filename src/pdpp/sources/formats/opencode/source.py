@@ -12,6 +12,7 @@ from typing import Any
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_log import EMPTY, home_of
 from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.formats.agent_tokens import Tokens, summed
 from pdpp.sources.formats.opencode import version_two
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
@@ -365,6 +366,7 @@ def _message(
     if at is None:
         yield Unknown("a message without a time", where)
         return
+    _count(name, about, [value for _, value in values], talk)
     said = False
     texts: dict[str, list[str]] = {"reasoning": [], "text": []}
     for part, value in values:
@@ -389,6 +391,19 @@ def _message(
             yield talk.message(name + suffix, speaker, text, at, model if not suffix else None)
     if not said:
         yield Skipped(EMPTY, where)
+
+
+def _count(
+    name: str, about: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], talk: AgentTalk
+) -> None:
+    """Count what an answer took: each of its steps tells it, and it tells its last step's."""
+    steps = [part.get("tokens") for part in parts if part.get("type") == "step-finish"]
+    for number, told in enumerate(steps if any(steps) else [about.get("tokens")]):
+        cache = told.get("cache") if isinstance(told, Mapping) else None
+        into, out = summed(told, "input"), summed(told, "output", "reasoning")
+        cached = summed(cache, "read")
+        taken = Tokens(into + cached + summed(cache, "write"), cached, out)
+        talk.tokens.take(f"{name} {number}", taken)
 
 
 def _tool(part: str, value: Mapping[str, object], talk: AgentTalk, at: str) -> Iterator[Finding]:

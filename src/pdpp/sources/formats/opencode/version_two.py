@@ -26,13 +26,14 @@ Members = Mapping[str, Any]
 
 
 def as_message(kind: str, value: Members, created: object) -> Members:
-    """Return what the first version says of a message: who said it, when, and with which model."""
+    """Return what the first version says of a message: who said it, when, and by which model."""
     time = value.get("time")
     model = value.get("model")
     return {
         "role": "user" if kind == "user" else "assistant",
         "time": time if isinstance(time, dict) and "created" in time else {"created": created},
         "modelID": model.get("id") if isinstance(model, dict) else None,
+        "tokens": value.get("tokens"),
     }
 
 

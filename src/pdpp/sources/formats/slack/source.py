@@ -299,6 +299,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     thread = value.get("thread_ts")
     edited = value.get("edited")
     files = _files(value) if _FILED & value.keys() else []
+    names = [str(file.get("name") or file.get("title") or file.get("id")) for file in files]
     comment = _profile(value, "comment")
     data = {
         "id": key,
@@ -306,14 +307,13 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "conversation": room.name,
         "sender": _sender(book, {**comment, **value}),
         "sender_id": value.get("user") or comment.get("user") or value.get("bot_id"),
-        "text": _text(book, value, files),
+        "text": _text(book, value, files) or (f"[{', '.join(names)}]" if names else ""),
         "kind": value.get("subtype"),
         "thread_id": safe_key(channel, thread) if isinstance(thread, str) else None,
         "reply_count": value.get("reply_count"),
         "reactions": _reactions(value),
-        "file_names": [
-            str(file.get("name") or file.get("title") or file.get("id")) for file in files
-        ],
+        "file_names": names,
+        "shared_files": ", ".join(names) or None,
         "file_links": [
             open_link(file["url_private"])
             for file in files
