@@ -239,6 +239,21 @@ def test_the_history_shows_every_import_again(home: Home, logs: Path) -> None:
     assert pdpp("import", "history", first["import_id"], "--json", data=home.data).document == first
 
 
+def test_several_exports_are_told_by_their_files_and_summed_up_and_listed_newest_first(
+    home: Home, tmp_path: Path
+) -> None:
+    names = [f"WhatsApp Chat - {name}.zip" for name in ("Ana", "Bo", "Cy", "Di", "Eva", "Fay")]
+    for name in names:
+        chat = f"[19/09/2026, 09:52:10] {name}: Ahoy\r\n[19/09/2026, 09:52:11] Nora: Hi\r\n"
+        zipped(tmp_path / "in" / name, {"_chat.txt": chat.encode()})
+    ended = home.run(tmp_path / "in", "--yes")
+    told = [line for line in nameless(ended.out).splitlines() if not line.startswith(" ")]
+    assert told == [f"{name}: WhatsApp chat into WhatsApp (CIN): complete" for name in names]
+    assert "All together: 6 exports, records: 18 new, 0 changed, 0 unchanged\n" in ended.err
+    lines = home.run("history").out.splitlines()[1:]
+    assert [line.partition("  ")[2].partition(".zip")[0] + ".zip" for line in lines] == names[::-1]
+
+
 def test_an_import_that_is_not_in_the_history_is_told(home: Home, logs: Path) -> None:
     home.bring(logs)
     gone = pdpp("import", "history", "yesterday", data=home.data)

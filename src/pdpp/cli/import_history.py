@@ -1,6 +1,7 @@
 """History: what earlier imports did, newest first, and the whole report of one."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from pdpp.sources.importing.report import tell
 from pdpp.sources.importing.state import ImportState
 
 _MOST_LISTED = 50
-_HEADER = ("IMPORT", "SOURCE", "CONNECTION", "READ", "NEW", "CHANGED", "STATUS")
+_HEADER = ("IMPORT", "FOUND", "SOURCE", "CONNECTION", "READ", "NEW", "CHANGED", "STATUS")
 
 
 def show_history(state: ImportState, wanted: Sequence[str], *, as_json: bool) -> None:
@@ -36,6 +37,7 @@ def _row(document: Mapping[str, Any]) -> list[str]:
     counts = document["counts"]
     outcome = (
         document["import_id"],
+        Path(document["path"]).name,
         document["source"]["name"],
         document["connection"]["display_name"],
         f"{counts['read']:,}",
