@@ -110,7 +110,7 @@ def prepare_all(
             discovery = Discovery(refused=[words])
         if not discovery.exports:
             empty.append(path)
-        unknown += _unknown_words(path, discovery, choice, sources)
+        unknown += _unknown_words(path, discovery, choice, sources, state)
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])
         found = discovery.exports
@@ -129,12 +129,22 @@ def refused_text(refused: Skipped) -> str:
 
 
 def _unknown_words(
-    path: Path, discovery: Discovery, choice: Choice, sources: Sequence[Source]
+    path: Path,
+    discovery: Discovery,
+    choice: Choice,
+    sources: Sequence[Source],
+    state: ImportState,
 ) -> list[str]:
+    """Say what is not known; of an export that is not what the owner called it, what it is."""
     if choice.source is None or discovery.exports or not discovery.unknown:
         return discovery.unknown
     named = f"{path.name} does not look like {sources[0].label}"
-    return [f"{named}: {words}" for words in discovery.unknown]
+    every, _ = usable_sources(None, own_sources(state.plans()))
+    found = discover(path, OwnerChoices(choice.settings, state.recall), every).exports
+    if not found:
+        return [f"{named}: {words}" for words in discovery.unknown]
+    labels = dict.fromkeys(export.export.source.label for export in found)
+    return [f"{named}; without --as it is {', '.join(labels)}"]
 
 
 def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> PreparedImport:

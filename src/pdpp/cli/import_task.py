@@ -46,6 +46,7 @@ from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
 _PATIENCE_SECONDS = 60.0
+_STOPPED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +113,19 @@ def overview(prepared: PreparedImports) -> list[str]:
             (name, task.export.source.label, task.export.recognition.version, account, state)
         )
     lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
-    left_out = [f"Not known: {words}" for words in prepared.unknown]
-    left_out += _refused_lines(prepared.refused)
-    return [*lines, *(visible(line, lines=False) for line in left_out)]
+    below = [*_notes(prepared), *(f"Not known: {words}" for words in prepared.unknown)]
+    below += _refused_lines(prepared.refused)
+    return [*lines, *(visible(line, lines=False) for line in below)]
+
+
+def _notes(prepared: PreparedImports) -> list[str]:
+    """Return the remarks on all exports, each once."""
+    remarks = [
+        f"{_place(planned)}: {remark}"
+        for planned in prepared.imports
+        for remark in (*planned.task.export.recognition.notes, *planned.task.destination.notes)
+    ]
+    return list(dict.fromkeys(remarks))
 
 
 def _place(planned: PreparedImport) -> str:
@@ -314,8 +325,15 @@ def _record_count(store: Store, connection_id: str) -> int:
 
 
 def _ask(question: str) -> None:
-    if not _agrees(question):
-        raise click.ClickException("Nothing was imported.")
+    """Ask whether to import; end the program with that if the answer is no, or Ctrl-C."""
+    try:
+        agreed = _agrees(question)
+    except KeyboardInterrupt:
+        note("\nNothing was imported.")
+        click.get_current_context().exit(_STOPPED)
+    if not agreed:
+        note("Nothing was imported.")
+        click.get_current_context().exit(1)
 
 
 def _agrees(question: str) -> bool:
