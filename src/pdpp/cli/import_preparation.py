@@ -36,6 +36,7 @@ from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 
 _MAIL = "mail"
+_NO_NAMES = frozenset({"y", "yes", "n", "no"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,14 @@ def _ask_account(store: Store, tree: Tree, export: RecognisedExport) -> str:
     note(visible(f"{tree.path.name} does not say {words}.", lines=False))
     known = visible(export.recognition.account, lines=False)
     prompt = f"{wanted}, or Enter for an account {known!r}"
+    answer = _prompted(prompt)
+    while answer.casefold() in _NO_NAMES:  # Most questions want a yes or a no.
+        note(f"{answer!r} names no account: write a name, or press Enter.")
+        answer = _prompted(prompt)
+    return answer
+
+
+def _prompted(prompt: str) -> str:
     answer: str = click.prompt(prompt, default="", show_default=False, err=True)
     return answer.strip()
 

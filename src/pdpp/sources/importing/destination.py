@@ -177,10 +177,14 @@ def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) ->
 
 
 def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None:
-    """Return the connection that has the name the owner gave, if there is one."""
+    """Return the connection that has the name the owner gave, whole or in brackets, if any."""
     said = str(export.recognition.remember.get("account") or "").casefold()
     others = connections_of(catalogue, export.source.connector_key) if said else []
-    return next((other for other in others if other.display_name.casefold() == said), None)
+    for name in (said, export.recognition.account.casefold()):
+        for other in others:
+            if other.display_name.casefold() == name:
+                return other
+    return None
 
 
 def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destination:
