@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.overlap import find_overlap
+from pdpp.sources.importing.place import UPLOADED_FOLDER
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.keys import digest_key
@@ -190,7 +191,8 @@ def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None
 def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destination:
     """Return a new connection; a second one of the same name gets a number."""
     others = connections_of(catalogue, export.source.connector_key)
-    account, taken = export.recognition.account, {other.display_name for other in others}
+    account = export.recognition.account.removesuffix(f" ({UPLOADED_FOLDER})")
+    taken = {other.display_name for other in others}
     name, number = account, 1
     while name in taken:
         number += 1
