@@ -215,7 +215,8 @@ def test_a_table_that_nobody_knows_names_the_command_that_reads_it(
 ) -> None:
     (tmp_path / name).write_text(content)
     told = home.run(tmp_path / name, "--yes").failed()
-    command = told.partition("comes in with: ")[2].partition(". Known are")[0]
+    assert ("as a bank statement with its columns named: --set date=" in told) == (".csv" in name)
+    command = told.partition("comes in with: ")[2].partition(". Known are")[0].partition(";")[0]
     assert pdpp(*shlex.split(command)[1:], "--yes", data=home.data).code == 0
 
 
@@ -340,7 +341,7 @@ def test_nothing_is_deleted_unless_it_is_mirrored(home: Home, shrunk: Path) -> N
 def test_a_mirror_shows_what_would_go_and_asks(home: Home, shrunk: Path) -> None:
     refused = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\nn\n")
     gone = ":".join(sealed(home, "s.u2"))
-    assert f"No longer in the export: 1 messages, such as {gone}\n" in refused.err
+    assert f"No longer in the export: 1 messages, such as {gone} “" in refused.err
     assert "Delete 1 record? [y/N] " in refused.err
     assert sealed(home, "s.u2") in home.records()
     agreed = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\ny\n")

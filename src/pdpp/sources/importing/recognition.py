@@ -16,6 +16,9 @@ from pdpp.sources.registry import BrokenPlugin
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
 _INFER = "CSV, JSON and NDJSON of any other kind come in with --infer"
+_BANK = (
+    "; as a bank statement with its columns named: --set date=NAME --set amount=NAME --set memo=NAME"
+)
 _TABLES = frozenset({".csv", ".tsv", ".json", ".ndjson", ".jsonl"})
 
 
@@ -128,7 +131,8 @@ def _infer_words(tree: Tree) -> str:
     if tree.kind != "file" or tree.path.suffix.lower() not in _TABLES:
         return ""
     command = shlex.join(["pdpp", "import", str(tree.path), "--infer"])
-    return f". As a table of your own it comes in with: {command}"
+    bank = _BANK if tree.path.suffix.lower() == ".csv" else ""
+    return f". As a table of your own it comes in with: {command}{bank}"
 
 
 def _cut_databases(tree: Tree) -> str:
