@@ -119,7 +119,9 @@ def test_in_a_terminal_the_name_has_to_be_typed(typed: str, code: int, two: Path
         preview = read_until(terminal, "to go on")
         assert "2 records" in preview
         os.write(terminal, typed.encode() + b"\n")
-        read_until(terminal, "emoved" if code == 0 else "'old' is not 'Old days'; nothing was removed")
+        read_until(
+            terminal, "emoved" if code == 0 else "'old' is not 'Old days'; nothing was removed"
+        )
         assert process.wait(DEADLINE_SECONDS) == code
     assert ("cin_old" in pdpp_here("connection", "list", data=two).out) == bool(code)
 
