@@ -104,7 +104,7 @@ def _sum(documents: Sequence[Mapping[str, Any]]) -> str:
 
 def overview(prepared: PreparedImports) -> list[str]:
     """Return a table of what was found, and where each goes."""
-    rows = [("FOUND", "SOURCE", "HOLDS", "ACCOUNT", "")]
+    rows = [("FOUND", "SOURCE", "HOLDS", "ACCOUNT", "WHICH IS")]
     for planned in prepared.imports:
         task = planned.task
         state = "new" if task.destination.is_new else task.destination.reason

@@ -16,7 +16,8 @@ from pdpp.sources.registry import BrokenPlugin
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
 _INFER = "CSV, JSON and NDJSON of any other kind come in with --infer"
-_BANK = "; as a bank statement with its columns named: --set date=NAME --set amount=NAME --set memo=NAME"
+_COLUMNS = "--set date=NAME --set amount=NAME --set memo=NAME"
+_BANK = f"; as a bank statement with its columns named: {_COLUMNS}"
 _TABLES = frozenset({".csv", ".tsv", ".json", ".ndjson", ".jsonl"})
 
 
