@@ -122,6 +122,36 @@ def test_an_account_is_found_by_its_whole_name_and_by_what_stands_in_brackets(
     assert account_of(home.bring(tmp_path / "more.csv", "--account", said)) == account_of(first)
 
 
+def test_an_export_that_says_whose_it_is_names_the_account_for_one_that_does_not(
+    tmp_path: Path,
+) -> None:
+    mapping = {
+        "r": {"id": "r", "message": None, "parent": None, "children": ["m"]},
+        "m": {
+            "id": "m",
+            "parent": "r",
+            "children": [],
+            "message": {
+                "id": "m",
+                "author": {"role": "user"},
+                "create_time": 1.7e9,
+                "content": {"content_type": "text", "parts": ["How is rope made?"]},
+            },
+        },
+    }
+    chat = {"id": "c", "title": "Ropes", "create_time": 1.7e9, "mapping": mapping}
+    chats = json.dumps([chat | {"update_time": 1.7e9, "current_node": "m"}])
+    owner = json.dumps({"id": "user-1", "email": "nora@lind.example"})
+    zipped(tmp_path / "in" / "0 whose.zip", {"conversations.json": chats.encode()})
+    named = {"conversations.json": chats.encode(), "user.json": owner.encode()}
+    zipped(tmp_path / "in" / "1 noras.zip", named)
+    ended = pdpp_here("import", tmp_path / "in", "--yes", data=tmp_path / "data")
+    assert ended.code == 0, ended.err
+    listed = pdpp_here("connection", "list", "--json", data=tmp_path / "data").document
+    names = [account["display_name"] for account in listed["connections"]]
+    assert names == ["ChatGPT (nora@lind.example)"]
+
+
 def test_a_calendar_is_known_by_its_id_whatever_it_and_its_file_are_called(
     tmp_path: Path,
 ) -> None:

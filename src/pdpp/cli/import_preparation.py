@@ -122,7 +122,22 @@ def prepare_all(
             imports.append(PreparedImport(task, choices, None, path, export.files))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
-    return PreparedImports(imports, unknown, refused, empty)
+    return PreparedImports(_owned_first(imports), unknown, refused, empty)
+
+
+def _owned_first(imports: Sequence[PreparedImport]) -> list[PreparedImport]:
+    """Return imports source by source, first those that say whose they are.
+
+    One that does not say it may hold what these bring in, and then goes into their account, which
+    is called after its owner.
+    """
+    keys = [planned.task.export.source.connector_key for planned in imports]
+
+    def rank(planned: PreparedImport) -> tuple[int, bool]:
+        export = planned.task.export
+        return keys.index(export.source.connector_key), not identity_of(export)
+
+    return sorted(imports, key=rank)
 
 
 def refused_text(refused: Skipped) -> str:
