@@ -93,6 +93,65 @@ def test_a_person_is_asked_once(tmp_path: Path) -> None:
     assert [account["display_name"] for account in listed] == ["Mail (nora@example.org)"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_yes_is_no_name_of_an_account(tmp_path: Path) -> None:
+    data, box = tmp_path / "data", newsletters(tmp_path / "box.mbox", "one", "two")
+    with in_terminal("import", str(box), "--data", str(data)) as (process, terminal):
+        read_until(terminal, "Its owner's address")
+        os.write(terminal, b"n\n")
+        again = "'n' names no account: write a name, or press Enter.\r\nIts owner's address"
+        read_until(terminal, again)
+        os.write(terminal, b"\n")
+        read_until(terminal, "Import it?")
+        os.write(terminal, b"y\n")
+        read_until(terminal, "\0")
+        assert process.wait(DEADLINE_SECONDS) == 0
+    listed = pdpp_here("connection", "list", "--json", data=data).document["connections"]
+    assert [account["display_name"] for account in listed] == ["Mail (box)"]
+
+
+@pytest.mark.parametrize("said", ["giro", "Bank (Giro)"])
+def test_an_account_is_found_by_its_whole_name_and_by_what_stands_in_brackets(
+    said: str, tmp_path: Path
+) -> None:
+    home, row = Home(tmp_path / "data"), "Date,Description,Amount\n2026-0{0}-0{0},Tea {0},-3.00\n"
+    (tmp_path / "giro.csv").write_text(row.format(1) + "2026-01-03,Bread,-4.00\n")
+    (tmp_path / "more.csv").write_text(row.format(2) + "2026-02-03,Oil,-5.00\n")
+    first = home.bring(tmp_path / "giro.csv")
+    assert account_of(first)[1] == "Bank (giro)"
+    assert account_of(home.bring(tmp_path / "more.csv", "--account", said)) == account_of(first)
+
+
+def test_an_export_that_says_whose_it_is_names_the_account_for_one_that_does_not(
+    tmp_path: Path,
+) -> None:
+    mapping = {
+        "r": {"id": "r", "message": None, "parent": None, "children": ["m"]},
+        "m": {
+            "id": "m",
+            "parent": "r",
+            "children": [],
+            "message": {
+                "id": "m",
+                "author": {"role": "user"},
+                "create_time": 1.7e9,
+                "content": {"content_type": "text", "parts": ["How is rope made?"]},
+            },
+        },
+    }
+    chat = {"id": "c", "title": "Ropes", "create_time": 1.7e9, "mapping": mapping}
+    chats = json.dumps([chat | {"update_time": 1.7e9, "current_node": "m"}])
+    owner = json.dumps({"id": "user-1", "email": "nora@lind.example"})
+    zipped(tmp_path / "in" / "0 whose.zip", {"conversations.json": chats.encode()})
+    named = {"conversations.json": chats.encode(), "user.json": owner.encode()}
+    zipped(tmp_path / "in" / "1 noras.zip", named)
+    ended = pdpp_here("import", tmp_path / "in", "--yes", data=tmp_path / "data")
+    assert ended.code == 0, ended.err
+    listed = pdpp_here("connection", "list", "--json", data=tmp_path / "data").document
+    names = [account["display_name"] for account in listed["connections"]]
+    assert names == ["ChatGPT (nora@lind.example)"]
+
+
 def test_a_calendar_is_known_by_its_id_whatever_it_and_its_file_are_called(
     tmp_path: Path,
 ) -> None:

@@ -5,6 +5,7 @@ import os
 import pty
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -123,6 +124,36 @@ def test_without_a_yes_nothing_is_imported(
     assert home.records() == {}
 
 
+def test_ctrl_c_at_the_question_says_that_nothing_was_imported(
+    home: Home, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(question: str) -> bool:
+        raise KeyboardInterrupt(question)
+
+    monkeypatch.setattr("pdpp.cli.import_task._agrees", interrupted)
+    ended = pdpp_here("import", logs, data=home.data)
+    assert ended.code == 130
+    assert ended.err.endswith("\nNothing was imported.\n")
+    assert home.records() == {}
+
+
+def test_who_says_no_is_told_so_and_not_of_an_error(home: Home, logs: Path) -> None:
+    ended = pdpp("import", logs, data=home.data, stdin=b"n\n")
+    assert ended.err.endswith("[y/N] Nothing was imported.\n")
+
+
+def test_how_each_of_several_exports_is_read_is_shown_before_the_question(
+    home: Home, tmp_path: Path
+) -> None:
+    table = "Date,Description,Amount\n2026-01-02,Fee,-3.00\n2026-01-09,Bread,-4.50\n"
+    for name in ("giro.csv", "card.csv"):
+        (tmp_path / name).write_text(table.replace("Fee", name))
+    ended = pdpp("import", tmp_path / "giro.csv", tmp_path / "card.csv", data=home.data, stdin=b"n")
+    shown = ended.err.partition("Import 2 exports?")[0]
+    for name in ("giro.csv", "card.csv"):
+        assert f"\n{name}: read as: date ← 'Date', amount ← 'Amount'" in shown
+
+
 def test_a_pipe_that_stays_silent_is_no_answer(
     home: Home, logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +188,36 @@ def test_what_is_not_known_is_refused_with_what_was_seen(home: Home, tmp_path: P
     ended = pdpp("import", tmp_path / "photo.bin", "--yes", data=home.data)
     told = ended.failed()
     assert told.startswith("photo.bin is not known: it is a file of 4 bytes. Known are ")
+
+
+def test_who_names_a_wrong_source_is_told_the_right_one(home: Home, tmp_path: Path) -> None:
+    people = tmp_path / "people.vcf"
+    people.write_text("BEGIN:VCARD\nVERSION:3.0\nFN:A\nEND:VCARD\n")
+    told = home.run(people, "--as", "whatsapp", "--yes").failed()
+    label = "Contacts (vCard or CSV)"
+    assert told == f"people.vcf does not look like WhatsApp chat; without --as it is {label}"
+    told = home.run(people, "--as", "whatsap", "--yes").failed()
+    assert told.startswith("there is no source 'whatsap'; did you mean 'whatsapp'? There are ")
+
+
+def test_an_empty_file_is_called_so(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "lease.pdf").touch()
+    told = home.run(tmp_path / "lease.pdf", "--yes").failed()
+    assert told == "lease.pdf is empty; download it again"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("my sales.csv", "id,thing\n1,rope\n2,sail\n"), ("s.json", '[{"id": 1, "thing": "rope"}]')],
+)
+def test_a_table_that_nobody_knows_names_the_command_that_reads_it(
+    name: str, content: str, home: Home, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    told = home.run(tmp_path / name, "--yes").failed()
+    assert ("as a bank statement with its columns named: --set date=" in told) == (".csv" in name)
+    command = told.partition("comes in with: ")[2].partition(". Known are")[0].partition(";")[0]
+    assert pdpp(*shlex.split(command)[1:], "--yes", data=home.data).code == 0
 
 
 def test_a_path_that_is_not_there_is_told(home: Home, tmp_path: Path) -> None:
@@ -239,6 +300,21 @@ def test_the_history_shows_every_import_again(home: Home, logs: Path) -> None:
     assert pdpp("import", "history", first["import_id"], "--json", data=home.data).document == first
 
 
+def test_several_exports_are_told_by_their_files_and_summed_up_and_listed_newest_first(
+    home: Home, tmp_path: Path
+) -> None:
+    names = [f"WhatsApp Chat - {name}.zip" for name in ("Ana", "Bo", "Cy", "Di", "Eva", "Fay")]
+    for name in names:
+        chat = f"[19/09/2026, 09:52:10] {name}: Ahoy\r\n[19/09/2026, 09:52:11] Nora: Hi\r\n"
+        zipped(tmp_path / "in" / name, {"_chat.txt": chat.encode()})
+    ended = home.run(tmp_path / "in", "--yes")
+    told = [line for line in nameless(ended.out).splitlines() if not line.startswith(" ")]
+    assert told == [f"{name}: WhatsApp chat into WhatsApp (CIN): complete" for name in names]
+    assert "All together: 6 exports, records: 18 new, 0 changed, 0 unchanged\n" in ended.err
+    lines = home.run("history").out.splitlines()[1:]
+    assert [line.partition("  ")[2].partition(".zip")[0] + ".zip" for line in lines] == names[::-1]
+
+
 def test_an_import_that_is_not_in_the_history_is_told(home: Home, logs: Path) -> None:
     home.bring(logs)
     gone = pdpp("import", "history", "yesterday", data=home.data)
@@ -265,7 +341,7 @@ def test_nothing_is_deleted_unless_it_is_mirrored(home: Home, shrunk: Path) -> N
 def test_a_mirror_shows_what_would_go_and_asks(home: Home, shrunk: Path) -> None:
     refused = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\nn\n")
     gone = ":".join(sealed(home, "s.u2"))
-    assert f"No longer in the export: 1 messages, such as {gone}\n" in refused.err
+    assert f"No longer in the export: 1 messages, such as {gone} “" in refused.err
     assert "Delete 1 record? [y/N] " in refused.err
     assert sealed(home, "s.u2") in home.records()
     agreed = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\ny\n")

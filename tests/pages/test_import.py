@@ -23,6 +23,7 @@ from pdpp.pages.imports.multipart import boundary_of, form_parts
 from pdpp.pages.imports.upload import safe_name
 from pdpp.store.jobs import JobLease, JobProgress, JobStatus
 
+CARD = b"BEGIN:VCARD\nVERSION:3.0\nFN:Ana\nEND:VCARD\n"
 NOTE = "# Harbour walk\n\nThe ferry leaves at *seven*; bring the **green** coat.\n"
 
 
@@ -113,6 +114,24 @@ def test_an_account_is_called_as_what_was_dropped(importing: House, name: str) -
     assert "Notes (harbour)" in plan.text
     job = finished(importing, plan.send(action="import").follow())
     assert "succeeded" in job.text
+
+
+def test_the_folder_of_an_upload_is_named_nowhere(importing: House) -> None:
+    sender = Uploader(importing.owner())
+    files = {"a.md": b"# Ebb", "b.md": b"# Flow", "people.vcf": CARD, "x.exe": b"MZ", "y.pst": b"!"}
+    begun = sender.begin({name: len(content) for name, content in files.items()}).json()
+    for number, content in enumerate(files.values()):
+        sender.put(begun["id"], number, 0, content)
+    plan = sender.reader.get(begun["page"])
+    assert "Markdown notes 2 files goes into “Notes” a new account" in plan.text
+    assert "Contacts (vCard or CSV) people.vcf goes into" in plan.text
+    assert "The upload also holds 2 files that no source reads: x.exe, y.pst" in plan.text
+    job = finished(importing, plan.send(action="import").follow())
+    accounts = importing.store.catalogue().connections.values()
+    assert "Notes" in [account.display_name for account in accounts]
+    for page in (plan, job, sender.reader.get("/import"), sender.reader.get("/accounts")):
+        assert ".files" not in page.text
+    assert "uploaded files" in job.text
 
 
 def test_a_document_alone_is_read_too(importing: House) -> None:

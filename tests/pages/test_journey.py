@@ -168,6 +168,46 @@ def test_a_folder_is_dropped_and_recognised(empty: House, browser: Browser) -> N
     assert ("vault/.obsidian/app.json", "vault/tea.md") in names
 
 
+_DROP_SOME = """
+(names) => {
+  const entry = (name) => ({
+    isFile: true, name,
+    file: (done, failed) =>
+      name.startsWith("locked") ? failed(new Error("no")) : done(new File(["# Tea"], name)),
+  });
+  const children = [names.map(entry), []];
+  const folder = {
+    isFile: false, name: "Downloads",
+    createReader: () => ({ readEntries: (done) => done(children.shift()) }),
+  };
+  const drop = new Event("drop", { cancelable: true });
+  const items = [{ webkitGetAsEntry: () => folder }];
+  Object.defineProperty(drop, "dataTransfer", { value: { items } });
+  document.getElementById("drop").dispatchEvent(drop);
+}
+"""
+
+
+def test_a_drop_before_the_passphrase_waits_for_it_and_files_that_cannot_be_read_are_told(
+    empty: House, browser: Browser
+) -> None:
+    with window(empty, browser) as owner:
+        owner.open("/import").log_in()
+        heading(owner.page, "Import")
+        state = owner.page.locator("#upload-state")
+        owner.page.evaluate(_DROP_SOME, [])
+        expect(state).to_have_text("There is no file to upload in it.")
+        owner.page.evaluate(_DROP_SOME, ["tea.md", "locked.pdf"])
+        expect(state).to_have_text(
+            "Your browser cannot read Downloads/locked.pdf. Press Upload to send the other 1."
+        )
+        owner.page.evaluate(_DROP_SOME, ["tea.md"])
+        expect(state).to_have_text("Type your passphrase and press Upload.")
+        owner.press("Upload")
+        heading(owner.page, "Downloads")
+        expect(owner.page.get_by_text("Markdown notes").first).to_be_visible()
+
+
 def _uploads_of(house: House) -> list[uploads.Upload]:
     return list(uploads.UploadFolder(house.folder).uploads())
 

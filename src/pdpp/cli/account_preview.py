@@ -85,4 +85,5 @@ def agree(lines: Iterable[str], *, yes: bool, typed: str | None = None) -> None:
         err=True,
     )
     if answer.strip() != typed:
-        raise click.ClickException("that is not the account's name; nothing was removed")
+        wanted = visible(typed, lines=False)
+        raise click.ClickException(f"{answer.strip()!r} is not {wanted!r}; nothing was removed")

@@ -1,6 +1,7 @@
 """History: what earlier imports did, newest first, and the whole report of one."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import click
@@ -8,11 +9,12 @@ import click
 from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import NotFound
+from pdpp.sources.importing.place import place_name
 from pdpp.sources.importing.report import tell
 from pdpp.sources.importing.state import ImportState
 
 _MOST_LISTED = 50
-_HEADER = ("IMPORT", "SOURCE", "CONNECTION", "READ", "NEW", "CHANGED", "STATUS")
+_HEADER = ("IMPORT", "FOUND", "SOURCE", "CONNECTION", "READ", "NEW", "CHANGED", "STATUS")
 
 
 def show_history(state: ImportState, wanted: Sequence[str], *, as_json: bool) -> None:
@@ -36,6 +38,7 @@ def _row(document: Mapping[str, Any]) -> list[str]:
     counts = document["counts"]
     outcome = (
         document["import_id"],
+        place_name(PurePath(document["path"])),
         document["source"]["name"],
         document["connection"]["display_name"],
         f"{counts['read']:,}",

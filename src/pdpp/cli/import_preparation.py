@@ -36,6 +36,7 @@ from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 
 _MAIL = "mail"
+_NO_NAMES = frozenset({"y", "yes", "n", "no"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def prepare_all(
             discovery = Discovery(refused=[words])
         if not discovery.exports:
             empty.append(path)
-        unknown += _unknown_words(path, discovery, choice, sources)
+        unknown += _unknown_words(path, discovery, choice, sources, state)
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])
         found = discovery.exports
@@ -121,7 +122,22 @@ def prepare_all(
             imports.append(PreparedImport(task, choices, None, path, export.files))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
-    return PreparedImports(imports, unknown, refused, empty)
+    return PreparedImports(_owned_first(imports), unknown, refused, empty)
+
+
+def _owned_first(imports: Sequence[PreparedImport]) -> list[PreparedImport]:
+    """Return imports source by source, first those that say whose they are.
+
+    One that does not say it may hold what these bring in, and then goes into their account, which
+    is called after its owner.
+    """
+    keys = [planned.task.export.source.connector_key for planned in imports]
+
+    def rank(planned: PreparedImport) -> tuple[int, bool]:
+        export = planned.task.export
+        return keys.index(export.source.connector_key), not identity_of(export)
+
+    return sorted(imports, key=rank)
 
 
 def refused_text(refused: Skipped) -> str:
@@ -129,12 +145,22 @@ def refused_text(refused: Skipped) -> str:
 
 
 def _unknown_words(
-    path: Path, discovery: Discovery, choice: Choice, sources: Sequence[Source]
+    path: Path,
+    discovery: Discovery,
+    choice: Choice,
+    sources: Sequence[Source],
+    state: ImportState,
 ) -> list[str]:
+    """Say what is not known; of an export that is not what the owner called it, what it is."""
     if choice.source is None or discovery.exports or not discovery.unknown:
         return discovery.unknown
     named = f"{path.name} does not look like {sources[0].label}"
-    return [f"{named}: {words}" for words in discovery.unknown]
+    every, _ = usable_sources(None, own_sources(state.plans()))
+    found = discover(path, OwnerChoices(choice.settings, state.recall), every).exports
+    if not found:
+        return [f"{named}: {words}" for words in discovery.unknown]
+    labels = dict.fromkeys(export.export.source.label for export in found)
+    return [f"{named}; without --as it is {', '.join(labels)}"]
 
 
 def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> PreparedImport:
@@ -197,6 +223,14 @@ def _ask_account(store: Store, tree: Tree, export: RecognisedExport) -> str:
     note(visible(f"{tree.path.name} does not say {words}.", lines=False))
     known = visible(export.recognition.account, lines=False)
     prompt = f"{wanted}, or Enter for an account {known!r}"
+    answer = _prompted(prompt)
+    while answer.casefold() in _NO_NAMES:  # Most questions want a yes or a no.
+        note(f"{answer!r} names no account: write a name, or press Enter.")
+        answer = _prompted(prompt)
+    return answer
+
+
+def _prompted(prompt: str) -> str:
     answer: str = click.prompt(prompt, default="", show_default=False, err=True)
     return answer.strip()
 

@@ -46,6 +46,7 @@ from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
 _PATIENCE_SECONDS = 60.0
+_STOPPED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +67,15 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
     if not options.yes:
         _ask(f"Import {counted(len(prepared.imports), 'export')}?")
     ends: list[str] = []
-    documents = []
+    documents: list[Mapping[str, Any]] = []
     for number, planned in enumerate(prepared.imports):
         if number:
             planned.task.look_again()
         ends.append(_import(planned, options))
         documents.append(planned.task.document())
         if not options.as_json:
-            show({}, tell(planned.task.document()), as_json=False)
+            first, *rest = tell(documents[-1])
+            show({}, [visible(f"{_place(planned)}: {first}", lines=False), *rest], as_json=False)
         if ends[-1] == INTERRUPTED:
             break
     if options.as_json:
@@ -83,12 +85,26 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
         later = counted(len(prepared.imports) - len(ends), "export")
         words = f"Interrupted; what is counted above is kept, {later} not begun."
         note(f"{words} The same command goes on.")
+    else:
+        note(_sum(documents))
     return ends
+
+
+def _sum(documents: Sequence[Mapping[str, Any]]) -> str:
+    """Return what all imports together did: their reports fill more than one screen."""
+    counts = {
+        kind: sum(document["counts"][kind] for document in documents)
+        for kind in ("new", "changed", "unchanged")
+    }
+    lacking = sum(document["status"] != COMPLETE for document in documents)
+    ending = f"; {counted(lacking, 'export')} not complete, see above" if lacking else ""
+    numbers = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    return f"All together: {counted(len(documents), 'export')}, records: {numbers}{ending}"
 
 
 def overview(prepared: PreparedImports) -> list[str]:
     """Return a table of what was found, and where each goes."""
-    rows = [("FOUND", "SOURCE", "HOLDS", "ACCOUNT", "")]
+    rows = [("FOUND", "SOURCE", "HOLDS", "ACCOUNT", "WHICH IS")]
     for planned in prepared.imports:
         task = planned.task
         state = "new" if task.destination.is_new else task.destination.reason
@@ -96,9 +112,20 @@ def overview(prepared: PreparedImports) -> list[str]:
         rows.append(
             (name, task.export.source.label, task.export.recognition.version, account, state)
         )
-    rows += [(name, "", "", "", reason) for name, reason in _refused_rows(prepared.refused)]
     lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
-    return [*lines, *(visible(f"Not known: {words}", lines=False) for words in prepared.unknown)]
+    below = [*_notes(prepared), *(f"Not known: {words}" for words in prepared.unknown)]
+    below += _refused_lines(prepared.refused)
+    return [*lines, *(visible(line, lines=False) for line in below)]
+
+
+def _notes(prepared: PreparedImports) -> list[str]:
+    """Return the remarks on all exports, each once."""
+    remarks = [
+        f"{_place(planned)}: {remark}"
+        for planned in prepared.imports
+        for remark in (*planned.task.export.recognition.notes, *planned.task.destination.notes)
+    ]
+    return list(dict.fromkeys(remarks))
 
 
 def _place(planned: PreparedImport) -> str:
@@ -111,19 +138,24 @@ def _place(planned: PreparedImport) -> str:
     return f"{planned.within.resolve().name}/{inside}".rstrip("/")
 
 
-def _refused_rows(refused: Sequence[Skipped]) -> Iterator[tuple[str, str]]:
+def _refused_lines(refused: Sequence[Skipped]) -> Iterator[str]:
     """Yield what is refused with the reason: a few for each reason, and how many more there are."""
     by_reason: dict[str, list[str]] = {}
     for skip in refused:
         by_reason.setdefault(skip.reason, []).append(skip.example)
     for reason, examples in by_reason.items():
-        # Every archive that cannot be read may have been an export; of links there are thousands.
-        shown = len(examples) if reason == UNREADABLE_ARCHIVE else MOST_EXAMPLES
-        for example in examples[:shown]:
-            name, _, problem = example.partition(": ")
-            yield name, f"{reason}: {problem}" if problem else reason
-        if examples[shown:]:
-            yield f"… and {len(examples) - shown:,} more", reason
+        if reason == UNREADABLE_ARCHIVE:
+            # Each may have been an export; of links there are thousands.
+            yield from (f"Cannot be read: {_once(example)}" for example in examples)
+            continue
+        more = f" and {len(examples) - MOST_EXAMPLES:,} more" if examples[MOST_EXAMPLES:] else ""
+        yield f"Left out, {reason}: {', '.join(examples[:MOST_EXAMPLES])}{more}"
+
+
+def _once(example: str) -> str:
+    """Return what is wrong with a file without its name in front of words that begin with it."""
+    name, _, problem = example.partition(": ")
+    return problem if problem.startswith(f"{name} ") else example
 
 
 def bring(prepared: PreparedImport, options: ImportOptions) -> str:
@@ -293,8 +325,15 @@ def _record_count(store: Store, connection_id: str) -> int:
 
 
 def _ask(question: str) -> None:
-    if not _agrees(question):
-        raise click.ClickException("Nothing was imported.")
+    """Ask whether to import; end the program with that if the answer is no, or Ctrl-C."""
+    try:
+        agreed = _agrees(question)
+    except KeyboardInterrupt:
+        note("\nNothing was imported.")
+        click.get_current_context().exit(_STOPPED)
+    if not agreed:
+        note("Nothing was imported.")
+        click.get_current_context().exit(1)
 
 
 def _agrees(question: str) -> bool:

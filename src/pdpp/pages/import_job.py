@@ -9,6 +9,7 @@ from pdpp.authz.requester import one_line
 from pdpp.jobs.importing import IMPORT
 from pdpp.model import instant
 from pdpp.pages.site import Site
+from pdpp.sources.importing.place import place_name
 
 _LONGEST = 200
 _OPEN = ("queued", "running")
@@ -51,7 +52,7 @@ def import_job(job: Mapping[str, Any]) -> ImportJob:
     total = progress["total"]
     return ImportJob(
         id=job["id"],
-        name=one_line(PurePath(job["parameters"].get("path", "")).name, _LONGEST),
+        name=one_line(place_name(PurePath(job["parameters"].get("path", ""))), _LONGEST),
         status=job["status"],
         at=instant.parse(job["finished_at"] or job["created_at"]) or 0,
         note=progress["note"],

@@ -286,7 +286,9 @@ def preview_merge(store: Store, source_id: str, target_id: str, now: int) -> Mer
     catalogue = store.catalogue()
     source, target = (find_account(catalogue, name) for name in (source_id, target_id))
     if source_id == target_id or source.connector_key != target.connector_key:
-        raise Conflict("Only two connections of the same source can be merged.")
+        kinds = f"{source_id} holds {source.connector_key}, {target_id} {target.connector_key}"
+        reason = "both are the same one" if source_id == target_id else kinds
+        raise Conflict(f"Only two connections of the same source can be merged: {reason}.")
     return MergePreview(
         contents_of(store, catalogue, source),
         contents_of(store, catalogue, target),

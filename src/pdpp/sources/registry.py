@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -92,7 +93,10 @@ def load(name: str) -> Source:
         return own
     plugin = _plugins().get(name)
     if plugin is None:
-        raise ImportRefused(f"there is no source {name!r}; there are {', '.join(names())}")
+        known = names()
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? There" if near else "there"
+        raise ImportRefused(f"there is no source {name!r}; {hint} are {', '.join(known)}")
     source = _load_plugin(plugin)
     if isinstance(source, BrokenPlugin):
         raise ImportRefused(source.words)

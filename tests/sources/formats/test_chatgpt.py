@@ -166,7 +166,7 @@ def test_conversations_give_these_records(tmp_path: Path) -> None:
     path = export(tmp_path / "e", TIDES, NEWER)
     golden("chatgpt", read(SOURCE, path))
     assert [found.reason for found in told(SOURCE, path)] == [
-        "a node of the tree without a message",
+        "a place in a chat that holds no message",
         "a message that the conversation hides",
         "a file that is not in the export",
     ]

@@ -76,7 +76,7 @@ def test_a_vault_is_recognised_by_its_settings(tmp_path: Path) -> None:
     assert isinstance(seen, Recognition)
     assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "Notes (Nora's vault)")
     assert (seen.version, seen.records) == ("an Obsidian vault, 3 notes", 3)
-    assert seen.notes == ("2 other files: only files that a note refers to are imported",)
+    assert seen.notes == ("of 2 other files the notes bring in those that they refer to",)
 
 
 def test_a_folder_and_a_single_note_are_likely(tmp_path: Path) -> None:

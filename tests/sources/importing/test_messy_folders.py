@@ -549,16 +549,45 @@ def test_pictures_without_a_cameras_time_are_told_with_the_command_that_takes_th
     assert json.loads(told.out)["counts"]["new"] == 2
 
 
-def test_many_links_are_a_few_lines_of_the_table(tmp_path: Path) -> None:
+def test_many_links_are_one_line_below_the_table(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(40):
         (tmp_path / "in" / f"link {number:02}").symlink_to(tmp_path)
     (tmp_path / "in" / "people.vcf").write_bytes(PEOPLE)
     (tmp_path / "in" / "All mail.mbox").write_bytes(MBOX)
     ended = pdpp_here("import", tmp_path / "in", "--yes", data=tmp_path / "home")
-    rows = [line for line in ended.err.splitlines() if "a link to another place" in line]
-    assert len(rows) == 4
-    assert rows[-1].startswith("… and 37 more")
+    lines = ended.err.splitlines()
+    assert "Left out, a link to another place: link 00, link 01, link 02 and 37 more" in lines
+
+
+def test_what_nobody_knows_is_told_once_before_anything_is_imported(tmp_path: Path) -> None:
+    strange = {f"game/level{number}.dat": b"x" for number in range(3)}
+    places = {"people.vcf": PEOPLE, "All mail.mbox": MBOX, "setup.exe": b"MZ", **strange}
+    zipped(tmp_path / "in" / "chat.zip", {"_chat.txt": CHAT.encode()})
+    for place, content in places.items():
+        (tmp_path / "in" / place).parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / place).write_bytes(content)
+    ended = pdpp_here("import", tmp_path / "in", "--yes", data=tmp_path / "home")
+    assert (
+        "Not known: in also holds 4 files that no source reads: game/level0.dat, game/level1.dat, "
+        "game/level2.dat and more (3 .dat, 1 .exe)"
+    ) in ended.err.splitlines()
+    assert "files not known" not in ended.out
+
+
+@pytest.mark.parametrize("name", ["node_modules", "site-packages", "bower_components"])
+def test_what_installers_fill_is_left_out_unless_it_is_named(name: str, tmp_path: Path) -> None:
+    inside = tmp_path / "in" / "project" / name
+    (inside / "left-pad").mkdir(parents=True)
+    (inside / "left-pad" / "README.md").write_text("# Pads")
+    (inside / "left-pad" / "logo.jpg").write_bytes(photo("logo"))
+    (tmp_path / "in" / "people.vcf").write_bytes(PEOPLE)
+    (tmp_path / "in" / "All mail.mbox").write_bytes(MBOX)
+    discovery = look(tmp_path / "in")
+    assert keys(discovery) == ["contacts_vcard", "mail"]
+    reason = "a folder of parts that programs are built from"
+    assert discovery.left_out == [f"project/{name} ({reason})"]
+    assert keys(look(inside)) == ["markdown", "photos"]
 
 
 # Archives as attachments
@@ -661,8 +690,10 @@ def test_one_path_that_cannot_be_read_costs_none_of_the_others(name: str, tmp_pa
     ended = pdpp_here("import", *paths, "--yes", data=tmp_path / "home")
     assert ended.code == 1, "of two of the paths nothing came in"
     assert "1 new" in ended.out
-    rows = [line for line in ended.err.splitlines() if line.startswith((name, "cut.zip"))]
+    below = ("Cannot be read: ", "Left out, ")
+    rows = [line for line in ended.err.splitlines() if line.startswith(below)]
     assert len(rows) == 2
+    assert name in rows[0] + rows[1]
 
 
 @pytest.mark.parametrize("form", ["zip", "folder"])

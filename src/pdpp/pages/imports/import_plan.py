@@ -13,7 +13,9 @@ from pdpp.sources.importing.by_account import by_account
 from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.destination import Destination, find_destination
 from pdpp.sources.importing.discovery import discover, usable_sources
+from pdpp.sources.importing.place import UPLOADED_FOLDER
 from pdpp.sources.importing.state import ImportState
+from pdpp.sources.reading.tree import common_folder
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import own_sources
 from pdpp.store.jobs import JobOrder
@@ -59,7 +61,28 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     except (PdppError, OSError) as problem:
         words = problem.message if isinstance(problem, PdppError) else str(problem)
         return ImportPlan((), (), one_line(words, 2 * _LONGEST))
-    return ImportPlan(planned, [one_line(words, 2 * _LONGEST) for words in discovery.left_out])
+    return ImportPlan(planned, [_shown(words, root) for words in discovery.left_out])
+
+
+def _shown(words: str, root: Path) -> str:
+    """Return words on what is left out; the folder of an upload has no name for anybody."""
+    if root.name == UPLOADED_FOLDER:
+        words = words.replace(f"{UPLOADED_FOLDER} also holds", "The upload also holds", 1)
+        words = words.removeprefix(f"in {UPLOADED_FOLDER}: ")
+        words = words.replace(f"{UPLOADED_FOLDER} is not known", "The upload is not known", 1)
+    return one_line(words, 2 * _LONGEST)
+
+
+def _name(candidate: FoundExport, root: Path) -> str:
+    """Return where an export lies: its one file, or the folder around all of them."""
+    tree, export = candidate.tree, candidate.export
+    if tree.path != root or tree.kind != "folder":
+        return tree.path.name
+    read = {part.entry.name for part in export.source.parts(tree, export.recognition)}
+    inside = next(iter(read)) if len(read) == 1 else common_folder(read)
+    if root.name != UPLOADED_FOLDER:
+        return f"{root.name}/{inside}".rstrip("/")
+    return inside or counted(len(read), "file")
 
 
 def _planned(candidate: FoundExport, root: Path, destination: Destination) -> PlannedImport:
@@ -67,7 +90,7 @@ def _planned(candidate: FoundExport, root: Path, destination: Destination) -> Pl
     amount = "" if recognition.records is None else counted(recognition.records, "record")
     where = "a new account" if destination.is_new else f"an account you have, {destination.reason}"
     return PlannedImport(
-        name=one_line(candidate.tree.path.name, _LONGEST),
+        name=one_line(_name(candidate, root), _LONGEST),
         source=one_line(candidate.export.source.label, _LONGEST),
         account=one_line(destination.display_name, _LONGEST),
         detail=", ".join(filter(None, (where.strip(", "), amount))),

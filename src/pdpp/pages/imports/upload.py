@@ -20,6 +20,7 @@ import orjson
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge
 from pdpp.model.instant import DAY, SECOND
 from pdpp.private import locked_folder, make_folder, write_file
+from pdpp.sources.importing.place import UPLOADED_FOLDER
 
 MOST_BYTES = 64 << 30
 MOST_FILES = 50_000
@@ -30,8 +31,6 @@ _SETTLED = 3_600 * SECOND
 KEPT = 7 * DAY
 _NAME = "uploads"
 _MANIFEST = "manifest.json"
-_FILES = ".files"
-"""Hidden, so that no photo or document is said to lie in a folder of this name."""
 _ID = re.compile(r"[0-9a-f]{24}\Z", re.ASCII)
 _LONGEST_NAME = 200
 """In bytes: a file system takes 255 for a file or a folder."""
@@ -121,7 +120,7 @@ class UploadFolder:
             raise Conflict("Too many uploads are waiting; import or remove some first.")
         self._check_room(sum(file.size for file in files))
         upload = Upload(secrets.token_hex(12), now, files, path)
-        make_folder(self._folder / upload.id / _FILES)
+        make_folder(self._folder / upload.id / UPLOADED_FOLDER)
         self.keep(upload)
         return upload
 
@@ -147,7 +146,7 @@ class UploadFolder:
         """Return the folder with the files of an upload."""
         if upload.path is not None:
             return Path(upload.path)
-        return self._folder / upload.id / _FILES
+        return self._folder / upload.id / UPLOADED_FOLDER
 
     def export(self, upload: Upload) -> Path:
         """Return what is looked at: the one file or folder that was dropped, or all of them.
@@ -220,7 +219,7 @@ class UploadFolder:
         """Forget an upload and delete its files; files outside the upload folder stay."""
         folder = self._folder / upload.id
         # Its description last: what a killed server leaves is then found and removed again.
-        shutil.rmtree(folder / _FILES, ignore_errors=True)
+        shutil.rmtree(folder / UPLOADED_FOLDER, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
 
     def leftovers(self, now: int) -> Iterator[Path]:

@@ -13,6 +13,7 @@ if (area && form) {
   let current = null;
   let wake = null;
   let key = "";
+  let dropped = [];
   const say = (text) => { state.textContent = text; };
   const size = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -87,15 +88,19 @@ if (area && form) {
     }
   };
 
-  const walk = async (entry, folder, files) => {
+  // What the browser may not read is left out and told: it keeps nothing else from being sent.
+  const walk = async (entry, folder, files, unread) => {
     if (entry.isFile) {
-      files.push([folder + entry.name, await new Promise((done, failed) => entry.file(done, failed))]);
+      try { files.push([folder + entry.name, await new Promise((done, failed) => entry.file(done, failed))]); }
+      catch { unread.push(folder + entry.name); }
     } else {
       const reader = entry.createReader();
       for (;;) {
-        const batch = await new Promise((done, failed) => reader.readEntries(done, failed));
+        let batch;
+        try { batch = await new Promise((done, failed) => reader.readEntries(done, failed)); }
+        catch { unread.push(folder + entry.name); return; }
         if (!batch.length) return;
-        for (const child of batch) await walk(child, `${folder}${entry.name}/`, files);
+        for (const child of batch) await walk(child, `${folder}${entry.name}/`, files, unread);
       }
     }
   };
@@ -106,14 +111,24 @@ if (area && form) {
     event.preventDefault();
     area.classList.remove("over");
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-    const files = [];
-    for (const entry of entries) await walk(entry, "", files);
-    send(files);
+    const files = [], unread = [];
+    say("Looking at what you dropped.");
+    for (const entry of entries) await walk(entry, "", files, unread);
+    const more = unread.length > 3 ? ` and ${unread.length - 3} more` : "";
+    const lost = unread.length ? `Your browser cannot read ${unread.slice(0, 3).join(", ")}${more}. ` : "";
+    const confirm = form.elements.confirm;
+    dropped = files;
+    if (!files.length) say(`${lost}There is no file to upload in it.`);
+    else if (lost) say(`${lost}Press Upload to send the other ${files.length}.`);
+    else if (confirm && !confirm.value) { say("Type your passphrase and press Upload."); confirm.focus(); }
+    else send(files);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const chosen = [...form.elements.file.files].map((file) => [file.webkitRelativePath || file.name, file]);
-    if (chosen.length) send(chosen); else say("Choose at least one file.");
+    if (chosen.length) dropped = [];
+    const files = chosen.length ? chosen : dropped;
+    if (files.length) send(files); else say("Choose at least one file.");
   });
   stop.addEventListener("click", () => {
     cancelled = true;

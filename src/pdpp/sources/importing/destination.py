@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.overlap import find_overlap, holds_items
+from pdpp.sources.importing.place import UPLOADED_FOLDER
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.keys import digest_key
@@ -179,10 +180,14 @@ def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) ->
 
 
 def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None:
-    """Return the connection that has the name the owner gave, if there is one."""
+    """Return the connection that has the name the owner gave, whole or in brackets, if any."""
     said = str(export.recognition.remember.get("account") or "").casefold()
     others = connections_of(catalogue, export.source.connector_key) if said else []
-    return next((other for other in others if other.display_name.casefold() == said), None)
+    for name in (said, export.recognition.account.casefold()):
+        for other in others:
+            if other.display_name.casefold() == name:
+                return other
+    return None
 
 
 def _empty_one(
@@ -204,7 +209,8 @@ def _empty_one(
 def _new(catalogue: Catalogue, tree: Tree, export: RecognisedExport) -> Destination:
     """Return a new connection; a second one of the same name gets a number."""
     others = connections_of(catalogue, export.source.connector_key)
-    account, taken = export.recognition.account, {other.display_name for other in others}
+    account = export.recognition.account.removesuffix(f" ({UPLOADED_FOLDER})")
+    taken = {other.display_name for other in others}
     name, number = account, 1
     while name in taken:
         number += 1

@@ -1,8 +1,9 @@
 """Discovery: every export that a path holds, at any depth, and what none of the sources knows."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import ImportRefused
@@ -24,6 +25,8 @@ from pdpp.sources.reading.tree import (
     open_tree,
 )
 from pdpp.sources.source import OwnerChoices, Source
+
+_MOST_KINDS = 20
 
 
 @dataclass(slots=True)
@@ -76,7 +79,7 @@ def discover(
     parcels = {tree.path / entry.name for own in sent.values() for entry in own}
     for site in sites:
         if site.kept or site.tree.path not in parcels:
-            _tell(site, taken, sent, choices, sources, discovery)
+            _tell(site, taken, gathered.told, sent, choices, sources, discovery)
     discovery.exports += gathered.exports
     discovery.unknown += gathered.passed_by
     return discovery
@@ -175,6 +178,7 @@ def _is_opened_inside(tree: Tree, entry: FileEntry) -> bool:
 def _tell(
     site: ClaimedPiece,
     taken: Set[str],
+    told: Set[str],
     sent: Mapping[int, Sequence[FileEntry]],
     choices: OwnerChoices,
     sources: Sequence[Source],
@@ -187,7 +191,7 @@ def _tell(
     if not whole and (kept or picked or not tree.entries):
         # In the report of each export it would be told several times, and in none of them at all.
         discovery.refused += tree.refused
-    left = {entry.name: entry for entry in tree.entries}
+    left = {entry.name: entry for entry in tree.entries if entry.name not in told}
     for claim in kept:
         others = [other for other in kept if other is not claim]
         export = _with_archives(_own_files(claim, others, taken), sent.get(id(claim), ()))
@@ -232,7 +236,7 @@ def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> Found
         entry
         for entry in tree.entries
         if entry.name not in taken
-        and (entry.name in claim.belongings or _is_near(entry, claim.names, folders))
+        and (entry.name in claim.belongings or _is_near(entry, claim, folders))
     )
     return FoundExport(Tree(tree.path, tree.kind, entries, tree.refused, tree.meter), export)
 
@@ -247,15 +251,34 @@ def _left_over(
     names = [entry.name for entry in entries if passed_over_reason(entry, patterns) is None]
     if names:
         examples = ", ".join(names[:MOST_EXAMPLES])
-        more = " and more" if len(names) > MOST_EXAMPLES else ""
+        more = f" and more ({_kinds(names)})" if len(names) > MOST_EXAMPLES else ""
         files = counted(len(names), "file")
         yield f"{tree.path.name} also holds {files} that no source reads: {examples}{more}{hints}"
 
 
-def _is_near(entry: FileEntry, names: frozenset[str], folders: set[str]) -> bool:
-    if entry.name in names:
+def _kinds(names: Iterable[str]) -> str:
+    """Return how many files have which ending, the most frequent first."""
+    counts = Counter(PurePosixPath(name).suffix.lower() or "without an ending" for name in names)
+    listed = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    kinds = [f"{count:,} {kind}" for kind, count in listed[:_MOST_KINDS]]
+    return ", ".join([*kinds, *("…" for _ in listed[_MOST_KINDS:][:1])])
+
+
+def _is_near(entry: FileEntry, claim: Claim, folders: set[str]) -> bool:
+    """Tell whether a file lies with those that are read.
+
+    At the very top of a folder lies whatever else somebody downloaded: of that only what the
+    service writes is near, or each report would name all of it as not known.
+    """
+    if entry.name in claim.names:
         return True
-    return any(not folder or entry.name.startswith(f"{folder}/") for folder in folders)
+    if any(folder and entry.name.startswith(f"{folder}/") for folder in folders):
+        return True
+    if "" not in folders:
+        return False
+    export = claim.claimed
+    of_service = passed_over_reason(entry, export.export.source.passed_over) is not None
+    return export.tree.kind != "folder" or ("/" not in entry.name and of_service)
 
 
 def usable_sources(chosen: str | None, own: Sequence[Source]) -> tuple[list[Source], list[str]]:

@@ -25,10 +25,14 @@ _ARCHIVE = re.compile(r"\A(?:.*?\.(?:zip|tgz|tar|tar\.gz)/)", re.IGNORECASE | re
 
 
 class GatheredFiles(NamedTuple):
-    """The exports that loose files make, and words for those that only the owner can tell."""
+    """The exports that loose files make, and words for those that only the owner can tell.
+
+    ``told`` names the files that the words are about.
+    """
 
     exports: list[FoundExport]
     passed_by: list[str]
+    told: frozenset[str]
 
 
 def gather(
@@ -55,18 +59,22 @@ def gather(
         if export is not None:
             gathered.append(export)
             free = free.without({entry.name for entry in export.tree.entries})
-    return GatheredFiles(gathered, _passed_by(free, sites, asked))
+    return _with_passed_by(gathered, free, sites, asked)
 
 
-def _passed_by(
-    free: Tree, sites: Sequence[ClaimedPiece], sources: Sequence[FileSource]
-) -> list[str]:
+def _with_passed_by(
+    gathered: list[FoundExport],
+    free: Tree,
+    sites: Sequence[ClaimedPiece],
+    sources: Sequence[FileSource],
+) -> GatheredFiles:
     """Say of files beside exports that only the owner can say what they are, and how.
 
     Where no export lies beside them, whoever tells of all that is left tells of them.
     """
     beside = {entry.name for site in sites if site.kept for entry in site.tree.entries}
     words: list[str] = []
+    told: set[str] = set()
     for source in sources:
         left = [
             entry
@@ -74,6 +82,7 @@ def _passed_by(
             if entry.suffix in source.endings and entry.name in beside and not is_hidden(entry)
         ]
         if left and source.unpicked:
+            told.update(entry.name for entry in left)
             names = ", ".join(entry.name for entry in left[:MOST_EXAMPLES])
             more = " and more" if len(left) > MOST_EXAMPLES else ""
             place = str(
@@ -87,7 +96,7 @@ def _passed_by(
             words.append(
                 f"{free.path.name} also holds {files}: {names}{more}. Import with: {command}"
             )
-    return words
+    return GatheredFiles(gathered, words, frozenset(told))
 
 
 def _outside(folder: str) -> str:

@@ -1,5 +1,6 @@
 """Recognition: find the source an export belongs to, or say why none takes it."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,6 +16,9 @@ from pdpp.sources.registry import BrokenPlugin
 from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
 
 _INFER = "CSV, JSON and NDJSON of any other kind come in with --infer"
+_COLUMNS = "--set date=NAME --set amount=NAME --set memo=NAME"
+_BANK = f"; as a bank statement with its columns named: {_COLUMNS}"
+_TABLES = frozenset({".csv", ".tsv", ".json", ".ndjson", ".jsonl"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +115,23 @@ def _ambiguous(tree: Tree, exports: list[RecognisedExport]) -> str:
 
 def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) -> str:
     """Say what a tree is that no source knows, and which would read a part of it if told to."""
+    if tree.kind == "file" and not any(entry.size for entry in tree.entries):
+        return f"{tree.path.name} is empty; download it again"
     return (
         f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}"
         f"{_cut_databases(tree)}"
-        f"{hint_words(tree, choices, sources)}. "
+        f"{hint_words(tree, choices, sources)}{_infer_words(tree)}. "
         f"Known are {', '.join(registry.names())}; {_INFER}"
     )
+
+
+def _infer_words(tree: Tree) -> str:
+    """Name the command that reads a table which no service writes."""
+    if tree.kind != "file" or tree.path.suffix.lower() not in _TABLES:
+        return ""
+    command = shlex.join(["pdpp", "import", str(tree.path), "--infer"])
+    bank = _BANK if tree.path.suffix.lower() == ".csv" else ""
+    return f". As a table of your own it comes in with: {command}{bank}"
 
 
 def _cut_databases(tree: Tree) -> str:

@@ -139,7 +139,11 @@ class ImportTask:
 
         The report is kept before that: if the program is killed, it tells whose the account is.
         """
-        store, source = self.environment.store, self.export.source
+        environment = self.environment
+        store, source = environment.store, self.export.source
+        # Of many exports that are prepared together each begins when those before it have ended.
+        self.report.started_at = environment.clock()
+        self.name = environment.state.new_report_name(self.report.started_at)
         declaration = parse_declaration(source.declaration())
         store.register(declaration, progress=progress)
         self._contents = contents_of(self.tree, self.export)
@@ -152,7 +156,7 @@ class ImportTask:
         kept = {recognition.shape: recognition.remember, **recognition.keep}
         for shape, choices in kept.items():
             if choices:
-                self.environment.state.remember(source.connector_key, shape, choices)
+                environment.state.remember(source.connector_key, shape, choices)
         return declaration
 
     def run(

@@ -14,6 +14,9 @@ from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, al
 DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 """What the names of SQLite databases end with; some have no ending."""
 UNFINISHED = "a download that is not finished"
+INSTALLED = "a folder of parts that programs are built from"
+_INSTALLED_NAMES = frozenset({"node_modules", "site-packages", "bower_components"})
+"""Folders that installers fill with other people's notes, tables and pictures, by the thousand."""
 _UNFINISHED_ENDINGS = frozenset({".crdownload", ".part", ".partial", ".opdownload"})
 # No link is followed, a pipe put in place of a file does not block, and no child process inherits
 # the file.
@@ -66,7 +69,9 @@ def _walk(
         except OSError:
             yield Skipped("a file that cannot be read", name)
             continue
-        if stat.S_ISDIR(status.st_mode) and not is_unfinished(Path(child.path)):
+        if stat.S_ISDIR(status.st_mode) and child.name in _INSTALLED_NAMES:
+            yield Skipped(INSTALLED, name)
+        elif stat.S_ISDIR(status.st_mode) and not is_unfinished(Path(child.path)):
             yield from _walk(Path(child.path), f"{name}/", limits)
         elif problem := _problem(Path(child.path), name, status, limits):
             yield Skipped(problem, name)

@@ -237,7 +237,7 @@ def _message(
     message = node.get("message")
     where = f"{conversation} {node_id}"[:120]
     if message is None:
-        yield Skipped("a node of the tree without a message", where)
+        yield Skipped("a place in a chat that holds no message", where)
         return
     metadata = message.get("metadata") or {}
     if metadata.get("is_visually_hidden_from_conversation"):

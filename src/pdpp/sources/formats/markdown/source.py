@@ -91,7 +91,7 @@ class Markdown(Source):
         zone_named(choices.given.get("time_zone"))
         joplin = all(_is_joplin_item(entry) for entry in notes[:_FEW])
         remarks = [f"the notes are as Joplin keeps them; {_FROM_JOPLIN}"] if joplin else []
-        remark = f"{counted(others, 'other file')}: only files that a note refers to are imported"
+        remark = f"of {counted(others, 'other file')} the notes bring in those that they refer to"
         return Recognition(
             Confidence.CERTAIN if vault else Confidence.LIKELY,
             f"{'an Obsidian vault' if vault else 'Markdown files'}, {counted(len(notes), 'note')}",
