@@ -96,6 +96,12 @@ def test_a_word_that_names_something_is_looked_for_although_it_is_a_common_one()
     assert words("WHO COMES AT 7PM") == ["comes", "7", "pm"]
 
 
+@pytest.mark.parametrize("name", ["bo", "me", "can", "not"])
+def test_no_part_of_an_address_holds_a_question_together(name: str) -> None:
+    for q in (f"{name}@x.example", f"what did {name}@x.example say?"):
+        assert {name, "x", "example"} <= {*words(q)}
+
+
 def test_a_word_is_looked_for_in_all_its_forms() -> None:
     (word,) = parse_question("invoices", TODAY).words
     assert "invoic" in dict(word.terms)

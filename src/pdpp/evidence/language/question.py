@@ -33,6 +33,8 @@ _NAMED = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|\b[Ww]ill(?=['’]s\b)|(?<=[a-
 letter tells that only inside a sentence: "the mail from Will"."""
 _MOST = re.compile(r"\bmost\s+(?=recent\b)", re.IGNORECASE)
 """What belongs to a word that asks for an order."""
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.\w{2,}[.,;?!]?")
+"""Of an address no part is a word of a sentence: "me@example.org", "bo@example.org"."""
 _QUOTES = '"“”„‟＂'
 _PART = re.compile(
     rf"(?P<sign>[+-])?(?:(?P<name>[a-zA-Z]+):)?"
@@ -189,6 +191,8 @@ class _Parser:
             self._excluded += asked_words([word], pieces(word))
         elif sign == "+" and pieces(word):
             self._words += asked_words([word], pieces(word), required=True)
+        elif _ADDRESS.fullmatch(word):
+            self._words += map(word_in_any_language, pieces(word))
         else:
             self._take_plain(word if sign is None else f"{sign}{word}")
         self._or = False
