@@ -53,6 +53,17 @@ def test_a_rename_says_who_sees_it(two: Path) -> None:
     assert "Ancient (cin_old, diary)" in pdpp_here("connection", "list", data=two).out
 
 
+def test_an_account_is_known_by_its_name_too(two: Path) -> None:
+    renamed = pdpp_here("connection", "rename", "old DAYS", "Ancient", "--json", data=two).document
+    assert renamed["connection_id"] == "cin_old"
+    look = ("connection", "remove", "Ancient", "--dry-run", "--json")
+    assert pdpp_here(*look, data=two).document["connections"][0]["connection_id"] == "cin_old"
+    add = ("connection", "add", "diary", "--name", "Ancient", "--id", "cin_more")
+    assert pdpp_here(*add, data=two).code == 0
+    problem = pdpp_here("connection", "remove", "Ancient", "--yes", data=two).failed()
+    assert "2 accounts are called 'Ancient': say cin_more or cin_old." in problem
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("rename", "cin_odl", "x"), ("remove", "cin_odl"), ("merge", "cin_odl", "cin_diary")],

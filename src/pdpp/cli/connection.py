@@ -31,6 +31,7 @@ from pdpp.service.accounts import (
     MergePreview,
     change_json,
     find_account,
+    id_of,
     merge_connections,
     preview_merge,
     rename_connection,
@@ -87,15 +88,17 @@ def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: 
 
 
 @connection.command(epilog=examples('pdpp connection rename cin_home "Private mail"'))
-@click.argument("account", type=words, metavar="ID")
+@click.argument("account", type=words, metavar="ACCOUNT")
 @click.argument("name", type=words)
 @common
 def rename(account: str, name: str, data: Path, as_json: bool) -> None:
     """Give an account another name; its id stays, and so does what grants open.
 
+    ACCOUNT is its id, or its name as "pdpp connection list" shows it.
     Every client that may read the account sees the new name, at once where a server runs.
     """
     with open_store(data) as store:
+        account = id_of(store.catalogue(), account)
         before, clients = rename_connection(store, account, name, instant.now())
         names = client_names(store)
     document = {
@@ -124,6 +127,7 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
 def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
     """Move everything from one account into another of the same source, and remove the first.
 
+    FROM and INTO are ids, or names as "pdpp connection list" shows them.
     If both accounts have a record, the one that was changed last stays, and where the records do
     not say when, the one that was emitted last. Grants follow: a grant of FROM now opens INTO, with
     its limits; a grant or package that opens a stream of both is left with the fields, times and
@@ -132,6 +136,7 @@ def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_jso
     INTO. A server may be running.
     """
     with open_store(data) as store:
+        source, target = (id_of(store.catalogue(), said) for said in (source, target))
         preview = preview_merge(store, source, target, instant.now())
         catalogue, clients = store.catalogue(), client_names(store)
         document: dict[str, Any] = {**preview.as_json()}
@@ -179,13 +184,14 @@ def _readers(client_ids: Iterable[str], names: Mapping[str, str]) -> str:
         "pdpp connection remove cin_old --yes --json",
     )
 )
-@click.argument("account", type=words, metavar="ID")
+@click.argument("account", type=words, metavar="ACCOUNT")
 @yes_option
 @dry_run_option
 @common
 def remove(account: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
     """Delete an account with all its records and files, and take it out of every grant.
 
+    ACCOUNT is its id, or its name as "pdpp connection list" shows it.
     A grant that opens nothing else is revoked. What clients and backups already hold stays there.
     A server may be running: the account is gone at its next request. After an interruption, run the
     same command again: it deletes what an earlier removal left.
@@ -193,7 +199,8 @@ def remove(account: str, yes: bool, dry_run: bool, data: Path, as_json: bool) ->
     with open_store(data) as store:
         if not dry_run:
             delete_removed(store)
-        connection = find_account(store.catalogue(), account)
+        catalogue = store.catalogue()
+        connection = find_account(catalogue, id_of(catalogue, account))
         run_removal(
             store,
             data,

@@ -160,6 +160,20 @@ def find_account(catalogue: Catalogue, connection_id: str) -> Connection:
     raise NotFound(f"there is no account {connection_id!r}; {hint}see pdpp connection list")
 
 
+def id_of(catalogue: Catalogue, said: str) -> str:
+    """Return the id of the account that somebody means by its id or by its whole name."""
+    if said in catalogue.connections:
+        return said
+    called = [
+        known.connection_id
+        for _, known in sorted(catalogue.connections.items())
+        if known.display_name.casefold() == said.casefold()
+    ]
+    if len(called) > 1:
+        raise Conflict(f"{len(called)} accounts are called {said!r}: say {' or '.join(called)}.")
+    return called[0] if called else said
+
+
 def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> AccountContents:
     """Return what an account holds."""
     contents = store.connection_contents(connection.connection_id)
