@@ -1057,3 +1057,18 @@ def test_statements_are_read_in_the_words_and_letters_of_their_country(
     assert all(data.get("memo") or data.get("payee") for data in found)
     assert all("\ufffd" not in str(data) for data in found)
     assert not any(isinstance(one, Unknown) for one in told(SOURCE, path))
+
+
+@pytest.mark.parametrize(
+    ("day", "is_told"), [("03/04/2026", True), ("04/04/2026", False), ("14/04/2026", False)]
+)
+def test_another_way_to_read_the_days_is_told_where_it_fits_as_well(
+    tmp_path: Path, day: str, is_told: bool
+) -> None:
+    path = put(tmp_path, f"Date,Description,Amount\n{day},Bakery,-9.00\n")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert ("--set date_form" in seen.notes[0]) is is_told
+    seen = look(SOURCE, path, date_form="%d/%m/%Y")
+    assert isinstance(seen, Recognition)
+    assert "--set date_form" not in seen.notes[0]

@@ -56,7 +56,7 @@ class Way:
             self.height = height
 
     def pass_by(self, when: str | None) -> None:
-        """Go on where the place is not known, such as in a tunnel: only what was measured counts."""
+        """Go on where the place is not known, as in a tunnel: only what was measured counts."""
         self.has_gaps = True
         self.started, self.ended = self.started or when, when or self.ended
 
