@@ -1072,3 +1072,30 @@ def test_another_way_to_read_the_days_is_told_where_it_fits_as_well(
     seen = look(SOURCE, path, date_form="%d/%m/%Y")
     assert isinstance(seen, Recognition)
     assert "--set date_form" not in seen.notes[0]
+
+
+def test_the_older_table_of_ubs_tells_what_for_its_currency_and_its_account(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        "Valuation date;Banking relationship;Portfolio;Product;IBAN;Ccy.;Date from;Date to;"
+        "Description;Trade date;Booking date;Value date;Description 1;Description 2;Debit;Credit;"
+        "Balance\n07.07.17;0240 1;;0240 1.01C;CH62 0024;CHF;01.02.17;30.06.17;Current Account;"
+        "30.06.17;30.06.17;30.06.17;e-banking Order;Rope shop;3'416.82;;206'149.34\n",
+    )
+    [booking] = read(SOURCE, path).values()
+    assert (booking["memo"], booking["currency"]) == ("e-banking Order", "CHF")
+    assert (booking["amount_text"], booking["booked_on"]) == ("-3416.82", "2017-06-30")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("ch620024", True)
+
+
+def test_who_was_paid_by_wise_stands_in_one_of_two_columns(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        "TransferWise ID,Date,Amount,Currency,Description,Payer Name,Payee Name,Merchant\n"
+        "CARD-1,18-01-2023,-4.99,EUR,Card,,,Bakery\nTRANSFER-2,16-01-2023,-8,EUR,Sent,,Ana Lind,\n"
+        "TRANSFER-3,14-01-2023,5,EUR,Received,Ivo Berg,,\n",
+    )
+    paid = {data["memo"]: data["payee"] for data in read(SOURCE, path).values()}
+    assert paid == {"Card": "Bakery", "Sent": "Ana Lind", "Received": "Ivo Berg"}

@@ -103,6 +103,12 @@ class ColumnMapping(NamedTuple):
             for name in ("payee", "payer")
         )
         asked = self._plain_cell(row, "type") == REQUEST
+        # Wise names the shop of a card, or else who was paid, in columns of their own.
+        other = (
+            column_of(self.header, "payee name") if "payee" in self.columns and not paid else None
+        )
+        if other is not None:
+            paid = row.cells[other].strip()
         is_venmo = {plain_name(name) for name in self.header} >= PARTIES
         return (payer, paid) if asked and is_venmo else (paid, payer)
 

@@ -124,6 +124,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "payer": ("payer name", "zahlungspflichtige*r", "from", "auftraggebername"),
         "memo": (
+            # UBS calls the account "description", and what it was for by a number.
+            *("description 1", "beschreibung 1", "descrizione 1"),
             *("description", "memo", "narrative", "narration", "verwendungszweck"),
             *(
                 "buchungstext",
@@ -137,7 +139,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("descrizione operazioni", "dettagli", "omschrijving", "omschrijving-1"),
             *("mededelingen", "notifications", "payment reference", "transaction description"),
             *("transaction details", "transaction remarks", "merchant/description"),
-            *("description 1", "transaction ref1", "buchungs-details", "avisierungstext"),
+            *("transaction ref1", "buchungs-details", "avisierungstext"),
             *("beschreibung", "beschreibung1", "text", "tekst", "beskrivning", "beskrivelse"),
             *("forklaring", "rubrik", "meddelande", "selitys", "otsikko", "opis operacji"),
             *(
@@ -199,6 +201,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("联机余额", "余额", "verfügbares guthaben"),
         ),
         "currency": (
+            *("ccy.", "whrg.", "monn.", "mon."),
             *(
                 "currency",
                 "payment currency",

@@ -260,7 +260,7 @@ def _opened(content: bytes) -> BinaryIO:
 
 
 def _moment(text: str) -> str | None:
-    """Return a time such as ``20260131T080000Z``, or as other programs write one into such files."""
+    """Return a time such as ``20260131T080000Z``, or as other programs write it."""
     try:
         return datetime.strptime(text, "%Y%m%dT%H%M%SZ").isoformat() + "Z"  # noqa: DTZ007 - UTC
     except ValueError:
