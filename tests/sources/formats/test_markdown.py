@@ -347,3 +347,18 @@ def test_notes_are_read_in_the_encoding_and_with_the_line_ends_they_have(
     (tmp_path / "a.md").write_bytes(text.encode(encoding))
     [note] = read(SOURCE, tmp_path).values()
     assert (note["title"], note["body"]) == ("Über Fähren", "Zwölf Möwen")
+
+
+def test_a_backup_of_bear_lies_among_other_files_without_what_was_thrown_away(
+    tmp_path: Path,
+) -> None:
+    files = {}
+    for name, in_trash in (("Mole", 0), ("Gone", 1)):
+        told_of_it = {"net.shinyfrog.bear": {"trashed": in_trash}}
+        files[f"Bear/{name}.textbundle/text.markdown"] = f"All of {name}".encode()
+        files[f"Bear/{name}.textbundle/info.json"] = json_bytes(told_of_it)
+    zipped(tmp_path / "things" / "Bear Notes.bear2bk", files)
+    (tmp_path / "things" / "odd.bin").write_bytes(b"\x00")
+    report = Home(tmp_path / "home").bring(tmp_path / "things")
+    assert report["counts"]["new"] == 1
+    assert [skipped["reason"] for skipped in report["skipped"]] == ["a note that was thrown away"]

@@ -225,13 +225,16 @@ def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
 
 
 def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
+    bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
+    if bundle.in_trash:
+        yield Skipped("a note that was thrown away", entry.name)
+        return
     front = split_front(text)
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
     visible_text = _references(front.rest)
     place = folder.name_of(entry)
     key = safe_key(digest_key(place))
-    bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
     day = _DAY.match(bundle.name)
     # Some programs and people write the names of properties with a capital letter.
     told = {name.lower(): value for name, value in front.values.items()}
