@@ -1099,3 +1099,20 @@ def test_who_was_paid_by_wise_stands_in_one_of_two_columns(tmp_path: Path) -> No
     )
     paid = {data["memo"]: data["payee"] for data in read(SOURCE, path).values()}
     assert paid == {"Card": "Bakery", "Sent": "Ana Lind", "Received": "Ivo Berg"}
+
+
+def test_a_table_of_holdings_above_the_payments_is_told(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        "Account Number,Investment Name,Symbol,Shares,Share Price,Total Value,\n"
+        "123,Harbour fund,HBR,10,110.00,1100.00,\n123,Tide fund,TDE,1,1.00,1.00,\n\n\n"
+        "Account Number,Trade Date,Settlement Date,Transaction Type,Transaction Description,"
+        "Investment Name,Symbol,Shares,Share Price,Net Amount,Account Type,\n"
+        "123,2026-09-01,2026-09-02,Buy,Buy,Harbour fund,HBR,10,108.00,-1080.00,CASH,\n"
+        "123,2026-09-03,2026-09-03,Dividend,Paid out,Harbour fund,HBR,0,0,80.00,CASH,\n",
+    )
+    amounts = {data["memo"]: data["amount_text"] for data in read(SOURCE, path).values()}
+    assert amounts == {"Buy": "-1080.00", "Paid out": "80.00"}
+    assert told(SOURCE, path) == [
+        Skipped("rows of another table above this one", "statement.csv: 2")
+    ]

@@ -199,6 +199,12 @@ def test_cells_stand_in_their_columns_as_the_sheet_shows_them(tmp_path: Path) ->
     assert body == f"May\n{cells}\nB1: which?"
 
 
+def test_letters_that_a_sheet_writes_as_codes_are_read(tmp_path: Path) -> None:
+    cell = '<c t="inlineStr"><is><t>Rope_x000D_\n12 mm_x005F_x</t></is></c>'
+    book = documents.office("Costs", xl__worksheets__sheet1=sheet(cell))
+    assert only(tmp_path, "a.xlsx", book)["body"] == "Rope\n12 mm_x"
+
+
 def test_an_office_file_with_a_password_is_kept_and_told(tmp_path: Path) -> None:
     put(tmp_path, "a.docx", b"\xd0\xcf\x11\xe0" + bytes(600))
     assert [finding.reason for finding in told(SOURCE, tmp_path)] == [

@@ -32,7 +32,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("дата i час операції", "дата і час операції", "дата операції", "ημερομηνία"),
             *("tanggal", "tanggal transaksi", "交易日", "記帳日", "記帳日期", "帳務日期", "入帳日"),
             *("transactiedatum", "дата совершения операции", "利用日", "kuupäev", "datums"),
-            *("记账日期", "datum der transaktion"),
+            *("记账日期", "datum der transaktion", "trade date"),
         ),
         "amount": (
             *(
@@ -55,7 +55,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("debit/credit", "total amount (incl. vat)", "value"),
             *("txn amount (funding card)", "billing amount", "交易金额", "cash flow"),
             *("거래금액", "סכום", "المبلغ", "จำนวนเงิน", "ποσό", "jumlah"),
-            *("сума в валюті картки", "сума у валюті картки"),
+            *("сума в валюті картки", "сума у валюті картки", "net amount"),
         ),
         "direction": (
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),

@@ -20,6 +20,8 @@ _DAY = re.compile(r"[yd]", re.IGNORECASE)
 _CLOCK = re.compile(r"[hs]", re.IGNORECASE)
 _GENERAL = re.compile(r"general", re.IGNORECASE)
 _COLUMN = re.compile(r"([A-Z]{1,3})\d", re.ASCII)
+_CODED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+"""A letter that XML has no place for, such as the line end of a cell that was pasted."""
 _WIDEST_GAP = 50
 """Cells without a value that are shown as such, one beside the other."""
 _DAY_SECONDS = 86_400
@@ -47,7 +49,7 @@ def _shared_strings(package: OpenPackage, book: str) -> list[str]:
     strings: list[str] = []
     for name in package.related(book, "sharedStrings") or ["xl/sharedStrings.xml"]:
         for shared in package.elements(name, "si"):
-            strings.append(paragraph_text(shared))
+            strings.append(_text(shared))
             if len(strings) >= _MOST_STRINGS:
                 break
     return strings
@@ -76,7 +78,7 @@ def _cell(cell: XmlElement, strings: list[str], styles: "_Styles") -> str:
     kind, value = cell.attributes.get("t"), cell.text_at("v")
     if kind == "inlineStr":
         inline = cell.at("is")
-        return paragraph_text(inline) if inline is not None else ""
+        return _text(inline) if inline is not None else ""
     if kind == "s":
         with suppress(ValueError, IndexError):
             return strings[int(value)]
@@ -88,6 +90,15 @@ def _cell(cell: XmlElement, strings: list[str], styles: "_Styles") -> str:
     if formula and not value:
         return f"={formula}"
     return styles.shown(cell, value) if kind in (None, "n") else value
+
+
+def _text(cell: XmlElement) -> str:
+    return _CODED.sub(_decoded, paragraph_text(cell))
+
+
+def _decoded(code: re.Match[str]) -> str:
+    letter = chr(int(code[1], 16))
+    return letter if letter.isprintable() or letter in "\t\n" else ""
 
 
 def _notes(package: OpenPackage, sheet: str) -> Iterator[str]:
