@@ -188,7 +188,7 @@ def test_cells_stand_in_their_columns_as_the_sheet_shows_them(tmp_path: Path) ->
         xl__worksheets__s=sheet(
             *('<c r="B1" t="s"><v>0</v></c>', '<c r="D1"><f>SUM(A1:A2)</f></c>'),
             *('<c r="E1" s="1"><v>0.5</v></c>', '<c r="F1" s="2"><v>-1.25</v></c>'),
-            *('<c r="G1" s="3"><v>7.5</v></c>', '<c r="XFD1"><f>1+1</f><v>2</v></c>'),
+            *('<c r="G1" s="3"><v>7.5</v></c>', '<c r="ZZ1"><f>1+1</f><v>2</v></c>'),
         ),
         xl__worksheets__s_rels=relations(("comments", "../c.xml")),
         xl__c='<x><comment ref="B1"><text><r><t>which?</t></r></text></comment></x>',

@@ -66,7 +66,7 @@ def _pages(body: str, kind: str) -> Iterator[str]:
     page: list[str] = []
     notes: list[str] = []
     left_out = aside = ""
-    begun: dict[str, tuple[int, re.Match[str] | None]] = {}
+    begun: dict[str, tuple[int, int]] = {}
     length, cells = 0, kind == "ods"
     for piece in _PIECE.finditer(body):
         closing, name, attributes, empty, words = piece.groups()
@@ -89,13 +89,13 @@ def _pages(body: str, kind: str) -> Iterator[str]:
             begun = {}
             page, notes = [unescape(called[1]), "\n"] if called else [], []
         elif name is not None:
-            if not closing:
-                begun[name] = (len(page), _REPEATED.search(attributes))
+            if cells and "-repeated" in attributes and (many := _REPEATED.search(attributes)):
+                begun[name] = (len(page), int(many[1]))
             ends = bool(closing or empty)
             if name in _CELLS and ends and page[-1] == "\n":
                 page.pop()  # Cells of one row stand in one line.
             page.append(_between(name, ends, cells=cells))
-            if cells and ends and name in begun:
+            if ends and name in begun:
                 again = _again(name, page, *begun.pop(name))
                 page.append(again)
                 length += len(again)
@@ -104,15 +104,15 @@ def _pages(body: str, kind: str) -> Iterator[str]:
     yield _tidy([*page, "\n", *notes])
 
 
-def _again(name: str, page: list[str], start: int, repeated: re.Match[str] | None) -> str:
+def _again(name: str, page: list[str], start: int, times: int) -> str:
     """Return what a sheet shows again: equal cells beside each other and equal rows stand once."""
-    if repeated is None or (name not in _CELLS and name != "table:table-row"):
+    if name not in _CELLS and name != "table:table-row":
         return ""
     text = "".join(page[start:])
     most = LONGEST_TEXT // max(1, len(text))
     if not text.strip():
         most = _WIDEST_GAP if name in _CELLS else 0
-    return text * min(int(repeated[1]) - 1, most)
+    return text * min(times - 1, most)
 
 
 def _between(name: str, ends: bool, *, cells: bool) -> str:

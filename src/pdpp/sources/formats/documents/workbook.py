@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import product
+from string import ascii_uppercase
+from types import MappingProxyType
 
 from pdpp.sources.formats.documents.openpackage import OpenPackage, paragraph_text
 from pdpp.sources.formats.documents.text import LONGEST_TEXT
@@ -19,7 +22,13 @@ _LITERAL = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 _DAY = re.compile(r"[yd]", re.IGNORECASE)
 _CLOCK = re.compile(r"[hs]", re.IGNORECASE)
 _GENERAL = re.compile(r"general", re.IGNORECASE)
-_COLUMN = re.compile(r"([A-Z]{1,3})\d", re.ASCII)
+_COLUMNS = MappingProxyType(
+    {
+        first + second: number
+        for number, (first, second) in enumerate(product(("", *ascii_uppercase), ascii_uppercase))
+    }
+)
+"""The numbers of columns from zero; nobody fills more than these by hand."""
 _CODED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 """A letter that XML has no place for, such as the line end of a cell that was pasted."""
 _WIDEST_GAP = 50
@@ -59,19 +68,11 @@ def _row(row: XmlElement, strings: list[str], styles: "_Styles") -> str:
     """Return the cells of a row, each in its column: cells without a value are mostly left out."""
     cells: list[str] = []
     for cell in row.each("c"):
-        gap = _column(cell.attributes.get("r", "")) - len(cells)
-        cells += [""] * min(gap, _WIDEST_GAP)
+        at = _COLUMNS.get(cell.attributes.get("r", "").rstrip("0123456789"), 0)
+        if at > len(cells):
+            cells += [""] * min(at - len(cells), _WIDEST_GAP)
         cells.append(_cell(cell, strings, styles))
     return "\t".join(cells).rstrip()
-
-
-def _column(place: str) -> int:
-    """Return the number of a cell's column from zero; -1 if it does not tell its place."""
-    match = _COLUMN.match(place)
-    number = 0
-    for letter in match[1] if match else "":
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1
 
 
 def _cell(cell: XmlElement, strings: list[str], styles: "_Styles") -> str:
@@ -86,8 +87,7 @@ def _cell(cell: XmlElement, strings: list[str], styles: "_Styles") -> str:
     if kind == "b":
         return {"1": "TRUE", "0": "FALSE"}.get(value, value)
     # Programs that do not calculate write a formula without its result.
-    formula = cell.text_at("f")
-    if formula and not value:
+    if not value and (formula := cell.text_at("f")):
         return f"={formula}"
     return styles.shown(cell, value) if kind in (None, "n") else value
 
