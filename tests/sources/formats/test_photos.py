@@ -248,3 +248,9 @@ def test_times_are_read_as_telephones_and_programs_write_them(
 def test_a_place_lies_on_its_side_however_that_is_written(side: str) -> None:
     place = {**photos.PLACE, 3: (photos.TEXT, side)}
     assert read_exif(photos.tiff(place=place)).coordinates == (38.71, -9.1333333)
+
+
+def test_a_caption_is_read_in_the_letters_it_was_written_in(tmp_path: Path) -> None:
+    caption = photos.tiff(picture={0x010E: (photos.TEXT, "Fischer ueber Bord")})
+    data = only(tmp_path, photos.jpeg(caption.replace(b"ueber", "üübe".encode("cp1252") + b"r")))
+    assert data["description"] == "Fischer üüber Bord"

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
 
+from pdpp.sources.reading.textfile import encoding_of
+
 HEAD_BYTES = 1 << 18
 
 _SIZES: Mapping[int, int] = MappingProxyType(
@@ -199,7 +201,11 @@ def _value(block: bytes, order: str, place: int, kind: int, length: int) -> obje
         return None
     if kind in (2, 7):
         text = raw.split(b"\x00", 1)[0] if kind == 2 else raw
-        return text.decode("utf-8", "replace")
+        try:
+            return text.decode()
+        except UnicodeDecodeError:
+            # Programs write captions in the letters of their country, though that is not allowed.
+            return text.decode(encoding_of(text), "replace")
     if kind in (5, 10):
         letters = f"{order}{2 * length}{'I' if kind == 5 else 'i'}"
         pairs = struct.unpack(letters, raw)
