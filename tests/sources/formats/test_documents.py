@@ -144,6 +144,22 @@ def test_notes_comments_and_letterheads_of_a_text_come_behind_it(tmp_path: Path)
     assert " ".join(lines) == "Tide Ann-Lou see the map as of May Ivo: sure? Harbour office"
 
 
+def test_ticks_of_a_form_are_read_out_of_fonts_and_fields(tmp_path: Path) -> None:
+    symbol = '<w:sym w:font="{}" w:char="{}"/>'
+    box = "<w:fldChar><w:ffData><w:checkBox>{}</w:checkBox></w:ffData></w:fldChar>"
+    text = documents.word(
+        symbol.format("Wingdings", "F0FE")
+        + "<w:t> yes </w:t>"
+        + symbol.format("Wingdings", "F0A8"),
+        symbol.format("Wingdings 2", "F052") + symbol.format("Symbol", "F0B3") + "<w:t>3</w:t>",
+        box.format('<w:default w:val="0"/><w:checked/>') + box.format('<w:default w:val="0"/>'),
+        symbol.format("Wingdings", "F04A")
+        + symbol.format("Arial", "2192")
+        + symbol.format("", "x"),
+    )
+    assert only(tmp_path, "a.docx", text)["body"].splitlines() == ["☑ yes ☐", "☑≥3", "☒☐", "→"]
+
+
 def test_a_row_of_a_table_in_a_text_is_a_line(tmp_path: Path) -> None:
     cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
     rows = [("Rope", "12.5"), ("", "3")]

@@ -4,8 +4,10 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
+from types import MappingProxyType
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.documents.symbols import box_text, symbol_text
 from pdpp.sources.reading.xmlstream import XmlElement, XmlEnd, XmlEvent, xml_elements
 
 _LARGEST_PART = 256 << 20
@@ -16,6 +18,7 @@ place that they were moved away from, and how words of a sheet are spoken."""
 _BEHIND = {"tc": "\t", "tr": "\n"}
 """What stands behind a cell and a row of a table."""
 _BETWEEN = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_SIGNS = MappingProxyType({"sym": symbol_text, "checkBox": box_text})
 _PAGE_BREAK = "lastRenderedPageBreak"
 
 
@@ -63,12 +66,13 @@ class OpenPackage:
     def related(self, name: str, *kinds: str) -> list[str]:
         """Return the parts of some kinds that belong to another part, in the order of the kinds."""
         relations = list(self._relations(name))
-        return [
+        named = (
             self._absolute(name, relation.attributes.get("Target", ""))
             for kind in kinds
             for relation in relations
             if relation.attributes.get("Type", "").endswith(f"/{kind}")
-        ]
+        )
+        return list(dict.fromkeys(named))
 
     def listed(self, name: str, element: str) -> list[tuple[str, str]]:
         """Return the titles and names of the parts that another part lists, in its order.
@@ -128,6 +132,8 @@ def paragraph_text(paragraph: XmlElement) -> str:
             pieces.append(element.text)
         elif element.name == _PAGE_BREAK:
             pieces.append("\f")
+        elif element.name in _SIGNS:
+            pieces.append(_SIGNS[element.name](element))
         else:
             pieces.append(_BETWEEN.get(element.name, ""))
     return "".join(pieces)
