@@ -1084,3 +1084,62 @@ def test_who_was_paid_is_the_description_where_no_column_tells_it(tmp_path: Path
     text = "Date,Payee,Description,Amount\n2026-02-01,,Monthly fee,-4.50\n"
     [empty] = read(SOURCE, put(tmp_path, text)).values()
     assert (empty.get("payee"), empty["memo"]) == (None, "Monthly fee")
+
+
+@pytest.mark.parametrize(
+    ("day", "is_told"), [("03/04/2026", True), ("04/04/2026", False), ("14/04/2026", False)]
+)
+def test_another_way_to_read_the_days_is_told_where_it_fits_as_well(
+    tmp_path: Path, day: str, is_told: bool
+) -> None:
+    path = put(tmp_path, f"Date,Description,Amount\n{day},Bakery,-9.00\n")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert ("--set date_form" in seen.notes[0]) is is_told
+    seen = look(SOURCE, path, date_form="%d/%m/%Y")
+    assert isinstance(seen, Recognition)
+    assert "--set date_form" not in seen.notes[0]
+
+
+def test_the_older_table_of_ubs_tells_what_for_its_currency_and_its_account(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        "Valuation date;Banking relationship;Portfolio;Product;IBAN;Ccy.;Date from;Date to;"
+        "Description;Trade date;Booking date;Value date;Description 1;Description 2;Debit;Credit;"
+        "Balance\n07.07.17;0240 1;;0240 1.01C;CH62 0024;CHF;01.02.17;30.06.17;Current Account;"
+        "30.06.17;30.06.17;30.06.17;e-banking Order;Rope shop;3'416.82;;206'149.34\n",
+    )
+    [booking] = read(SOURCE, path).values()
+    assert (booking["memo"], booking["currency"]) == ("e-banking Order", "CHF")
+    assert (booking["amount_text"], booking["booked_on"]) == ("-3416.82", "2017-06-30")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("ch620024", True)
+
+
+def test_who_was_paid_by_wise_stands_in_one_of_two_columns(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        "TransferWise ID,Date,Amount,Currency,Description,Payer Name,Payee Name,Merchant\n"
+        "CARD-1,18-01-2023,-4.99,EUR,Card,,,Bakery\nTRANSFER-2,16-01-2023,-8,EUR,Sent,,Ana Lind,\n"
+        "TRANSFER-3,14-01-2023,5,EUR,Received,Ivo Berg,,\n",
+    )
+    paid = {data["memo"]: data["payee"] for data in read(SOURCE, path).values()}
+    assert paid == {"Card": "Bakery", "Sent": "Ana Lind", "Received": "Ivo Berg"}
+
+
+def test_a_table_of_holdings_above_the_payments_is_told(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        "Account Number,Investment Name,Symbol,Shares,Share Price,Total Value,\n"
+        "123,Harbour fund,HBR,10,110.00,1100.00,\n123,Tide fund,TDE,1,1.00,1.00,\n\n\n"
+        "Account Number,Trade Date,Settlement Date,Transaction Type,Transaction Description,"
+        "Investment Name,Symbol,Shares,Share Price,Net Amount,Account Type,\n"
+        "123,2026-09-01,2026-09-02,Buy,Buy,Harbour fund,HBR,10,108.00,-1080.00,CASH,\n"
+        "123,2026-09-03,2026-09-03,Dividend,Paid out,Harbour fund,HBR,0,0,80.00,CASH,\n",
+    )
+    amounts = {data["memo"]: data["amount_text"] for data in read(SOURCE, path).values()}
+    assert amounts == {"Buy": "-1080.00", "Paid out": "80.00"}
+    assert told(SOURCE, path) == [
+        Skipped("rows of another table above this one", "statement.csv: 2")
+    ]

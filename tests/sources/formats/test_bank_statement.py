@@ -8,6 +8,7 @@ import pytest
 from tests.sources.kit import Home, look, read, told, zipped
 from tests.sources.samples import bank_statement as bank
 
+from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.bank_statement.source import StatementFiles
 from pdpp.sources.source import Recognition
 
@@ -341,3 +342,36 @@ def test_the_order_of_entries_shows_whether_a_short_year_stands_first(
     path = put(tmp_path, bank.qif(*entries), "a.qif")
     found = sorted(bookings(path), key=lambda data: -float(data["amount"]))
     assert [data["posted_on"] for data in found] == days
+
+
+@pytest.mark.parametrize(
+    ("written", "days", "is_told"),
+    [
+        (["1/5/26", "9/5/26", "1/6/26"], ["2026-05-01", "2026-05-09", "2026-06-01"], False),
+        (["5/1/26", "5/9/26", "6/1/26"], ["2026-05-01", "2026-05-09", "2026-06-01"], False),
+        (["1/5/26", "2/5/26", "3/5/26"], ["2026-01-05", "2026-02-05", "2026-03-05"], True),
+        (["3/4/2026"], ["2026-03-04"], True),
+        (["4/4/2026"], ["2026-04-04"], False),
+        (["3/14/2026"], ["2026-03-14"], False),
+    ],
+)
+def test_days_that_could_be_months_are_read_in_the_order_of_the_entries_or_told(
+    tmp_path: Path, written: list[str], days: list[str], is_told: bool
+) -> None:
+    entries = [f"D{day}\nT-{number}\nPx\n^\n" for number, day in enumerate(written, 1)]
+    path = put(tmp_path, bank.qif(*entries), "a.qif")
+    assert sorted(data["posted_on"] for data in bookings(path)) == days
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert any("date_order" in note for note in seen.notes) is is_told
+
+
+def test_the_owner_tells_the_order_of_the_dates(tmp_path: Path) -> None:
+    path = put(tmp_path, bank.qif("D3/4/2026\nT-1\nPx\n^\n"), "a.qif")
+    found = read(SOURCE, path, date_order="dmy")
+    assert [data["posted_on"] for data in found.values() if "posted_on" in data] == ["2026-04-03"]
+    seen = look(SOURCE, path, date_order="dmy")
+    assert isinstance(seen, Recognition)
+    assert seen.notes == ()
+    with pytest.raises(ImportRefused, match="date_order"):
+        look(SOURCE, path, date_order="backwards")

@@ -63,6 +63,14 @@ def test_a_film_seen_twice_is_two_viewings(tmp_path: Path) -> None:
     assert comment["text"] == "The fog again"
 
 
+def test_a_review_has_its_lines(tmp_path: Path) -> None:
+    row = [*sample.REVIEW[:-1], "Pros:\nthe <i>fog</i>\n\nCons: none", "", "2026-05-01"]
+    header = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Review,Tags,Watched Date"
+    path = put(tmp_path, sample.table(header, row), "reviews.csv")
+    [review] = records(Letterboxd(), path, "reviews")
+    assert review["text"] == "Pros:\nthe fog\n\nCons: none"
+
+
 OWN_LIST = (
     "Letterboxd list export v7\n"
     "Date,Name,Tags,URL,Description\n"

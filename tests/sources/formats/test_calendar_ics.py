@@ -536,3 +536,19 @@ def test_parts_of_a_calendar_that_nobody_knows_are_told(tmp_path: Path) -> None:
         "harbour.ics X-TIDE",
     ]
     assert len(read(SOURCE, path)) == 1
+
+
+def test_where_an_entry_lies_what_it_needs_and_how_urgent_it_is_come_in(tmp_path: Path) -> None:
+    lines = ("GEO:38.5;-9.25", "RESOURCES:Easel, lamp", "RESOURCES:Room 2", "PRIORITY:1")
+    task = event("t@example", "PERCENT-COMPLETE:40", *lines).replace("VEVENT", "VTODO")
+    bare = event("b@example", "GEO:0;0", "PRIORITY:0")
+    (tmp_path / "a.ics").write_text(
+        "BEGIN:VCALENDAR\n" + event("e@example", *lines) + task + bare + "END:VCALENDAR\n"
+    )
+    by_key = {key: data for (_, key), data in read(SOURCE, tmp_path / "a.ics").items()}
+    for key in ("e@example", "t@example"):
+        place = (by_key[key]["latitude"], by_key[key]["longitude"])
+        assert (place, by_key[key]["priority"]) == ((38.5, -9.25), 1)
+        assert by_key[key]["resources"] == ["Easel", "lamp", "Room 2"]
+    assert by_key["t@example"]["percent_done"] == 40
+    assert not by_key["b@example"].keys() & {"latitude", "priority", "resources"}

@@ -111,6 +111,125 @@ def test_sheets_and_slides_come_as_their_file_lists_them(tmp_path: Path) -> None
     assert [page(slides, number) for number in (1, 2)] == ["Two", "One"]
 
 
+_TYPE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def relations(*parts: tuple[str, str]) -> str:
+    rows = (
+        f'<Relationship Id="r{number}" Type="{_TYPE}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(parts)
+    )
+    return f"<Relationships>{''.join(rows)}</Relationships>"
+
+
+def test_notes_comments_and_letterheads_of_a_text_come_behind_it(tmp_path: Path) -> None:
+    line = "<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>{}</w:t></w:r></w:p>"
+    moved = "<w:moveFrom><w:r><w:t>boat</w:t></w:r></w:moveFrom>"
+    name = "<w:r><w:t>Ann</w:t><w:noBreakHyphen/><w:t>Lou</w:t><w:br w:type='page'/></w:r>"
+    text = documents.office(
+        "Log",
+        word__document9=f"<x>{line.format('Tide')}<w:p>{moved}{name}</w:p></x>",
+        word__document9_rels=relations(
+            *(("endnotes", "e.xml"), ("footnotes", "f.xml"), ("comments", "c.xml")),
+            *(("header", "h.xml"), ("header", "h.xml"), ("footer", "/word/p.xml")),
+        ),
+        _rels=relations(("officeDocument", "word/document9.xml")),
+        word__e=f"<x>{line.format('as of May')}</x>",
+        word__f=f"<x>{line.format('see the map')}</x>",
+        word__c=f'<x><w:comment w:author="Ivo">{line.format("sure?")}</w:comment></x>',
+        word__h=f"<x>{line.format('Harbour office')}</x>",
+        word__p=f"<x>{line.format('7')}</x>",
+    )
+    lines = only(tmp_path, "a.docx", text)["body"].split()
+    assert " ".join(lines) == "Tide Ann-Lou see the map as of May Ivo: sure? Harbour office"
+
+
+def test_ticks_of_a_form_are_read_out_of_fonts_and_fields(tmp_path: Path) -> None:
+    symbol = '<w:sym w:font="{}" w:char="{}"/>'
+    box = "<w:fldChar><w:ffData><w:checkBox>{}</w:checkBox></w:ffData></w:fldChar>"
+    text = documents.word(
+        symbol.format("Wingdings", "F0FE")
+        + "<w:t> yes </w:t>"
+        + symbol.format("Wingdings", "F0A8"),
+        symbol.format("Wingdings 2", "F052") + symbol.format("Symbol", "F0B3") + "<w:t>3</w:t>",
+        box.format('<w:default w:val="0"/><w:checked/>') + box.format('<w:default w:val="0"/>'),
+        symbol.format("Wingdings", "F04A")
+        + symbol.format("Arial", "2192")
+        + symbol.format("", "x"),
+    )
+    assert only(tmp_path, "a.docx", text)["body"].splitlines() == ["☑ yes ☐", "☑≥3", "☒☐", "→"]
+
+
+def test_a_row_of_a_table_in_a_text_is_a_line(tmp_path: Path) -> None:
+    cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+    rows = [("Rope", "12.5"), ("", "3")]
+    body = "".join(f"<w:tr>{''.join(map(cell.format, row))}</w:tr>" for row in rows)
+    text = documents.office("Log", word__document=f"<x><w:tbl>{body}</w:tbl></x>")
+    assert only(tmp_path, "a.docx", text)["body"] == "Rope\t12.5\n\t3"
+
+
+def test_slides_have_their_notes_drawings_and_comments(tmp_path: Path) -> None:
+    line = "<p><r><t>{}</t></r></p>"
+    shape = '<sp><ph type="{}"/>{}</sp>'
+    notes = shape.format("body", line.format("Speak slowly")) + shape.format(
+        "sldNum", line.format("1")
+    )
+    talk = documents.office(
+        "Talk",
+        ppt__slides__slide1=f"<x>{line.format('One')}</x>",
+        ppt__slides__slide1_rels=relations(
+            *(
+                ("notesSlide", "../notes/n.xml"),
+                ("diagramData", "../d.xml"),
+                ("comments", "../c.xml"),
+            )
+        ),
+        ppt__notes__n=f"<x>{notes}</x>",
+        ppt__d=f"<x>{line.format('Captain')}</x>",
+        ppt__c="<x><cm><text>Nice</text></cm></x>",
+    )
+    body = only(tmp_path, "a.pptx", talk)["body"]
+    assert body.splitlines() == ["One", "Captain", "Speak slowly", "Nice"]
+
+
+def test_cells_stand_in_their_columns_as_the_sheet_shows_them(tmp_path: Path) -> None:
+    book = documents.office(
+        "Hours",
+        xl__workbook='<workbook><sheets><sheet name="May" x:id="r0"/></sheets></workbook>',
+        xl__workbook_rels=relations(("worksheet", "worksheets/s.xml"), ("styles", "styles.xml")),
+        xl__SharedStrings="<sst><si><t>港</t><rPh><t>ミナト</t></rPh></si></sst>",
+        xl__styles='<x><numFmts><numFmt numFmtId="170" formatCode="[h]:mm"/><numFmt numFmtId="171"'
+        ' formatCode="General&quot; h&quot;"/></numFmts><cellXfs><xf/><xf numFmtId="20"/>'
+        '<xf numFmtId="170"/><xf numFmtId="171"/></cellXfs></x>',
+        xl__worksheets__s=sheet(
+            *('<c r="B1" t="s"><v>0</v></c>', '<c r="D1"><f>SUM(A1:A2)</f></c>'),
+            *('<c r="E1" s="1"><v>0.5</v></c>', '<c r="F1" s="2"><v>-1.25</v></c>'),
+            *('<c r="G1" s="3"><v>7.5</v></c>', '<c r="ZZ1"><f>1+1</f><v>2</v></c>'),
+        ),
+        xl__worksheets__s_rels=relations(("comments", "../c.xml")),
+        xl__c='<x><comment ref="B1"><text><r><t>which?</t></r></text></comment></x>',
+    )
+    body = only(tmp_path, "a.xlsx", book)["body"]
+    gap = "\t" * 50
+    cells = f"\t港\t\t=SUM(A1:A2)\t12:00:00\t-30:00:00\t7.5\t{gap}2"
+    assert body == f"May\n{cells}\nB1: which?"
+
+
+def test_letters_that_a_sheet_writes_as_codes_are_read(tmp_path: Path) -> None:
+    cell = '<c t="inlineStr"><is><t>Rope_x000D_\n12 mm_x005F_x</t></is></c>'
+    book = documents.office("Costs", xl__worksheets__sheet1=sheet(cell))
+    assert only(tmp_path, "a.xlsx", book)["body"] == "Rope\n12 mm_x"
+
+
+def test_an_office_file_with_a_password_is_kept_and_told(tmp_path: Path) -> None:
+    put(tmp_path, "a.docx", b"\xd0\xcf\x11\xe0" + bytes(600))
+    assert [finding.reason for finding in told(SOURCE, tmp_path)] == [
+        "the text of a document with a password, or of the older kind"
+    ]
+    with_macros = only(tmp_path / "x", "a.xlsm", documents.SHEET)
+    assert with_macros["body"].startswith("Boat")
+
+
 def test_a_text_box_comes_once(tmp_path: Path) -> None:
     box = "<w:txbxContent><w:p><w:r><w:t>Beware of the crane</w:t></w:r></w:p></w:txbxContent>"
     both = f"<x:Choice>{box}</x:Choice><x:Fallback><x:pict>{box}</x:pict></x:Fallback>"
@@ -148,8 +267,8 @@ def test_a_text_of_libreoffice_has_its_words_in_order(tmp_path: Path) -> None:
     )
     data = only(tmp_path, "a.odt", text)
     assert [page(data, number) for number in (1, 2)] == [
-        "The lamp\nTurn it slowly & stop.",
-        "a\nb\nEnd",
+        "The lamp\nTurn it slowly & stop.\nwhy?",
+        "a\tb\nEnd",
     ]
     assert (data["title"], data["author"]) == ("Log & lamp", "Nora Lind")
     assert data["created_at"].startswith("2026-01-05T08:00:00")
@@ -164,7 +283,35 @@ def test_sheets_and_slides_of_libreoffice_are_pages(tmp_path: Path) -> None:
     notes = "<presentation:notes><text:p>n</text:p></presentation:notes>"
     slide = f"<draw:page><text:p>{{}}</text:p>{notes}</draw:page>"
     slides = only(tmp_path / "y", "a.odp", open_document(slide.format("One") + slide.format("Two")))
-    assert [page(slides, number) for number in (1, 2)] == ["One", "Two"]
+    assert [page(slides, number) for number in (1, 2)] == ["One\nn", "Two\nn"]
+
+
+def test_equal_cells_and_rows_of_libreoffice_come_as_often_as_they_are_shown(
+    tmp_path: Path,
+) -> None:
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"
+    row, many = "<table:table-row{}>{}</table:table-row>", " table:number-{}-repeated='{}'"
+    thrice = many.format("columns", 3)
+    gap, tide, seven = f"<table:table-cell{thrice}/>", cell.format("", "Tide"), cell.format("", "7")
+    rows = (
+        row.format("", gap + tide)
+        + row.format(many.format("rows", 2), cell.format(thrice, "5") + seven + gap)
+        + row.format(many.format("rows", 1_048_000), "<table:table-cell/>")
+    )
+    data = only(
+        tmp_path, "a.ods", open_document(f'<table:table table:name="A">{rows}</table:table>')
+    )
+    assert data["body"] == "A\n\t\t\tTide\n5\t5\t5\t7\n5\t5\t5\t7"
+
+
+def test_notes_and_comments_of_libreoffice_come_below_what_they_are_about(tmp_path: Path) -> None:
+    text = open_document(
+        "<text:p>The boat<office:annotation><dc:creator>Nora</dc:creator><dc:date>2026</dc:date>"
+        "<text:p>which?</text:p></office:annotation> leaks<text:note><text:note-citation>1"
+        "</text:note-citation><text:note-body><text:p>since May</text:p></text:note-body>"
+        "</text:note>.</text:p>"
+    )
+    assert only(tmp_path, "a.odt", text)["body"] == "The boat leaks.\nwhich?\nsince May"
 
 
 def test_marks_that_never_end_in_a_text_of_libreoffice_cost_no_time(tmp_path: Path) -> None:

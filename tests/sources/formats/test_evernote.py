@@ -186,3 +186,9 @@ def test_a_list_to_tick_says_what_is_done(tmp_path: Path) -> None:
     )
     note = only(put(tmp_path, evernote.note("Boat", "20240101T000000Z", page)), "notes")
     assert note["body"].split("\n") == ["- [ ] caulk", "- [x] paint", "", "- rope"]
+
+
+def test_times_are_read_as_other_programs_write_them_too(tmp_path: Path) -> None:
+    remind = "<note-attributes><reminder-time>2026-02-01T08:00:00.000Z</reminder-time>"
+    note = evernote.KNOTS.replace("<note-attributes>", remind)
+    assert only(put(tmp_path, note), "notes")["reminder_at"] == "2026-02-01T08:00:00.000Z"

@@ -487,3 +487,23 @@ def test_an_archive_of_outlook_for_mac_is_the_same_in_a_folder(tmp_path: Path) -
     ]
     again = home.bring(olm(tmp_path / "other" / "renamed.olm"))
     assert counts(again)["unchanged"] == 4
+
+
+def test_a_mailbox_that_is_called_as_a_text_comes_in_beside_other_files(tmp_path: Path) -> None:
+    listed = {"2020-January.txt": box(letter(1), letter(2)), "notes.txt": "From here to there"}
+    assert folders(put(tmp_path / "list", listed)).keys() == {"Number 1", "Number 2"}
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "list" / "2020-January.txt")
+    packed = zipped(tmp_path / "list.zip", {name: text.encode() for name, text in listed.items()})
+    assert home.bring(packed)["counts"]["new"] == 0
+
+
+def test_a_letter_without_an_id_is_the_same_with_the_line_ends_of_an_old_mac(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    text = letter(1, named=False)
+    home.bring(put(tmp_path / "a", {"one.eml": text}) / "one.eml")
+    again = tmp_path / "one.eml"
+    again.write_bytes(text.replace("\n", "\r").encode())
+    assert home.bring(again)["counts"]["new"] == 0

@@ -322,3 +322,43 @@ def test_names_of_properties_may_begin_with_a_capital_letter(tmp_path: Path) -> 
     assert (note["created_at"], note["floating"]) == ("2026-01-31T10:15:00", True)
     assert note["updated_at"] == "2026-02-01T08:00:00Z"
     assert note["properties"]["Completed?"] is False
+
+
+def test_older_texts_that_logseq_keeps_are_no_notes_and_its_journals_have_their_day(
+    tmp_path: Path,
+) -> None:
+    older = ("bak/pages/Mole/2025-01-01T00_00_00.md", "version-files/base/Mole.md", "config.edn")
+    files = ("journals/2026_01_31.md", "pages/Mole.md", *(f"logseq/{name}" for name in older))
+    for name in files:
+        place = tmp_path / "graph" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("- The lamp is lit")
+    report = Home(tmp_path / "home").bring(tmp_path / "graph")
+    assert (report["counts"]["new"], report["files"]["unknown"]) == (2, [])
+    days = {data.get("created_at") for data in read(SOURCE, tmp_path / "graph").values()}
+    assert days == {"2026-01-31T00:00:00", None}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_notes_are_read_in_the_encoding_and_with_the_line_ends_they_have(
+    tmp_path: Path, encoding: str
+) -> None:
+    text = "---\ntitle: Über Fähren\n---\nZwölf Möwen\n".replace("\n", "\r")
+    (tmp_path / "a.md").write_bytes(text.encode(encoding))
+    [note] = read(SOURCE, tmp_path).values()
+    assert (note["title"], note["body"]) == ("Über Fähren", "Zwölf Möwen")
+
+
+def test_a_backup_of_bear_lies_among_other_files_without_what_was_thrown_away(
+    tmp_path: Path,
+) -> None:
+    files = {}
+    for name, in_trash in (("Mole", 0), ("Gone", 1)):
+        told_of_it = {"net.shinyfrog.bear": {"trashed": in_trash}}
+        files[f"Bear/{name}.textbundle/text.markdown"] = f"All of {name}".encode()
+        files[f"Bear/{name}.textbundle/info.json"] = json_bytes(told_of_it)
+    zipped(tmp_path / "things" / "Bear Notes.bear2bk", files)
+    (tmp_path / "things" / "odd.bin").write_bytes(b"\x00")
+    report = Home(tmp_path / "home").bring(tmp_path / "things")
+    assert report["counts"]["new"] == 1
+    assert [skipped["reason"] for skipped in report["skipped"]] == ["a note that was thrown away"]

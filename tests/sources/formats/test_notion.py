@@ -143,3 +143,57 @@ def test_a_page_and_its_files_may_come_in_two_parts(tmp_path: Path) -> None:
     owners = {data["name"]: data["page_id"] for data in records if "page_id" in data}
     assert owners["quay.png"] == pages["Harbour"]["id"]
     assert (pages["Lamp"]["path"], pages["Lamp"]["parent_id"]) == ("Harbour", owners["quay.png"])
+
+
+def page(tmp_path: Path, name: str, text: str) -> dict[str, Any]:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / f"Mole 0123456789abcdef0123456789abcdef.{name}").write_text(text)
+    [found] = by_title(tmp_path / "x", "pages").values()
+    return found
+
+
+def test_a_page_of_html_tells_its_times_in_any_language_what_is_done_and_several_values(
+    tmp_path: Path,
+) -> None:
+    row = '<tr class="property-row property-row-{}"><th>{}</th><td>{}</td></tr>'
+    box = '<div class="checkbox checkbox-{}"></div>'
+    value = '<span class="selected-value">{}</span>'
+    rows = (
+        row.format("created_time", "Erstellt", "<time>@5. Januar 2026 09:30</time>")
+        + row.format("last_edited_time", "편집", "<time>@2026년 2월 6일 오후 3:04</time>")
+        + row.format("multi_select", "Tags", value.format("low water") + value.format("sea"))
+        + row.format("checkbox", "Fertig", box.format("on"))
+        + row.format("checkbox", "Bezahlt", box.format("off"))
+        + row.format("text", "Notiz", "Leucht<strong>turm</strong> <a>am Kai</a>")
+    )
+    item = "<ul class='to-do-list'><li>{} <span>{}</span></li></ul>"
+    text = item.format(box.format("on"), "paint") + item.format(box.format("off"), "tar")
+    found = page(
+        tmp_path,
+        "html",
+        f'<h1 class="page-title">Mole</h1><p class="page-description">Work</p><table class='
+        f'"properties">{rows}</table><div class="page-body">{text}</div>',
+    )
+    assert found["properties"] == {
+        "Erstellt": "5. Januar 2026 09:30",
+        "편집": "2026년 2월 6일 오후 3:04",
+        "Tags": "low water, sea",
+        "Fertig": "Yes",
+        "Bezahlt": "No",
+        "Notiz": "Leuchtturm am Kai",
+    }
+    times = (found["created_at"], found["updated_at"], found["floating"])
+    assert times == ("2026-01-05T09:30:00", "2026-02-06T15:04:00", True)
+    assert found["tags"] == ["low water", "sea"]
+    assert found["body"].split("\n\n") == ["Work", "- [x] paint", "- [ ] tar"]
+
+
+def test_a_time_with_a_zone_or_the_first_of_a_span_is_the_time_of_a_page(tmp_path: Path) -> None:
+    text = "# Mole\n\nCreated: January 5, 2026 9:00 AM (GMT+1)\nUpdated: 2026/02/06 10:00 → 11:00\n"
+    found = page(tmp_path, "md", text)
+    assert (found["created_at"], found["updated_at"]) == (
+        "2026-01-05T08:00:00Z",
+        "2026-02-06T10:00:00",
+    )
+    unclear = page(tmp_path / "x", "md", "# Mole\n\nDate: 01/02/2026\nStatus: started\n")
+    assert "created_at" not in unclear

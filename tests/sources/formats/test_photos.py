@@ -225,3 +225,32 @@ def test_of_a_year_and_an_album_the_album_counts(tmp_path: Path) -> None:
     home.bring(google(tmp_path, files | notes))
     [data] = home.records().values()
     assert data["album"] == "Zeppelins"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2019:01:01 24:04:20", "2019-01-01T00:04:20"),
+        ("2019-01-01 10:04:20", "2019-01-01T10:04:20"),
+        ("2019:1:1 8:4:5.25", "2019-01-01T08:04:05"),
+        ("0000:00:00 00:00:00", None),
+        ("    :  :     :  :  ", None),
+    ],
+)
+def test_times_are_read_as_telephones_and_programs_write_them(
+    written: str, meant: str | None
+) -> None:
+    tags = read_exif(photos.table({0x0132: (photos.TEXT, written)}))
+    assert (tags.taken.isoformat() if tags.taken else None) == meant
+
+
+@pytest.mark.parametrize("side", ["W", "w", "West", "W "])
+def test_a_place_lies_on_its_side_however_that_is_written(side: str) -> None:
+    place = {**photos.PLACE, 3: (photos.TEXT, side)}
+    assert read_exif(photos.tiff(place=place)).coordinates == (38.71, -9.1333333)
+
+
+def test_a_caption_is_read_in_the_letters_it_was_written_in(tmp_path: Path) -> None:
+    caption = photos.tiff(picture={0x010E: (photos.TEXT, "Fischer ueber Bord")})
+    data = only(tmp_path, photos.jpeg(caption.replace(b"ueber", "üübe".encode("cp1252") + b"r")))
+    assert data["description"] == "Fischer üüber Bord"

@@ -74,6 +74,20 @@ def test_an_activity_is_a_track_with_its_sport_and_watch(tmp_path: Path, before:
     ]
 
 
+def test_points_without_a_place_tell_how_long_and_how_far_an_activity_was(tmp_path: Path) -> None:
+    measured = "<DistanceMeters>{}</DistanceMeters></Trackpoint>"
+    points = [(0, None, 0), (10, 38.70, 40), (20, 38.701, 151), (30, None, 200.5)]
+    steps = [
+        point(second, latitude).replace("</Trackpoint>", measured.format(metres))
+        for second, latitude, metres in points
+    ]
+    (tmp_path / "a.tcx").write_text(document(activity(lap("".join(steps)))))
+    [track] = tracks(tmp_path / "a.tcx")
+    assert (track["started_at"], track["seconds"]) == ("2024-01-02T07:00:00.000Z", 30.0)
+    assert (track["points"], track["distance_metres"]) == (2, 200.5)
+    assert [thing.example for thing in told(SOURCE, tmp_path / "a.tcx")] == ["a.tcx: 2"]
+
+
 def test_what_was_gone_during_a_pause_is_not_counted(tmp_path: Path) -> None:
     path = tmp_path / "run.tcx"
     path.write_text(document(activity(lap(point(0, 38.0), point(30, 39.0) + point(40, 39.001)))))

@@ -73,7 +73,9 @@ def office(title: str, **parts: str) -> bytes:
         archive.writestr("docProps/core.xml", _CORE.format(title=title))
         for name, text in parts.items():
             path = name.replace("__", "/") + ".xml"
-            if path.endswith("_rels.xml"):
+            if path == "_rels.xml":
+                path = "_rels/.rels"
+            elif path.endswith("_rels.xml"):
                 folder, _, base = path.removesuffix("_rels.xml").rpartition("/")
                 path = f"{folder}/_rels/{base}.xml.rels"
             archive.writestr(path, f'<?xml version="1.0"?>{text}')

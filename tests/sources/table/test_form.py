@@ -68,7 +68,7 @@ def test_a_column_of_days_is_tried_in_forms_of_its_signs_alone(
 
     for module in (guess, mapping):
         monkeypatch.setattr(module, "read_time", read_and_tell)
-    assert mapping._date_form(["01.02.2026", "14.02.2026"]) == "%d.%m.%Y"
+    assert mapping._date_forms(["01.02.2026", "14.02.2026"]) == ["%d.%m.%Y"]
     column = guess.ColumnGuess("day")
     column.see("14.02.2026")
     assert column.kind() == (Kind.DATE, "%d.%m.%Y")

@@ -32,8 +32,8 @@ _IN_MEMORY = 16 << 20
 _MOST_HELD = 64 << 20
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
-_ZIP_SUFFIXES = (".zip", ".kmz", ".olm")
-"""What zips are called; one of Google Earth holds a map and its pictures."""
+_ZIP_SUFFIXES = (".zip", ".kmz", ".olm", ".textpack", ".bear2bk")
+"""What zips are called; one of Google Earth holds a map and its pictures, one of Bear notes."""
 TAR_SUFFIXES = (".tar", ".tgz", ".tar.gz")
 _SPLIT = re.compile(
     r"\.(?:zip|7z|rar|tar|t?gz)\.\d{2,3}\Z|\.z\d\d\Z|\.part\d+\.rar\Z", re.IGNORECASE

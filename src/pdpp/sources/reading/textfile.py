@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, cast
 
 from pdpp.sources.reading.eastern import eastern_encoding
+from pdpp.sources.reading.heads import HEAD_BYTES
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.recoded import Recoded
 from pdpp.sources.reading.tree import FileEntry
@@ -45,6 +46,12 @@ def encoding_of(head: bytes) -> str:
     except UnicodeDecodeError:
         return eastern_encoding(head) or WESTERN
     return "utf-8"
+
+
+def decoded(content: bytes) -> str:
+    """Return a whole text with line feeds alone and without a byte order mark."""
+    text = content.decode(encoding_of(content[:HEAD_BYTES]), "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
 def _unmarked(head: bytes) -> str | None:

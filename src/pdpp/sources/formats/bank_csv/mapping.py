@@ -67,8 +67,9 @@ _CODE = re.compile(r"[A-Z]{3}", re.ASCII)
 class ColumnMapping(NamedTuple):
     """Where each value of a transaction stands, and how dates and amounts are written.
 
-    ``minus`` names the columns of money in or out that write it with a minus. In a table of two
-    sides ``columns`` are those of what left, and ``arrives`` those of what arrived.
+    ``minus`` names the columns of money in or out that write it with a minus, and ``other_form`` is
+    a way to write dates that fits as well. In a table of two sides ``columns`` are those of what
+    left, and ``arrives`` those of what arrived.
     """
 
     columns: Mapping[str, int]
@@ -78,6 +79,7 @@ class ColumnMapping(NamedTuple):
     sign: str = AS_WRITTEN
     currency: str = ""
     minus: frozenset[str] = frozenset()
+    other_form: str = ""
     arrives: Mapping[str, int] = MappingProxyType({})
 
     def sides(self, row: Row) -> "list[ColumnMapping]":
@@ -105,6 +107,12 @@ class ColumnMapping(NamedTuple):
             for name in ("payee", "payer")
         )
         asked = self._plain_cell(row, "type") == REQUEST
+        # Wise names the shop of a card, or else who was paid, in columns of their own.
+        other = (
+            column_of(self.header, "payee name") if "payee" in self.columns and not paid else None
+        )
+        if other is not None:
+            paid = row.cells[other].strip()
         is_venmo = {plain_name(name) for name in self.header} >= PARTIES
         return (payer, paid) if asked and is_venmo else (paid, payer)
 
@@ -120,7 +128,8 @@ class ColumnMapping(NamedTuple):
         ]
         sign = "; signs turned, because what was spent has none" if self.sign == TURNED else ""
         forms = f"dates as {self.date_form}, decimals after {self.decimal!r}{sign}"
-        return f"{', '.join(columns)}; {forms}"
+        doubt = f"; or as {self.other_form}: say --set date_form=… if so" if self.other_form else ""
+        return f"{', '.join(columns)}; {forms}{doubt}"
 
     def is_booked(self, row: Row) -> bool:
         """Tell whether a row is no payment that only may come to be."""
@@ -161,9 +170,10 @@ def make_plan(
     if "date" not in columns or not columns.keys() & set(MONEY):
         return None
     days = [bare_day(row.cells[columns["date"]]) for row in sample]
-    form = settings.get("date_form") or _date_form(days)
-    if form is None:
+    forms = [settings["date_form"]] if "date_form" in settings else _date_forms(days)
+    if not forms:
         return None
+    form, *others = forms
     if form not in (COMPACT, *TIME_FORMS):
         raise ImportRefused(f"date_form must be like %d.%m.%Y, not {form!r}")
     money = {
@@ -182,6 +192,7 @@ def make_plan(
         sign=_sign(table.header, settings, money.get("amount", [])),
         currency=_currency(table.header, columns),
         minus=frozenset(name for name, texts in money.items() if _is_minus(texts, decimal)),
+        other_form=next(iter(others), ""),
         arrives=_arrives(table.header, columns),
     )
 
@@ -330,17 +341,17 @@ def _tells_direction(cells: set[str]) -> bool:
     return bool(words & (IN_WORDS | OUT_WORDS)) and words <= IN_WORDS | OUT_WORDS | NEITHER_WORDS
 
 
-def _date_form(texts: Sequence[str]) -> str | None:
-    """Return the way to write dates that fits most rows; of two the more usual.
+def _date_forms(texts: Sequence[str]) -> list[str]:
+    """Return the ways to write dates that fit most rows, the more usual first.
 
     A row that has something else there, such as a sum at the end, is told when it is read.
     """
     told = [text.strip() for text in texts if text.strip()]
     if told and all(is_compact_day(text) and read_time(text, COMPACT, None) for text in told):
-        return COMPACT
+        return [COMPACT]
     dates = [text for text in told if is_time_like(text)]
     if not dates or 2 * len(dates) < len(told):
-        return None
+        return []
     forms = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
     some = [(text, possible_forms(text)) for text in dates[:_FIRST_DATES]]
     left = [
@@ -348,19 +359,25 @@ def _date_form(texts: Sequence[str]) -> str | None:
         for form in forms
         if any(form in possible and read_time(text, form, None) for text, possible in some)
     ]
-    fits = {form: sum(read_time(text, form, None) is not None for text in dates) for form in left}
+    days = {form: [read_time(text, form, None) for text in dates] for form in left}
+    fits = {form: len(read) - read.count(None) for form, read in days.items()}
     most = max(fits.values(), default=0)
-    best = [form for form in left if fits[form] == most]
-    return min(best, key=lambda form: _disorder(dates, form)) if 2 * most >= len(told) else None
+    if 2 * most < len(told):
+        return []
+    disorder = {form: _disorder(days[form]) for form in left if fits[form] == most}
+    best = min(disorder, key=lambda form: disorder[form])
+    # How long a time a table spans is a guess; that its rows are in order is none.
+    as_good = [form for form in disorder if disorder[form][0] == disorder[best][0]]
+    return [best, *(form for form in as_good if days[form] != days[best])]
 
 
-def _disorder(texts: Sequence[str], form: str) -> tuple[int, int]:
+def _disorder(read: Sequence[str | None]) -> tuple[int, int]:
     """Return how badly the days of a column are ordered, and how long a time they span.
 
     Statements go forward or backward in time. Of day and month the one that is right leaves them
     in order, and within a few months.
     """
-    days = [day for text in texts if (day := read_time(text, form, None)) is not None]
+    days = [day for day in read if day is not None]
     pairs = list(pairwise(days))
     falls = sum(later < earlier for earlier, later in pairs)
     rises = sum(later > earlier for earlier, later in pairs)

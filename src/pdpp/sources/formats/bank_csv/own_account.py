@@ -26,6 +26,9 @@ _COLUMNS = (
 _FIRST_COLUMN = "iban"
 """What such a column is called only where it is the first; else it is of the other side."""
 
+_CUSTOMER = frozenset({"banking relationship", "bankbeziehung", "relation bancaire"})
+"""What UBS tells beside the number of the account."""
+
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 _LABELLED = re.compile(
     r"(?:account|konto|compte|cuenta|conta|rekening)([\w .#°]*)[\"':;,=\t ]+"
@@ -58,7 +61,9 @@ def _in_column(entry: FileEntry, table: CsvTable) -> str:
     """Look for a column that has the same number in every row."""
     folded = [name.strip().lstrip("#").strip().casefold() for name in table.header]
     named = [folded.index(name) for name in _COLUMNS if name in folded]
-    at = 0 if folded[0] == _FIRST_COLUMN else next(iter(named), None)
+    if _FIRST_COLUMN in folded and (folded[0] == _FIRST_COLUMN or _CUSTOMER.intersection(folded)):
+        named = [folded.index(_FIRST_COLUMN)]
+    at = next(iter(named), None)
     if at is None:
         return ""
     sample = islice(rows(entry, table), _SAMPLE_ROWS)

@@ -1,8 +1,10 @@
 """Bank statements as CSV tables, whose columns the owner maps once."""
 
+import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -33,6 +35,7 @@ from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import members
+from pdpp.sources.reading.textfile import text_lines
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     Confidence,
@@ -45,6 +48,8 @@ from pdpp.sources.source import (
 )
 from pdpp.sources.table.form import read_time
 
+_LEAST_CELLS = 4
+"""What a bank tells above a table are names with a value, and seldom has more cells filled."""
 _PATTERNS = ("*.csv", "*.CSV", "*.tsv", "*.TAB", "*.tab")
 
 
@@ -159,12 +164,26 @@ def _shared_costs(table: CsvTable) -> ExportRefusal | None:
 
 def _read(entry: FileEntry, table: CsvTable, plan: ColumnMapping) -> Iterator[Finding]:
     ordinals = Ordinals()
+    if above := _rows_above(entry, table):
+        yield Skipped("rows of another table above this one", f"{entry.name}: {above:,}")
     for row in rows(entry, table):
         if isinstance(row, Skipped):
             yield row
         else:
             where = f"{entry.name} line {row.line:,}"
             yield from account(_transactions(row, plan, ordinals, where), where, "row")
+
+
+def _rows_above(entry: FileEntry, table: CsvTable) -> int:
+    """Count the rows of a table that stands above the one that is read, such as of holdings."""
+    lines = islice(text_lines(entry, table.encoding), max(0, table.header_line - 1))
+    cells = csv.reader((line.text for line in lines), delimiter=table.delimiter)
+    try:
+        widths = [sum(map(bool, map(str.strip, row))) for row in cells]
+    except csv.Error:
+        return 0
+    wide = sum(width >= _LEAST_CELLS for width in widths)
+    return wide - 1 if wide > 1 else 0
 
 
 def _transactions(

@@ -32,7 +32,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("дата i час операції", "дата і час операції", "дата операції", "ημερομηνία"),
             *("tanggal", "tanggal transaksi", "交易日", "記帳日", "記帳日期", "帳務日期", "入帳日"),
             *("transactiedatum", "дата совершения операции", "利用日", "kuupäev", "datums"),
-            *("记账日期", "datum der transaktion"),
+            *("记账日期", "datum der transaktion", "trade date"),
         ),
         "amount": (
             *(
@@ -55,7 +55,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("debit/credit", "total amount (incl. vat)", "value"),
             *("txn amount (funding card)", "billing amount", "交易金额", "cash flow"),
             *("거래금액", "סכום", "المبلغ", "จำนวนเงิน", "ποσό", "jumlah"),
-            *("сума в валюті картки", "сума у валюті картки"),
+            *("сума в валюті картки", "сума у валюті картки", "net amount"),
         ),
         "direction": (
             *("transaction type", "debit/credit", "credit/debit", "credit debit indicator"),
@@ -124,6 +124,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "payer": ("payer name", "zahlungspflichtige*r", "from", "auftraggebername"),
         "memo": (
+            # UBS calls the account "description", and what it was for by a number.
+            *("description 1", "beschreibung 1", "descrizione 1"),
             *("description", "memo", "narrative", "narration", "verwendungszweck"),
             *(
                 "buchungstext",
@@ -137,7 +139,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("descrizione operazioni", "dettagli", "omschrijving", "omschrijving-1"),
             *("mededelingen", "notifications", "payment reference", "transaction description"),
             *("transaction details", "transaction remarks", "merchant/description"),
-            *("description 1", "transaction ref1", "buchungs-details", "avisierungstext"),
+            *("transaction ref1", "buchungs-details", "avisierungstext"),
             *("beschreibung", "beschreibung1", "text", "tekst", "beskrivning", "beskrivelse"),
             *("forklaring", "rubrik", "meddelande", "selitys", "otsikko", "opis operacji"),
             *(
@@ -199,6 +201,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("联机余额", "余额", "verfügbares guthaben"),
         ),
         "currency": (
+            *("ccy.", "whrg.", "monn.", "mon."),
             *(
                 "currency",
                 "payment currency",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
+from typing import NamedTuple
 
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
 from pdpp.sources.item import Finding, Skipped, Unknown
@@ -29,7 +30,7 @@ _OPENING = frozenset(
 """Whom the first entry of a ledger names: its category is the ledger itself."""
 _LAST_MONTH = 12
 _CENTURY = 100
-_MONTH_FIRST, _DAY_FIRST, _YEAR_FIRST = "MDY", "DMY", "YMD"
+ORDERS = _MONTH_FIRST, _DAY_FIRST, _YEAR_FIRST = "MDY", "DMY", "YMD"
 _MOST_COMPARED = 2_000
 """Dates that are read in two orders to see which is meant."""
 _YEARS_BEFORE_2000 = 70
@@ -54,12 +55,19 @@ class _Entry:
             self.values.setdefault(letter, value)
 
 
+class DateOrder(NamedTuple):
+    """In which order dates name day, month and year, and whether the file shows it."""
+
+    order: str
+    certain: bool
+
+
 def is_qif(entry: FileEntry) -> bool:
     """Tell whether a file begins with a header of this layout."""
     return bool(_HEADER.match(plain_head(entry)))
 
 
-def date_order(entry: FileEntry) -> str:
+def date_order(entry: FileEntry) -> DateOrder:
     """Return the order in which the dates of a file name day, month and year.
 
     Most name the month first. Years of two digits may stand first too: entries stand in the order
@@ -75,9 +83,22 @@ def date_order(entry: FileEntry) -> str:
             if len(dates) < _MOST_COMPARED:
                 dates.append(match)
     usual = _DAY_FIRST if first > second else _MONTH_FIRST
+    certain = bool(first or second) or all(match[1] == match[2] for match in dates)
+    if not certain:
+        usual, certain = _sorted_order(dates)
     if any(len(match[4]) > 2 or match[3] == "'" for match in dates):
-        return usual
-    return _YEAR_FIRST if _is_turned(dates, usual) else usual
+        return DateOrder(usual, certain)
+    return DateOrder(_YEAR_FIRST, True) if _is_turned(dates, usual) else DateOrder(usual, certain)
+
+
+def _sorted_order(dates: Sequence[re.Match[str]]) -> DateOrder:
+    """Return the order in which the entries of a file are sorted, of those two that are days."""
+    by_month, by_day = (
+        _breaks([_day(match[0], order) for match in dates]) for order in (_MONTH_FIRST, _DAY_FIRST)
+    )
+    if by_day * 4 < by_month:
+        return DateOrder(_DAY_FIRST, True)
+    return DateOrder(_MONTH_FIRST, by_month * 4 < by_day)
 
 
 def _is_turned(dates: Sequence[re.Match[str]], usual: str) -> bool:
@@ -110,9 +131,12 @@ def opened_account(entry: FileEntry) -> str:
     return category[1:-1].strip() if category.startswith("[") and category.endswith("]") else ""
 
 
-def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
-    """Yield the bookings and accounts of a file; ``name`` is that of an account without one."""
-    order, ordinals = date_order(entry), Ordinals()
+def read_qif(entry: FileEntry, name: str, order: str = "") -> Iterator[Finding]:
+    """Yield the bookings and accounts of a file; ``name`` is that of an account without one.
+
+    Dates are read in the ``order`` that the owner tells, or else in that of the file.
+    """
+    order, ordinals = order or date_order(entry).order, Ordinals()
     name = opened_account(entry) or name
     section, current = "", _Entry(1)
     holder: BankAccount | None = None

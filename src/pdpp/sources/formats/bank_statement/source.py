@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 
-from pdpp.model.errors import DamagedFile
+from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.formats.bank_statement import camt, mt940, qif
 from pdpp.sources.item import Finding
 from pdpp.sources.keys import digest_key
@@ -33,6 +34,9 @@ class StatementFiles(Source):
     connector_key = "bank_statement"
     lies_among_others = True
     label = "Bank statement (CAMT, MT940 or QIF)"
+    settings = MappingProxyType(
+        {"date_order": "Order of day, month and year in QIF: DMY, MDY or YMD."}
+    )
 
     def roots(self, tree: Tree) -> Iterable[str]:
         """Return every file by itself where they are of several accounts."""
@@ -40,8 +44,11 @@ class StatementFiles(Source):
         files = tree.these(layouts)
         return roots_of_accounts({file.name: _first_account(file, layouts) for file in files})
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for the marks of each layout at the beginning of the files."""
+        order = choices.given.get("date_order", "").upper()
+        if order and order not in qif.ORDERS:
+            raise ImportRefused("date_order is DMY, MDY or YMD")
         layouts: dict[str, str] = {}
         for entry in _candidates(tree):
             if layout := _layout(entry):
@@ -58,15 +65,17 @@ class StatementFiles(Source):
             account=f"Bank …{number[-4:]}" if number else "Bank",
             identity=digest_key(number) if number else digest_key(*sorted(set(numbers)), stem),
             owner_known=bool(number),
-            detail={"layouts": layouts},
+            notes=() if order else tuple(_doubts(tree, layouts)),
+            detail={"layouts": layouts, "date_order": order},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""
         layouts: Mapping[str, str] = recognition.detail["layouts"]
+        order: str = recognition.detail["date_order"]
         ledgers = sum(layout == "QIF" for layout in layouts.values())
         for entry in tree.these(layouts):
-            yield ExportPart(entry, partial(_read, entry, layouts[entry.name], ledgers))
+            yield ExportPart(entry, partial(_read, entry, layouts[entry.name], ledgers, order))
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:
@@ -95,11 +104,24 @@ def _first_account(entry: FileEntry, layouts: Mapping[str, str]) -> str:
     return ""
 
 
-def _read(entry: FileEntry, layout: str, ledgers: int) -> Iterator[Finding]:
+def _doubts(tree: Tree, layouts: Mapping[str, str]) -> Iterator[str]:
+    """Tell of the first file whose dates could be read in another order."""
+    ledgers = tree.these(name for name, layout in layouts.items() if layout == "QIF")
+    for entry in ledgers:
+        with suppress(DamagedFile):
+            if not (found := qif.date_order(entry)).certain:
+                yield (
+                    f"the dates of {entry.base} could be read in another order than {found.order}; "
+                    "say --set date_order=DMY, MDY or YMD if they are wrong"
+                )
+                return
+
+
+def _read(entry: FileEntry, layout: str, ledgers: int, order: str) -> Iterator[Finding]:
     if layout == "CAMT":
         return camt.read_camt(entry)
     if layout == "MT940":
         return mt940.read_mt940(entry)
     # Several ledgers without a name of their own are told apart by the names of their files.
     stem = _COPY.sub("", entry.base.rpartition(".")[0])
-    return qif.read_qif(entry, stem if ledgers > 1 else "")
+    return qif.read_qif(entry, stem if ledgers > 1 else "", order)

@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pdpp.sources.formats.calendar_ics.details import details_of, percent_done, several
 from pdpp.sources.formats.calendar_ics.google_tasks import read_tasks, task_files, task_owner
 from pdpp.sources.formats.calendar_ics.parsing import learn_zone, learn_zones, parse
 from pdpp.sources.item import Finding, Item, Skipped, present
@@ -285,6 +286,7 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
     return {
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
+        **details_of(component),
         "organizer": _person(component.get("ORGANIZER")),
         "attendees": people,
         "people": ", ".join(filter(None, people)),
@@ -305,6 +307,8 @@ def _task(reader: _Reader, component: "Component") -> dict[str, object]:
         "status": _text(component, "STATUS") or state,
         "due_at": _moment(reader, _when(component, "DUE")),
         "completed_at": completed,
+        "percent_done": percent_done(component),
+        **details_of(component),
     }
 
 
@@ -323,7 +327,7 @@ def _end(component: "Component", begin: date | None) -> date | None:
 
 
 def _exceptions(component: "Component") -> Iterator[date]:
-    for dates in _several(component, "EXDATE"):
+    for dates in several(component, "EXDATE"):
         for moment in getattr(dates, "dts", ()):
             yield moment.dt
 
@@ -354,15 +358,15 @@ def _text(component: "Component", name: str) -> str | None:
 
 def _notes(component: "Component") -> str:
     """Return what is written about an entry; some programs have it as a page alone."""
-    texts = [str(text) for name in ("DESCRIPTION", "COMMENT") for text in _several(component, name)]
+    texts = [str(text) for name in ("DESCRIPTION", "COMMENT") for text in several(component, name)]
     page = "" if any(texts) else _text(component, "X-ALT-DESC")
     return "\n".join([*texts, html_text(page)] if page else texts)
 
 
 def _rules(component: "Component") -> str:
     """Return how an entry repeats: its rules, and the days that stand beside them."""
-    rules = [_ical(value) for value in _several(component, "RRULE")]
-    return "\n".join([*rules, *(f"RDATE:{_ical(day)}" for day in _several(component, "RDATE"))])
+    rules = [_ical(value) for value in several(component, "RRULE")]
+    return "\n".join([*rules, *(f"RDATE:{_ical(day)}" for day in several(component, "RDATE"))])
 
 
 def _ical(value: Any) -> str:
@@ -370,17 +374,10 @@ def _ical(value: Any) -> str:
     return text
 
 
-def _several(component: "Component", name: str) -> list[object]:
-    value = component.get(name)
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
 def _categories(component: "Component") -> list[str]:
     return [
         str(category)
-        for value in _several(component, "CATEGORIES")
+        for value in several(component, "CATEGORIES")
         for category in getattr(value, "cats", [value])
     ]
 

@@ -20,8 +20,16 @@ from pdpp.sources.reading.tree import DAMAGE
 # Each part is taken once and whole: a mark that never ends must not be tried in every length.
 _PIECE = re.compile(r"<(/?)([\w:.-]++)((?:[^<>/]|/(?!>))*+)(/?)>|([^<]++)|<[^<>]*+>")
 _NAME = re.compile(r"""\btable:name=["']([^"']*)["']""")
-_LEFT_OUT = frozenset({"text:tracked-changes", "office:annotation", "presentation:notes"})
-"""What was deleted, comments, and notes of slides."""
+_LEFT_OUT = frozenset(
+    {"text:tracked-changes", "text:note-citation", "text:page-number", "dc:creator", "dc:date"}
+)
+"""What was deleted, numbers of notes and pages, and who made a comment and when."""
+_BESIDE = frozenset({"text:note", "office:annotation", "presentation:notes"})
+"""Notes and comments: they would stand in the middle of a sentence, and come below it."""
+_REPEATED = re.compile(r"""\btable:number-(?:columns|rows)-repeated=["'](\d{1,7})["']""")
+_CELLS = frozenset({"table:table-cell", "table:covered-table-cell"})
+_WIDEST_GAP = 50
+"""Cells without a value that are shown as such, one beside the other."""
 _LINES = frozenset({"text:p", "text:h", "text:line-break", "table:table-row"})
 _PAGES = {"odt": "text:soft-page-break", "ods": "table:table", "odp": "draw:page"}
 """The mark at which a page begins, by the kind of document."""
@@ -56,42 +64,70 @@ def read_opendocument(content: bytes, kind: str) -> PagedText:
 def _pages(body: str, kind: str) -> Iterator[str]:
     """Yield the pages of a text, the sheets of a table with their names, or the slides."""
     page: list[str] = []
-    left_out = ""
+    notes: list[str] = []
+    left_out = aside = ""
+    begun: dict[str, tuple[int, int]] = {}
     length, cells = 0, kind == "ods"
     for piece in _PIECE.finditer(body):
         closing, name, attributes, empty, words = piece.groups()
         if left_out:
             left_out = "" if closing and name == left_out else left_out
         elif words is not None:
-            page.append(unescape(words.replace("\n", " ")))
+            (notes if aside else page).append(unescape(words.replace("\n", " ")))
             length += len(words)
         elif name in _LEFT_OUT and not closing and not empty:
             left_out = name
+        elif aside:
+            notes.append(_between(name or "", bool(closing or empty), cells=False))
+            aside = "" if closing and name == aside else aside
+        elif name in _BESIDE and not closing and not empty:
+            aside = name
         elif name == _PAGES[kind] and not closing:
             if "".join(page).strip():
-                yield _tidy(page)
+                yield _tidy([*page, "\n", *notes])
             called = _NAME.search(attributes) if cells else None
-            page = [unescape(called[1]), "\n"] if called else []
+            begun = {}
+            page, notes = [unescape(called[1]), "\n"] if called else [], []
         elif name is not None:
-            page.append(_between(name, bool(closing or empty), cells=cells))
+            if cells and "-repeated" in attributes and (many := _REPEATED.search(attributes)):
+                begun[name] = (len(page), int(many[1]))
+            ends = bool(closing or empty)
+            if name in _CELLS and ends and page[-1] == "\n":
+                page.pop()  # Cells of one row stand in one line.
+            page.append(_between(name, ends, cells=cells))
+            if ends and name in begun:
+                again = _again(name, page, *begun.pop(name))
+                page.append(again)
+                length += len(again)
         if length > LONGEST_TEXT:
             break
-    yield _tidy(page)
+    yield _tidy([*page, "\n", *notes])
+
+
+def _again(name: str, page: list[str], start: int, times: int) -> str:
+    """Return what a sheet shows again: equal cells beside each other and equal rows stand once."""
+    if name not in _CELLS and name != "table:table-row":
+        return ""
+    text = "".join(page[start:])
+    most = LONGEST_TEXT // max(1, len(text))
+    if not text.strip():
+        most = _WIDEST_GAP if name in _CELLS else 0
+    return text * min(times - 1, most)
 
 
 def _between(name: str, ends: bool, *, cells: bool) -> str:
     """Return what stands in a text for a mark: cells of a sheet are one line with tabs between."""
     if name in _BETWEEN:
         return _BETWEEN[name]
-    if name in ("table:table-cell", "table:covered-table-cell") and ends:
+    if name in _CELLS and ends:
         return "\t"
     in_cell = cells and name != "table:table-row"
     return "\n" if name in _LINES and ends and not in_cell else " " if name in _LINES else ""
 
 
 def _tidy(page: list[str]) -> str:
-    lines = (re.sub(r" *\t *", "\t", line).strip() for line in "".join(page).split("\n"))
-    return "\n".join(re.sub(r" {2,}", " ", line) for line in lines if line)
+    lines = (re.sub(r" *\t *", "\t", line).rstrip() for line in "".join(page).split("\n"))
+    return "\n".join(re.sub(r" {2,}", " ", line.strip(" ")) for line in lines if line)
 
 
 def _keep_properties(document: PagedText, told: str) -> None:

@@ -1,14 +1,14 @@
 """Plain text: letters in one of several encodings, and nothing else."""
 
 from pdpp.sources.formats.documents.text import LONGEST_TEXT, NotReadable, PagedText
-from pdpp.sources.reading.textfile import encoding_of
+from pdpp.sources.reading.textfile import decoded
 
 _CONTROLS = frozenset(map(chr, range(32))) - set("\t\n\r\f\x1a")
 
 
 def is_plain(content: bytes) -> bool:
     """Tell whether bytes are text."""
-    text = _decoded(content)
+    text = decoded(content)
     return bool(text.strip()) and _CONTROLS.isdisjoint(text)
 
 
@@ -16,13 +16,8 @@ def read_plain(content: bytes) -> PagedText:
     """Return a plain text as it stands."""
     if content.strip() and not is_plain(content):
         raise NotReadable("a file that is no text")
-    text = _decoded(content)
+    text = decoded(content)
     document = PagedText()
     document.text = text[:LONGEST_TEXT]
     document.is_cut = len(text) > LONGEST_TEXT
     return document
-
-
-def _decoded(content: bytes) -> str:
-    text = content.decode(encoding_of(content), "replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff")

@@ -10,7 +10,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.documents.epub import read_epub
 from pdpp.sources.formats.documents.opendocument import read_opendocument
-from pdpp.sources.formats.documents.openxml import read_openxml
+from pdpp.sources.formats.documents.openxml import COMPOUND, read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
 from pdpp.sources.formats.documents.plain import is_plain, read_plain
 from pdpp.sources.formats.documents.rtf import read_rtf
@@ -34,6 +34,9 @@ _MEDIA_TYPES = MappingProxyType(
         "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "docm": "application/vnd.ms-word.document.macroEnabled.12",
+        "xlsm": "application/vnd.ms-excel.sheet.macroEnabled.12",
+        "pptm": "application/vnd.ms-powerpoint.presentation.macroEnabled.12",
         "odt": "application/vnd.oasis.opendocument.text",
         "ods": "application/vnd.oasis.opendocument.spreadsheet",
         "odp": "application/vnd.oasis.opendocument.presentation",
@@ -47,7 +50,8 @@ _BY_THEMSELVES = MappingProxyType(
 )
 _PLAIN = ".txt"
 _OPEN_DOCUMENTS = frozenset({"odt", "ods", "odp"})
-_MARKS = (b"%PDF", b"PK\x03\x04", b"{\\rtf")
+# The last one is that of Office files with a password.
+_MARKS = (b"%PDF", b"PK\x03\x04", b"{\\rtf", COMPOUND)
 _LARGEST = 64 << 20
 _OFFICE_PARTS = (
     *("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"),

@@ -17,6 +17,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import Ordinals, RecordKey, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
 from pdpp.sources.source import (
@@ -261,11 +262,11 @@ def _opened(content: bytes) -> BinaryIO:
 
 
 def _moment(text: str) -> str | None:
-    """Return a time such as ``20260131T080000Z``."""
+    """Return a time such as ``20260131T080000Z``, or as other programs write it."""
     try:
         return datetime.strptime(text, "%Y%m%dT%H%M%SZ").isoformat() + "Z"  # noqa: DTZ007 - UTC
     except ValueError:
-        return None
+        return moment_text(text)
 
 
 def _number(text: str) -> float | None:

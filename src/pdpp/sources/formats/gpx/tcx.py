@@ -66,10 +66,13 @@ class _Reader:
         elif way is not None and element.name == "Trackpoint":
             degrees = ("LatitudeDegrees", "LongitudeDegrees")
             place = place_of(*(element.text_at("Position", name) for name in degrees))
-            self.lost += place is None
-            if place is not None:
-                height = number_of(element.text_at("AltitudeMeters"))
-                way.take(place, height, moment_of(element.text_at("Time")))
+            when = moment_of(element.text_at("Time"))
+            way.measured = max(way.measured, number_of(element.text_at("DistanceMeters")) or 0)
+            if place is None:
+                self.lost += 1
+                way.pass_by(when)
+            else:
+                way.take(place, number_of(element.text_at("AltitudeMeters")), when)
 
     def end(self, name: str) -> Iterator[Finding]:
         """Yield an activity or a course that is over."""

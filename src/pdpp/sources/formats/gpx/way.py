@@ -36,6 +36,8 @@ class Way:
     started: str | None = None
     ended: str | None = None
     metres: float = 0.0
+    measured: float = 0.0
+    has_gaps: bool = False
     climb: float = 0.0
     height: float | None = None
     joined: bool = False
@@ -53,6 +55,11 @@ class Way:
             self.climb += height - self.height
             self.height = height
 
+    def pass_by(self, when: str | None) -> None:
+        """Go on where the place is not known, as in a tunnel: only what was measured counts."""
+        self.has_gaps = True
+        self.started, self.ended = self.started or when, when or self.ended
+
 
 def way_found(
     file: FileEntry | None, way: Way, program: str, ordinals: Ordinals, where: str
@@ -62,6 +69,7 @@ def way_found(
         yield Unknown("a track without points", where)
         return
     ends = (*way.first, *way.last)
+    metres = max(way.metres, way.measured) if way.has_gaps else way.metres
     key = ordinals.key("way", way.started or "", *map(str, ends), str(way.points))
     data: dict[str, object] = {
         "id": key,
@@ -73,7 +81,7 @@ def way_found(
         "started_at": way.started,
         "ended_at": way.ended,
         "seconds": _seconds(way.started, way.ended),
-        "distance_metres": round(way.metres, 1),
+        "distance_metres": round(metres, 1),
         "climb_metres": round(way.climb, 1) if way.height is not None else None,
         "points": way.points,
         "start_latitude": ends[0],

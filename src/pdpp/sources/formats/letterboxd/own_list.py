@@ -47,6 +47,11 @@ def _about(entry: FileEntry) -> Mapping[str, str]:
     return {name.strip().lower(): cell.strip() for name, cell in zip(names, cells, strict=False)}
 
 
+def written_text(cell: str) -> str:
+    """Return what somebody wrote: words with marks of HTML, in lines of their own."""
+    return html_text(cell.replace("\n", "<br>"))
+
+
 def _film(about: Mapping[str, str], cells: Cells, where: str) -> Iterator[Finding]:
     if not cells["url"] or not cells["name"]:
         yield Unknown("an entry of a list without a film", where)
@@ -60,7 +65,7 @@ def _film(about: Mapping[str, str], cells: Cells, where: str) -> Iterator[Findin
         "link": cells["url"],
         "list": about.get("name") or "list",
         "position": int(position) if position.isdecimal() else None,
-        "note": html_text(cells.get("description", "")),
+        "note": written_text(cells.get("description", "")),
         "added_on": about["date"],
     }
     yield Item("films", key, present(data, ""))

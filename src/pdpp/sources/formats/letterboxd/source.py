@@ -6,10 +6,9 @@ from functools import partial
 from types import MappingProxyType
 
 from pdpp.sources.formats.csv_archive import Cells, KnownTables, TableKind, numbered, plain
-from pdpp.sources.formats.letterboxd.own_list import is_own_list, read_own_list
+from pdpp.sources.formats.letterboxd.own_list import is_own_list, read_own_list, written_text
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import Ordinals, safe_key
-from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.money import exact
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition
@@ -63,7 +62,7 @@ def _review(cells: Cells, where: str) -> Iterator[Finding]:
     data = {
         "id": key,
         **_about(cells),
-        "text": html_text(cells["review"]),
+        "text": written_text(cells["review"]),
         "watched_on": _day(cells["watched date"]),
         "written_on": written,
         "tags": _tags(cells),
@@ -93,7 +92,7 @@ def _film(name: str, cells: Cells, where: str) -> Iterator[Finding]:
 
 
 def _comment(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
-    written, text = _day(cells["date"][:10]), html_text(cells["comment"])
+    written, text = _day(cells["date"][:10]), written_text(cells["comment"])
     if written is None or not text:
         yield Unknown("a comment without a day or a text", where)
         return

@@ -41,7 +41,11 @@ def box_candidates(tree: Tree) -> list[FileEntry]:
     named = tree.named(*patterns, "mbox")
     known = {entry.name for entry in named}
     # Folders of Thunderbird are called as their owner likes, with dots in their names too.
-    inside = (entry for entry in tree.entries if not entry.suffix or _has_index(tree, entry))
+    inside = (
+        entry
+        for entry in tree.entries
+        if not entry.suffix or _has_index(tree, entry) or _is_listed_mail(entry)
+    )
     others = [entry for entry in inside if entry.name not in known and not in_maildir(entry)]
     return named + others
 
@@ -66,6 +70,11 @@ def _is_numbered(entry: FileEntry) -> bool:
 
 def _has_index(tree: Tree, entry: FileEntry) -> bool:
     return tree.get(f"{entry.name}.msf") is not None
+
+
+def _is_listed_mail(entry: FileEntry) -> bool:
+    """Tell whether a file is a mailbox that is called as a text, as archives of lists are."""
+    return entry.suffix == ".txt" and is_mbox(entry.head(_HEAD_BYTES))
 
 
 def in_maildir(entry: FileEntry) -> bool:
@@ -108,7 +117,9 @@ def box_name(entry: FileEntry) -> str:
     folder = entry.name.removesuffix("/mbox") if entry.base == "mbox" else entry.name
     name = folder.rpartition("/")[2]
     suffix = PurePosixPath(name).suffix.lower()
-    return _letters(name.removesuffix(suffix) if suffix in BOX_SUFFIXES else name) or "mail"
+    return (
+        _letters(name.removesuffix(suffix) if suffix in (*BOX_SUFFIXES, ".txt") else name) or "mail"
+    )
 
 
 def box_path(entry: FileEntry) -> str:

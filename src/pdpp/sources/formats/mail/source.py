@@ -343,7 +343,8 @@ def _lacking_text(said: "MessageBody", where: str) -> str:
 
 def _text_of(content: bytes) -> bytes:
     """Return a message without its headers, which programs add to, and the same line ends."""
-    return content.replace(b"\r\n", b"\n").partition(b"\n\n")[2].strip()
+    lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return lines.partition(b"\n\n")[2].strip()
 
 
 def _attachment(field: str, content: bytes, media_type: str) -> Attachment:

@@ -15,6 +15,7 @@ from pdpp.sources.formats.markdown.textbundle import TextBundle, bundle_of
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.textfile import decoded, plain_head
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
 from pdpp.sources.source import (
@@ -42,13 +43,14 @@ _SHOWN = re.compile(r"!\[|<img\s", re.IGNORECASE)
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _ARCHIVE = re.compile(r"\.(?:zip|tgz|tar|tar\.gz)\Z", re.IGNORECASE)
-_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_DAY = re.compile(r"(\d{4})([-_])(\d{2})\2(\d{2})(?!\d)")
 _JOPLIN_NAME = re.compile(r"[0-9a-f]{32}\.md")
 _JOPLIN_TYPE = re.compile(rb"^type_: \d+\s*\Z", re.MULTILINE)
 _FROM_JOPLIN = (
     "export from Joplin as “MD - Markdown + Front Matter” and import that folder, to have "
     "titles, notebooks, times, tags and files"
 )
+_LOGSEQ_OLDER = re.compile(r"(?:\A|/)logseq/(?:bak|\.recycle|version-files)/")
 _FEW = 5
 _CREATED = ("created", "date", "created_at", "created at", "date created")
 _UPDATED = ("updated", "modified", "updated_at", "last modified", "date modified")
@@ -67,6 +69,12 @@ class Markdown(Source):
             ".trash/*": "notes that were thrown away",
             ".git/*": "the history of the folder",
             "*/.git/*": "the history of the folder",
+            **{
+                f"{above}logseq/{folder}/*": "an older or deleted note that Logseq keeps"
+                for above in ("", "*/")
+                for folder in ("bak", ".recycle", "version-files")
+            },
+            "*.edn": "settings of Logseq",
         }
     )
     label = "Markdown notes"
@@ -84,7 +92,7 @@ class Markdown(Source):
         if archives := [] if notes else tree.named("*.jex"):
             words = f"{archives[0].name} is an archive of Joplin; {_FROM_JOPLIN}"
             return ExportRefusal(words, lies_among_others=True)
-        if not notes or any(b"\x00" in entry.head(4_096) for entry in notes[:5]):
+        if not notes or any(b"\x00" in plain_head(entry) for entry in notes[:5]):
             return None
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
         others = sum(not is_hidden(entry) for entry in tree.entries) - len(notes)
@@ -123,7 +131,12 @@ class Markdown(Source):
 
 
 def _notes(tree: Tree) -> list[FileEntry]:
-    return [entry for entry in tree.entries if entry.suffix in _NOTES and not is_hidden(entry)]
+    """Return the notes, without those of which Logseq keeps an older text."""
+    return [
+        entry
+        for entry in tree.entries
+        if entry.suffix in _NOTES and not is_hidden(entry) and not _LOGSEQ_OLDER.search(entry.name)
+    ]
 
 
 def _is_joplin_item(entry: FileEntry) -> bool:
@@ -198,7 +211,7 @@ def _text(entry: FileEntry) -> str | None:
         return None
     if entry.suffix == canvas.SUFFIX:
         return canvas.canvas_text(content)
-    return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
+    return decoded(content)
 
 
 def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
@@ -212,18 +225,22 @@ def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
 
 
 def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
+    bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
+    if bundle.in_trash:
+        yield Skipped("a note that was thrown away", entry.name)
+        return
     front = split_front(text)
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
     visible_text = _references(front.rest)
     place = folder.name_of(entry)
     key = safe_key(digest_key(place))
-    bundle = bundle_of(folder.tree, entry) or TextBundle(entry.base.rpartition(".")[0])
     day = _DAY.match(bundle.name)
     # Some programs and people write the names of properties with a capital letter.
     told = {name.lower(): value for name, value in front.values.items()}
     written_dates = [*(told.get(name) for name in _CREATED), bundle.created]
-    created, floating = _moment(folder, [*written_dates, day.group(1) if day else None])
+    named_day = "-".join(day.group(1, 3, 4)) if day else None
+    created, floating = _moment(folder, [*written_dates, named_day])
     changed_dates = [*(told.get(name) for name in _UPDATED), bundle.updated]
     updated, _ = _moment(folder, changed_dates)
     tags = _unique([*_listed(told, "tags", "tag"), *visible_text.tags])

@@ -13,11 +13,12 @@ _BEAR = "net.shinyfrog.bear"
 
 
 class TextBundle(NamedTuple):
-    """What a bundle is called, and when its note was made and changed, as far as it says so."""
+    """What a bundle is called and says of its note: when it was made, changed and thrown away."""
 
     name: str
     created: object = None
     updated: object = None
+    in_trash: bool = False
 
 
 def bundle_of(tree: Tree, note: FileEntry) -> TextBundle | None:
@@ -27,7 +28,10 @@ def bundle_of(tree: Tree, note: FileEntry) -> TextBundle | None:
         return None
     told = _told(tree.beside(note, "info.json"))
     return TextBundle(
-        folder[: -len(_SUFFIX)], told.get("creationDate"), told.get("modificationDate")
+        folder[: -len(_SUFFIX)],
+        told.get("creationDate"),
+        told.get("modificationDate"),
+        in_trash=bool(told.get("trashed")),
     )
 
 

@@ -5,11 +5,14 @@ another kind than it must be counts as absent: a photo comes from anywhere.
 """
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
+
+from pdpp.sources.reading.textfile import encoding_of
 
 HEAD_BYTES = 1 << 18
 
@@ -22,6 +25,7 @@ _EXIF_TABLE, _GPS_TABLE = 0x8769, 0x8825
 _MOST_TAGS = 500
 _LONGEST_VALUE = 4_096
 _TIFF = (b"II*\x00", b"MM\x00*", b"IIRO", b"IIU\x00")
+_TIME = re.compile(r"(\d{4})[:/.-](\d\d?)[:/.-](\d\d?)[ T](\d\d?):(\d\d?):(\d\d?)(?!\d)", re.ASCII)
 _QUARTER = 15 * 60
 _FARTHEST_ZONE = 14 * 3_600
 _STALE_SECONDS = 300
@@ -91,7 +95,8 @@ class PhotoTags:
         if not isinstance(parts, list) or len(parts) != 3 or not all(map(math.isfinite, parts)):
             return None
         degrees = float(parts[0] + parts[1] / 60 + parts[2] / 3_600)
-        return round(-degrees if self.place.get(side) == negative else degrees, 7)
+        told = str(self.place.get(side) or "").strip().upper()
+        return round(-abs(degrees) if told.startswith(negative) else degrees, 7)
 
     @property
     def altitude(self) -> float | None:
@@ -196,7 +201,11 @@ def _value(block: bytes, order: str, place: int, kind: int, length: int) -> obje
         return None
     if kind in (2, 7):
         text = raw.split(b"\x00", 1)[0] if kind == 2 else raw
-        return text.decode("utf-8", "replace")
+        try:
+            return text.decode()
+        except UnicodeDecodeError:
+            # Programs write captions in the letters of their country, though that is not allowed.
+            return text.decode(encoding_of(text), "replace")
     if kind in (5, 10):
         letters = f"{order}{2 * length}{'I' if kind == 5 else 'i'}"
         pairs = struct.unpack(letters, raw)
@@ -209,9 +218,14 @@ def _value(block: bytes, order: str, place: int, kind: int, length: int) -> obje
 
 
 def _moment(text: str | None) -> datetime | None:
-    """Return a time such as ``2026:01:31 08:00:00``."""
+    """Return a time such as ``2026:01:31 08:00:00``, also as telephones and programs write it."""
+    match = _TIME.match(text or "")
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = map(int, match.groups())
     try:
-        return datetime.strptime((text or "")[:19], "%Y:%m:%d %H:%M:%S")  # noqa: DTZ007 - local
+        # Some telephones call the hour after midnight the 24th of the day that begins.
+        return datetime(year, month, day, hour % 24, minute, second)  # noqa: DTZ001 - local
     except ValueError:
         return None
 

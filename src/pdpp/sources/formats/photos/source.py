@@ -26,7 +26,10 @@ _PICTURES = frozenset(
 _TAGS_LATE = frozenset({".heic", ".heif", ".hif", ".avif"})
 """Pictures whose tags some cameras write behind the picture itself."""
 _BESIDE = frozenset({".xmp", ".aae", ".thm", ".mov", ".mp4", ".m4v", ".avi", ".3gp", ".ini", ".db"})
-_ABOUT_ALBUM = ("metadata*.json", "Metadaten*.json", "métadonnées*.json", "metadat*.json")
+_ABOUT_ALBUM = (
+    *("metadata*.json", "Metadaten*.json", "métadonnées*.json", "metadat*.json", "metadad*.json"),
+    *("metagegevens*.json", "メタデータ*.json", "元数据*.json", "메타데이터*.json"),
+)
 _SIDECARS = tuple(sidecar_patterns((*_PICTURES, *_BESIDE)))
 _YEAR = re.compile(r"\b(?:19|20)\d\d\Z")
 _SAMPLE = 50
