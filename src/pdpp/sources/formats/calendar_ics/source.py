@@ -282,7 +282,7 @@ def _span(reader: _Reader, begin: date) -> dict[str, object]:
 
 
 def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[str, object]:
-    people = [_person(value) for value in _several(component, "ATTENDEE")]
+    people = [_person(value) for value in several(component, "ATTENDEE")]
     return {
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
