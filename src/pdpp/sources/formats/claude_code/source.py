@@ -162,16 +162,20 @@ def _queued_prompt(value: Mapping[str, Any]) -> Any:
     return queued.get("prompt") if queued.get("commandMode", "prompt") == "prompt" else None
 
 
-def _count(message: Mapping[str, Any], session: AgentSession) -> None:
-    """Take in the model and the tokens of an answer; each of its lines tells them anew."""
+def _count(message: Mapping[str, Any], line: Mapping[str, Any], session: AgentSession) -> None:
+    """Take in the model and the tokens of an answer; each of its lines tells them anew.
+
+    A branch begins with the lines of the session that it was made from, whose tokens these are.
+    """
     model, usage, answer = message.get("model"), message.get("usage"), message.get("id")
     if model == _NO_MODEL:
         return
     session.learn("model", model, anew=True)
-    if isinstance(usage, Mapping) and answer:
+    if isinstance(usage, Mapping) and answer and not line.get("forkedFrom"):
         kept = summed(usage, "cache_read_input_tokens")
         into = kept + summed(usage, "input_tokens", "cache_creation_input_tokens")
-        session.tokens.take(str(answer), Tokens(into, kept, summed(usage, "output_tokens")))
+        taken = Tokens(into, kept, summed(usage, "output_tokens"))
+        session.tokens.take(str(answer), taken, line["timestamp"])
 
 
 def _kinds(pieces: Iterable[Mapping[str, object]]) -> list[object]:
@@ -220,7 +224,7 @@ class _ClaudeCodeLog(AgentLog):
         self, value: Mapping[str, Any], session: AgentSession, where: str
     ) -> Iterator[Finding]:
         message = value.get("message") or {"content": value.get("content")}
-        _count(message, session)
+        _count(message, value, session)
         content = message.get("content") or []
         pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
         text = joined(piece["text"] for piece in pieces if piece["type"] == "text")
