@@ -20,7 +20,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.heads import HEAD_BYTES, HeadCache, Opener
-from pdpp.sources.reading.recoded import Recoded, narrow
+from pdpp.sources.reading.recoded import MARK_BYTES, Recoded, byte_order, narrow
 
 _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
 """What the name of an archive has behind that of its folder; a browser numbers downloads."""
@@ -101,6 +101,12 @@ class FileEntry:
         What is text in UTF-16 is given in UTF-8: no reader has to know of it.
         """
         return io.BufferedReader(self._open_raw(offset), _BUFFER)
+
+    @property
+    def is_wide(self) -> bool:
+        """Tell whether the content is text in UTF-16, which is given in UTF-8."""
+        with self._open_raw(exact=True) as stream:
+            return byte_order(stream.read(MARK_BYTES)) is not None
 
     def open_exact(self) -> BinaryIO:
         """Open the content as it is, to keep the file itself."""
