@@ -7,6 +7,7 @@ import pytest
 from tests.sources.kit import zipped
 
 from pdpp.sources.reading.gunzip import unpacked
+from pdpp.sources.reading.jsprefix import without_prefix
 from pdpp.sources.reading.recoded import byte_order
 from pdpp.sources.reading.tree import FileEntry, open_tree
 
@@ -34,6 +35,19 @@ def test_text_is_given_as_utf_8_and_the_file_as_it_is(tmp_path: Path, encoding: 
         with held.open_exact() as stream:
             assert stream.read() == content
         assert held.head(100) == UTF_8[:100]
+
+
+@pytest.mark.parametrize("encoding", ORDERS)
+def test_a_document_behind_an_assignment_is_read_from_there(tmp_path: Path, encoding: str) -> None:
+    document = '[{"text": "Grüße"}]'
+    content = ORDERS[encoding] + f"window.YTD.tweets.part0 = {document}".encode(encoding)
+    file = entry(tmp_path / "tweets.js", content)
+    inside = open_tree(zipped(tmp_path / "b.zip", {"tweets.js": content})).entries[0]
+    for held in map(without_prefix, (file, inside)):
+        for offset in (0, 9):
+            with held.open(offset) as stream:
+                assert stream.read() == document.encode()[offset:]
+        assert held.head() == document.encode()
 
 
 @pytest.mark.parametrize(
