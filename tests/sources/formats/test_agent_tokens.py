@@ -7,7 +7,7 @@ from typing import Any
 from tests.sources.formats.test_claude_code import line as claude_line
 from tests.sources.formats.test_codex import META, said
 from tests.sources.formats.test_codex import line as codex_line
-from tests.sources.kit import read
+from tests.sources.kit import findings, read
 from tests.sources.samples.agents import (
     COMPOSER,
     ITEMS,
@@ -29,6 +29,7 @@ from pdpp.sources.formats.codex.source import Codex
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
 from pdpp.sources.formats.opencode.source import OpenCode
+from pdpp.sources.item import ResumePoint
 from pdpp.sources.source import Source
 
 MEMBERS = ("model", "input_tokens", "cached_tokens", "output_tokens")
@@ -123,6 +124,18 @@ def test_lines_of_one_answer_of_claude_code_count_once(tmp_path: Path) -> None:
     ]
     (tmp_path / "5f2c-11.jsonl").write_bytes(json_lines(lines))
     assert took(ClaudeCode(), tmp_path) == [("claude-opus-4", 3 * 543, 1500, 34)]
+
+
+def test_what_is_kept_with_a_place_stays_small_however_long_an_answer_is_called(
+    tmp_path: Path,
+) -> None:
+    made = claude_line("assistant", "u-1", [{"type": "text", "text": "Yes"}], 1)
+    usage = {"input_tokens": 3, "output_tokens": 5}
+    message = {**made["message"], "id": "m" * 100_000, "model": "claude", "usage": usage}
+    (tmp_path / "5f2c-13.jsonl").write_bytes(json_lines([{**made, "message": message}]))
+    found = findings(ClaudeCode(), tmp_path)
+    [place] = [finding for finding in found if isinstance(finding, ResumePoint)]
+    assert len(json.dumps(dict(place.state))) < 2_000
 
 
 def test_tokens_of_the_session_that_a_branch_was_made_from_are_not_its_own(tmp_path: Path) -> None:

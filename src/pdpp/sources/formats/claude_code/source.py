@@ -76,6 +76,8 @@ _MEMBERS = (frozenset({"sessionId", "timestamp", "uuid"}), frozenset({"summary",
 """What a line of such a log has, one way or the other."""
 _NO_MODEL = "<synthetic>"
 """The model of what the program says itself, as when a limit is reached."""
+_LONGEST_NAME = 200
+"""Of the name of an answer, of which the last few are kept with each place in a log."""
 _READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
 
 
@@ -175,7 +177,7 @@ def _count(message: Mapping[str, Any], line: Mapping[str, Any], session: AgentSe
         kept = summed(usage, "cache_read_input_tokens")
         into = kept + summed(usage, "input_tokens", "cache_creation_input_tokens")
         taken = Tokens(into, kept, summed(usage, "output_tokens"))
-        session.tokens.take(str(answer), taken, line["timestamp"])
+        session.tokens.take(str(answer)[:_LONGEST_NAME], taken, line["timestamp"])
 
 
 def _kinds(pieces: Iterable[Mapping[str, object]]) -> list[object]:
