@@ -7,7 +7,7 @@ from typing import Any
 from tests.sources.formats.test_claude_code import line as claude_line
 from tests.sources.formats.test_codex import META, said
 from tests.sources.formats.test_codex import line as codex_line
-from tests.sources.kit import read
+from tests.sources.kit import findings, read
 from tests.sources.samples.agents import (
     COMPOSER,
     ITEMS,
@@ -23,12 +23,13 @@ from tests.sources.samples.agents import (
 from tests.sources.samples.sample import json_bytes, json_lines, sqlite_bytes
 
 from pdpp.sources.formats.agent_session import AgentSession
-from pdpp.sources.formats.agent_tokens import TokenCount, Tokens, summed
+from pdpp.sources.formats.agent_tokens import TokenCount, Tokens, resumed_count, summed
 from pdpp.sources.formats.claude_code.source import ClaudeCode
 from pdpp.sources.formats.codex.source import Codex
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
 from pdpp.sources.formats.opencode.source import OpenCode
+from pdpp.sources.item import ResumePoint
 from pdpp.sources.source import Source
 
 MEMBERS = ("model", "input_tokens", "cached_tokens", "output_tokens")
@@ -50,6 +51,24 @@ def test_what_is_told_anew_of_an_answer_takes_the_place_of_what_was_told() -> No
         count.take(answer, Tokens(2, 1, out))
     assert count.total == (6, 3, 115)
     assert list(count.answers) == ["a", "c"]
+
+
+def test_an_answer_that_is_written_again_much_later_counts_once() -> None:
+    count = TokenCount(most=2)
+    for number in (1, 2, 3, 4, 1, 2, 3, 4, 5):
+        state = json.loads(json.dumps(count.state()))
+        count = resumed_count(state, 2)
+        count.take(f"a{number}", Tokens(1), f"2026-01-01T10:00:0{number}.000Z")
+    assert count.total == (5, 0, 0)
+
+
+def test_counts_of_a_stranger_stay_small_enough_to_be_kept() -> None:
+    count = TokenCount(most=2)
+    for number in range(40_000):
+        count.take(str(number), Tokens(10**15))
+    assert count.total == (10**15, 0, 0)
+    count.take("39999", Tokens(1))
+    assert count.total.input >= 0
 
 
 def test_an_answer_without_tokens_counts_nothing_and_is_not_kept() -> None:
@@ -107,6 +126,28 @@ def test_lines_of_one_answer_of_claude_code_count_once(tmp_path: Path) -> None:
     assert took(ClaudeCode(), tmp_path) == [("claude-opus-4", 3 * 543, 1500, 34)]
 
 
+def test_what_is_kept_with_a_place_stays_small_however_long_an_answer_is_called(
+    tmp_path: Path,
+) -> None:
+    made = claude_line("assistant", "u-1", [{"type": "text", "text": "Yes"}], 1)
+    usage = {"input_tokens": 3, "output_tokens": 5}
+    message = {**made["message"], "id": "m" * 100_000, "model": "claude", "usage": usage}
+    (tmp_path / "5f2c-13.jsonl").write_bytes(json_lines([{**made, "message": message}]))
+    found = findings(ClaudeCode(), tmp_path)
+    [place] = [finding for finding in found if isinstance(finding, ResumePoint)]
+    assert len(json.dumps(dict(place.state))) < 2_000
+
+
+def test_tokens_of_the_session_that_a_branch_was_made_from_are_not_its_own(tmp_path: Path) -> None:
+    usage = {"input_tokens": 3, "output_tokens": 5}
+    for number, more in enumerate(({"forkedFrom": {"sessionId": "5f2c-11"}}, {})):
+        made = claude_line("assistant", f"u-{number}", [{"type": "text", "text": "Yes"}], number)
+        message = {**made["message"], "id": f"msg_{number}", "model": "claude", "usage": usage}
+        with (tmp_path / "5f2c-12.jsonl").open("ab") as file:
+            file.write(json_lines([{**made, **more, "message": message}]))
+    assert took(ClaudeCode(), tmp_path) == [("claude", 3, None, 5)]
+
+
 def test_a_total_of_codex_that_is_told_again_counts_once(tmp_path: Path) -> None:
     def told(into: int, out: int, second: int) -> dict[str, Any]:
         total = {"input_tokens": into, "cached_input_tokens": into // 2, "output_tokens": out}
@@ -151,6 +192,7 @@ def test_an_answer_of_qwen_tells_its_tokens(tmp_path: Path) -> None:
     lines = [
         line(1, "user", "Why?"),
         line(2, "assistant", "So", model="qwen3-coder", usageMetadata=usage),
+        line(3, "assistant", "Of old", usageMetadata=usage, forkedFrom={"sessionId": "5f2c-cb"}),
     ]
     (tmp_path / "5f2c-cc.jsonl").write_bytes(json_lines(lines))
     assert took(GeminiCli(), tmp_path) == [("qwen3-coder", 60, 20, 9)]

@@ -1,6 +1,7 @@
 """Calendars as ICS files, as several programs write them."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from tests.sources.kit import (
 )
 
 from pdpp.model.errors import ImportRefused
+from pdpp.sources.formats.calendar_ics import zone_names
+from pdpp.sources.formats.calendar_ics.parsing import parse
 from pdpp.sources.formats.calendar_ics.source import CalendarIcs
 from pdpp.sources.source import Confidence, Recognition
 
@@ -337,6 +340,26 @@ def test_a_zone_as_it_is_shown_to_people_is_known_by_its_places(
     folded = f"{line[:70]}\n {line[70:]}"
     for content in (event("a", line), event("a", folded)):
         assert starts(put(tmp_path, calendar(content, zone=""))) == {f"2026-07-13T{start}"}
+
+
+def test_a_zone_whose_quotes_do_not_end_is_looked_at_once() -> None:
+    text = f'BEGIN:VEVENT\r\nDTSTART;TZID="{" " * 60_000}\r\nEND:VEVENT\r\n'
+    began = time.process_time()
+    parse(text)
+    assert time.process_time() - began < 2
+
+
+def test_the_same_shown_zone_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def is_zone(name: str) -> bool:
+        looked.append(name)
+        return name == "Europe/Amsterdam"
+
+    monkeypatch.setattr(zone_names, "_is_zone", is_zone)
+    shown = "(UTC+01:00) Amsterdam, Berlin, Hammerfest"
+    assert {zone_names.zone_shown_as(shown) for _ in range(3)} == {"Europe/Amsterdam"}
+    assert len(looked) == len(set(looked))
 
 
 def test_a_zone_that_a_calendar_defines_is_no_other_of_its_name(tmp_path: Path) -> None:

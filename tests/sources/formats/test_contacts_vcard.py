@@ -1,6 +1,7 @@
 """Contacts as vCard 2.1, 3.0 and 4.0, as phones and mail programs write them."""
 
 import base64
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.sources.kit import (
 )
 
 from pdpp.sources.formats.contacts_vcard.source import ContactsVcard
+from pdpp.sources.formats.contacts_vcard.vcard import vcard_lines
 from pdpp.sources.item import Item
 from pdpp.sources.source import Confidence, Recognition
 
@@ -463,6 +465,13 @@ def test_lines_of_a_note_and_a_picture_that_are_not_moved_in_are_no_less_of_it(
     assert item.data["phones"] == ["+351 1"]
     [photo] = item.attachments
     assert photo.open().read() == b"\xff\xd8" + b"tide" * 40
+
+
+def test_a_long_property_without_a_name_is_read_once() -> None:
+    lines = "\r\n ".join(["NOTE", *(["a" * 68 + "="] * 12_000)])
+    began = time.process_time()
+    list(vcard_lines(f"BEGIN:VCARD\r\n{lines}\r\nEND:VCARD\r\n"))
+    assert time.process_time() - began < 2
 
 
 def test_quoted_text_goes_on_whether_or_not_its_lines_are_moved_in(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """Chats with GitHub Copilot in VS Code."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
-from tests.sources.kit import read, told
+from tests.sources.kit import read, told, zipped
 from tests.sources.samples import every_sample
 from tests.sources.samples.agents import COPILOT_EVENTS, copilot_event
 
@@ -121,6 +122,22 @@ def test_a_transcript_beside_its_chat_brings_nothing_twice(tmp_path: Path) -> No
     (chats / f"{session}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in changes))
     assert said(tmp_path) == talk
     assert "a session that is read from its chat" in reasons(tmp_path)
+
+
+def test_a_chat_that_is_damaged_keeps_nothing_else_from_being_read(tmp_path: Path) -> None:
+    (tmp_path / "chat").mkdir()
+    noise = random.Random(0).randbytes(200_000).hex()
+    chat = log(tmp_path / "chat", {"kind": 2, "k": ["requests"], "v": [asked("a", noise)]})
+    events = [
+        copilot_event(0, "session.start", sessionId=SESSION["sessionId"]),
+        copilot_event(1, "user.message", content="Is the tide in?"),
+    ]
+    transcript = "".join(json.dumps(event) + "\n" for event in events).encode()
+    files = {"w/transcripts/s.jsonl": transcript, "w/chatSessions/s.jsonl": chat.read_bytes()}
+    path = zipped(tmp_path / "a.zip", files)
+    content = path.read_bytes()
+    path.write_bytes(content[:-50_000] + b"\xff" * 99 + content[-49_901:])
+    assert said(path) == [("user", "Is the tide in?")]
 
 
 def test_a_transcript_without_a_chat_is_of_the_folder_of_its_workspace(tmp_path: Path) -> None:

@@ -575,6 +575,15 @@ def test_what_nobody_knows_is_told_once_before_anything_is_imported(tmp_path: Pa
     assert "files not known" not in ended.out
 
 
+def test_what_nobody_knows_in_a_zip_of_several_exports_is_told_once(tmp_path: Path) -> None:
+    files = {"people.vcf": PEOPLE, "All mail.mbox": MBOX, "setup.exe": b"MZ", "in/a.dat": b"x"}
+    path = zipped(tmp_path / "in.zip", files)
+    ended = pdpp_here("import", path, "--yes", data=tmp_path / "home")
+    words = "Not known: in.zip also holds 2 files that no source reads: in/a.dat, setup.exe"
+    assert words in ended.err.splitlines()
+    assert "files not known" not in ended.out
+
+
 @pytest.mark.parametrize("name", ["node_modules", "site-packages", "bower_components"])
 def test_what_installers_fill_is_left_out_unless_it_is_named(name: str, tmp_path: Path) -> None:
     inside = tmp_path / "in" / "project" / name

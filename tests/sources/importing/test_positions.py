@@ -144,6 +144,23 @@ def test_a_log_in_an_archive_goes_on_only_while_it_is_the_same(tmp_path: Path) -
     assert resume_point(position, packed("later.zip", b"one\ntwo\n")) == (START, 0)
 
 
+@pytest.mark.parametrize("text", ["one\n", '"海へ行く"\n'])
+def test_a_log_in_utf_16_goes_on_only_while_it_is_the_same(text: str, tmp_path: Path) -> None:
+    wide = (text * 9).encode("utf-16")
+    early = part(tmp_path / "a", wide)
+    place = ResumePoint(3 + len((text * 9).encode()))
+    position = position_of(early, 9, place, done=False)
+    assert resume_point(position, early) == (place, 0)
+    grown = part(tmp_path / "a", wide + text.encode("utf-16-le"))
+    assert resume_point(position, grown) == (START, 0)
+
+
+def test_to_note_a_place_in_utf_16_reads_nothing_before_it(tmp_path: Path) -> None:
+    early = part(tmp_path / "a", ("tide\n" * 200_000).encode("utf-16"))
+    position_of(early, 9, ResumePoint(900_000), done=False)
+    assert early.entry.meter.bytes_read < 10
+
+
 def test_a_part_that_does_not_grow_passes_over_what_was_read_while_it_is_the_same(
     tmp_path: Path,
 ) -> None:

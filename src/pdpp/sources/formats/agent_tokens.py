@@ -16,7 +16,15 @@ class Tokens(NamedTuple):
     output: int = 0
 
 
+class ToldAnswer(NamedTuple):
+    """What an answer took as it was told last, and when that was."""
+
+    tokens: Tokens
+    at: str = ""
+
+
 _NONE = Tokens()
+_UNTOLD = ToldAnswer(_NONE)
 
 
 @dataclass(slots=True)
@@ -24,40 +32,40 @@ class TokenCount:
     """The tokens of a session so far.
 
     Agents tell an answer's tokens again with each of its pieces. ``answers`` are the last that
-    were told, at most ``most`` of them: what is told anew of one of them takes its place.
+    were told, at most ``most`` of them: what is told anew of one of them takes its place. What an
+    agent kept of a long talk is written again: nothing counts from before ``passed``, when the
+    latest was told that is no longer among them.
     """
 
     total: Tokens = _NONE
-    answers: dict[str, Tokens] = field(default_factory=dict)
+    answers: dict[str, ToldAnswer] = field(default_factory=dict)
     most: int = 0
+    passed: str = ""
 
-    def take(self, answer: str, tokens: Tokens) -> None:
+    def take(self, answer: str, tokens: Tokens, at: str = "") -> None:
         """Take in what one answer took."""
-        before = self.answers.get(answer, _NONE)
-        if tokens == before:
+        before = self.answers.get(answer, _UNTOLD).tokens
+        if tokens == before or (at and at <= self.passed and answer not in self.answers):
             return
         # A place in a log keeps the answers of its time: few are replaced, and none is changed.
         answers = self.answers.copy() if self.most else self.answers
         answers.pop(answer, None)
         if self.most and len(answers) == self.most:
-            del answers[next(iter(answers))]
-        answers[answer] = tokens
+            self.passed = max(self.passed, answers.pop(next(iter(answers))).at)
+        answers[answer] = ToldAnswer(tokens, at)
         self.answers = answers
-        self.total = Tokens(
-            self.total.input + tokens.input - before.input,
-            self.total.cached + tokens.cached - before.cached,
-            self.total.output + tokens.output - before.output,
-        )
+        sums = zip(self.total, tokens, before, strict=True)
+        self.total = Tokens(*(max(0, min(all_ + new - old, _HIGHEST)) for all_, new, old in sums))
 
     def take_total(self, tokens: Tokens) -> None:
         """Take in what the whole session took; a lower number than before began anew."""
-        if tokens < self.answers.get("", tokens):
+        if tokens < self.answers.get("", ToldAnswer(tokens)).tokens:
             self.answers = {}
         self.take("", tokens)
 
     def state(self) -> dict[str, Any]:
         """Return everything as JSON data."""
-        return {"total": self.total, "answers": self.answers}
+        return {"total": self.total, "answers": self.answers, "passed": self.passed}
 
     def members(self) -> dict[str, int]:
         """Return what the record of a session says, without what was not told."""
@@ -67,8 +75,11 @@ class TokenCount:
 
 def resumed_count(state: Mapping[str, Any], most: int) -> TokenCount:
     """Return a count as its ``state`` left it."""
-    answers = {name: Tokens(*told) for name, told in state.get("answers", {}).items()}
-    return TokenCount(Tokens(*state.get("total", ())), answers, most)
+    answers = {
+        name: ToldAnswer(Tokens(*tokens), at)
+        for name, (tokens, at) in state.get("answers", {}).items()
+    }
+    return TokenCount(Tokens(*state.get("total", ())), answers, most, state.get("passed", ""))
 
 
 def summed(told: Any, *names: str) -> int:

@@ -267,8 +267,9 @@ def _kinds(names: Iterable[str]) -> str:
 def _is_near(entry: FileEntry, claim: Claim, folders: set[str]) -> bool:
     """Tell whether a file lies with those that are read.
 
-    At the very top of a folder lies whatever else somebody downloaded: of that only what the
-    service writes is near, or each report would name all of it as not known.
+    At the very top of a folder or a zip with several exports lies whatever else somebody
+    downloaded: of that only what the service writes is near, or each report would name all of it
+    as not known.
     """
     if entry.name in claim.names:
         return True
@@ -278,7 +279,7 @@ def _is_near(entry: FileEntry, claim: Claim, folders: set[str]) -> bool:
         return False
     export = claim.claimed
     of_service = passed_over_reason(entry, export.export.source.passed_over) is not None
-    return export.tree.kind != "folder" or ("/" not in entry.name and of_service)
+    return "/" not in entry.name and of_service
 
 
 def usable_sources(chosen: str | None, own: Sequence[Source]) -> tuple[list[Source], list[str]]:

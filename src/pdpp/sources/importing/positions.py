@@ -30,21 +30,32 @@ class PartPosition(NamedTuple):
 
     def place_in(self, part: AnyPart) -> ResumePoint | None:
         """Return where to continue in a part that grows, or None if another file replaced it."""
-        if not part.grows or not self.offset or part.entry.size < self.offset:
+        if not part.grows or not self.offset:
             return None
         return ResumePoint(self.offset, self.state) if self._is_of(part) else None
 
     def _is_of(self, part: AnyPart) -> bool:
         """Tell whether a part begins with what was read."""
-        if not part.entry.on_disk:
+        if not _has_ends(part):
             return part.entry.stamp == self.stamp
-        return ends_of(part, self.offset) == self.ends
+        return part.entry.size >= self.offset and ends_of(part, self.offset) == self.ends
 
 
 def position_of(part: AnyPart, items: int, place: ResumePoint, *, done: bool) -> PartPosition:
     """Return how far a part is read now."""
-    ends = ends_of(part, place.offset) if place.offset and part.entry.on_disk else ""
+    ends = ends_of(part, place.offset) if place.offset and _has_ends(part) else ""
     return PartPosition(part.entry.stamp, items, place.offset, dict(place.state), ends, done)
+
+
+def _has_ends(part: AnyPart) -> bool:
+    """Tell whether both ends of a part are read at once: any other is gone through from its start.
+
+    Offsets in text of UTF-16 are those of UTF-8, which may be longer than the file.
+    """
+    try:
+        return part.entry.on_disk and not part.entry.is_wide
+    except DamagedFile:
+        return part.entry.on_disk
 
 
 def ends_of(part: AnyPart, offset: int) -> str:

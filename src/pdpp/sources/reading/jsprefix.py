@@ -28,6 +28,13 @@ def without_prefix(entry: FileEntry) -> FileEntry:
     def opener() -> BinaryIO:
         return cast(BinaryIO, _Shifted(entry.opener(), skip))
 
+    def wide_opener() -> BinaryIO:
+        inner = entry.opened()
+        inner.seek(skip)
+        return inner
+
+    if entry.is_wide:  # Text in UTF-16 can only be gone through forward.
+        return FileEntry(entry.name, entry.size, entry.stamp, wide_opener, entry.meter, packed=True)
     return FileEntry(entry.name, entry.size - skip, entry.stamp, opener, entry.meter)
 
 

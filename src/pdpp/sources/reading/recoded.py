@@ -14,15 +14,17 @@ _ORDERS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"
 _CHUNK = 1 << 16
 
 
-def byte_order(start: bytes) -> str | None:
+def byte_order(start: bytes, *, is_text: bool = False) -> str | None:
     """Return the encoding of a file in UTF-16 that begins with a mark and a letter of ASCII.
 
-    Every document that is read as text begins so; a sound or a picture does not.
+    Nearly every document begins so; a sound or a picture does not. Of what its name calls
+    ``is_text``, such as a note, the letter may be of any language.
     """
     for mark, encoding in _ORDERS:
         if start.startswith(mark) and len(start) >= MARK_BYTES:
             letter = start[len(mark) : MARK_BYTES].decode(encoding, "replace")
-            return encoding if letter.isascii() and letter != "\x00" else None
+            told = letter.isascii() or (is_text and letter != "\ufffd")
+            return encoding if told and letter != "\x00" else None
     return None
 
 
@@ -50,9 +52,10 @@ class Recoded(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes."""
-        while not self._rest:
+        # As much as is wanted: who looks at the beginning must not see one letter of it.
+        while len(self._rest) < len(buffer):
             chunk = self._stream.read(len(buffer))
-            self._rest = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
+            self._rest += self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
             if not chunk:
                 break
         piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
@@ -65,8 +68,8 @@ class Recoded(io.RawIOBase):
         super().close()
 
 
-def narrow(stream: BinaryIO) -> BinaryIO | None:
+def narrow(stream: BinaryIO, *, is_text: bool) -> BinaryIO | None:
     """Return a stream in UTF-16 as UTF-8; None where it is no such text, and was read from."""
     start = stream.read(MARK_BYTES)
-    encoding = byte_order(start)
+    encoding = byte_order(start, is_text=is_text)
     return None if encoding is None else cast(BinaryIO, Recoded(stream, encoding, start))

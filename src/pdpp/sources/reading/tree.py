@@ -20,10 +20,12 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.heads import HEAD_BYTES, HeadCache, Opener
-from pdpp.sources.reading.recoded import Recoded, narrow
+from pdpp.sources.reading.recoded import MARK_BYTES, Recoded, byte_order, narrow
 
 _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IGNORECASE)
 """What the name of an archive has behind that of its folder; a browser numbers downloads."""
+_TEXT_ENDINGS = frozenset({".txt", ".md", ".csv", ".tsv", ".html"})
+"""What the names of files end with that begin with a letter of any language."""
 _WILDCARDS = re.compile(r"[*?\[]")
 _BUFFER = 1 << 18
 
@@ -102,6 +104,13 @@ class FileEntry:
         """
         return io.BufferedReader(self._open_raw(offset), _BUFFER)
 
+    @property
+    def is_wide(self) -> bool:
+        """Tell whether the content is text in UTF-16, which is given in UTF-8."""
+        with self._open_raw(exact=True) as stream:
+            start = stream.read(MARK_BYTES)
+        return byte_order(start, is_text=self.suffix in _TEXT_ENDINGS) is not None
+
     def open_exact(self) -> BinaryIO:
         """Open the content as it is, to keep the file itself."""
         return io.BufferedReader(self._open_raw(exact=True), _BUFFER)
@@ -119,7 +128,7 @@ class FileEntry:
     def opened(self) -> BinaryIO:
         """Return the content as its opener gives it, with text in UTF-16 as UTF-8."""
         inner = self.opener()
-        if (text := narrow(inner)) is not None:
+        if (text := narrow(inner, is_text=self.suffix in _TEXT_ENDINGS)) is not None:
             return text
         if not self.packed:
             inner.seek(0)

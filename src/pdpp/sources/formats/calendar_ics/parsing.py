@@ -25,10 +25,11 @@ _QUOTED = re.compile(
 _BARE_ZONE = re.compile(r";TZID=(\w+://[^\";\r\n]+?)(?=;|:\d{8})", re.IGNORECASE)
 """A zone that Outlook calls by an address, whose colon seems to end the name of the property."""
 _SHOWN_ZONE = re.compile(
-    r";TZID=(?:\"([^\"\r\n]*[ ,][^\"\r\n]*)\"|(\((?:UTC|GMT)[^\";\r\n]+?))(?=;|:\d{8})",
+    r";TZID=(?:\"([^\"\r\n]{1,200})\"|(\((?:UTC|GMT)[^\";\r\n]{1,200}?))(?=;|:\d{8})",
     re.IGNORECASE,
 )
 """A zone as it is shown to people; one that has a colon should be in quotes, and is not always."""
+_BETWEEN_WORDS = re.compile(r"[ ,]")
 _ZONE_NAME = re.compile(r"^(TZID[^:\r\n]*:)[ \t]+", re.IGNORECASE | re.MULTILINE)
 """A zone whose name begins with a space, which is none where an entry names the zone."""
 _CHARSET = re.compile(r"CHARSET=\"?([A-Za-z0-9._-]+)", re.IGNORECASE)
@@ -87,8 +88,12 @@ def _with_known_zone(zone: re.Match[str]) -> str:
     """Return a zone by its own name, unless the calendar defines the one that is shown."""
     from icalendar.timezone import tzp
 
+    if zone[1] and not _BETWEEN_WORDS.search(zone[1]):
+        return zone[0]
     name = (zone[1] or zone[2]).strip()
-    known = zone_shown_as(name) if tzp.timezone(name) is None else None
+    known = zone_shown_as(name)
+    if known is not None and tzp.timezone(name) is not None:
+        known = None
     return f';TZID="{known or name}"'
 
 

@@ -6,6 +6,7 @@ Such a calendar defines the zone of its owner, and not those of the people who i
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
@@ -35,6 +36,8 @@ _FEWEST = 2
 """Of so many places one may be meant otherwise; a single word may be anything."""
 
 
+# To look for a zone that is none takes many files, and a calendar names the same few zones.
+@lru_cache(maxsize=256)
 def zone_shown_as(name: str) -> str | None:
     """Return the zone that a name means, by the places in it; None where they do not agree."""
     match = _SHOWN.fullmatch(name.strip())

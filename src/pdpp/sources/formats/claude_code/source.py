@@ -76,6 +76,8 @@ _MEMBERS = (frozenset({"sessionId", "timestamp", "uuid"}), frozenset({"summary",
 """What a line of such a log has, one way or the other."""
 _NO_MODEL = "<synthetic>"
 """The model of what the program says itself, as when a limit is reached."""
+_LONGEST_NAME = 200
+"""Of the name of an answer, of which the last few are kept with each place in a log."""
 _READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
 
 
@@ -162,16 +164,20 @@ def _queued_prompt(value: Mapping[str, Any]) -> Any:
     return queued.get("prompt") if queued.get("commandMode", "prompt") == "prompt" else None
 
 
-def _count(message: Mapping[str, Any], session: AgentSession) -> None:
-    """Take in the model and the tokens of an answer; each of its lines tells them anew."""
+def _count(message: Mapping[str, Any], line: Mapping[str, Any], session: AgentSession) -> None:
+    """Take in the model and the tokens of an answer; each of its lines tells them anew.
+
+    A branch begins with the lines of the session that it was made from, whose tokens these are.
+    """
     model, usage, answer = message.get("model"), message.get("usage"), message.get("id")
     if model == _NO_MODEL:
         return
     session.learn("model", model, anew=True)
-    if isinstance(usage, Mapping) and answer:
+    if isinstance(usage, Mapping) and answer and not line.get("forkedFrom"):
         kept = summed(usage, "cache_read_input_tokens")
         into = kept + summed(usage, "input_tokens", "cache_creation_input_tokens")
-        session.tokens.take(str(answer), Tokens(into, kept, summed(usage, "output_tokens")))
+        taken = Tokens(into, kept, summed(usage, "output_tokens"))
+        session.tokens.take(str(answer)[:_LONGEST_NAME], taken, line["timestamp"])
 
 
 def _kinds(pieces: Iterable[Mapping[str, object]]) -> list[object]:
@@ -220,7 +226,7 @@ class _ClaudeCodeLog(AgentLog):
         self, value: Mapping[str, Any], session: AgentSession, where: str
     ) -> Iterator[Finding]:
         message = value.get("message") or {"content": value.get("content")}
-        _count(message, session)
+        _count(message, value, session)
         content = message.get("content") or []
         pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
         text = joined(piece["text"] for piece in pieces if piece["type"] == "text")

@@ -18,6 +18,8 @@ _CUSTOM = re.compile(
     r"X-CUSTOM\((?:CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,)?(.*)\)", re.IGNORECASE
 )
 """What Android writes for a label that somebody chose."""
+_LONGEST_HEAD = 1_000
+"""So much is looked at for the encoding of a property whose name does not end."""
 _ENCODINGS = {"QUOTED-PRINTABLE", "BASE64", "B", "8BIT", "7BIT"}
 
 
@@ -111,7 +113,7 @@ def _unfolded_lines(text: str) -> Iterator[str]:
             pieces, head = [line], line.partition(":")[0]
             continue
         rest = line[1:] if line[:1] in (" ", "\t") else line
-        if ":" not in pieces[0]:
+        if ":" not in pieces[0] and len(head) < _LONGEST_HEAD:
             head += rest.partition(":")[0]
         pieces.append(f"\n{rest}" if is_open else rest)
     yield "".join(pieces)

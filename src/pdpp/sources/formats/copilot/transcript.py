@@ -51,8 +51,9 @@ def _is_asked(entry: FileEntry) -> bool:
     if entry.suffix == ".json":
         return any(texts_at(entry, "requests.item.requestId"))
     log = SessionLog(entry)
-    for _ in log.replay():
-        pass
+    with suppress(DamagedFile):  # Up to there it may hold a question.
+        for _ in log.replay():
+            pass
     return isinstance(log.session, dict) and bool(log.session.get("requests"))
 
 

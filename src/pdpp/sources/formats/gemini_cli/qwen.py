@@ -69,7 +69,8 @@ def _results(value: Mapping[str, Any], talk: AgentTalk, at: str, where: str) -> 
 
 def _message(value: Mapping[str, Any], talk: AgentTalk, at: str, where: str) -> Iterator[Finding]:
     name, parts = str(value["uuid"]), _parts(value)
-    talk.tokens.take(name, _tokens(value.get("usageMetadata")))
+    if not value.get("forkedFrom"):  # A branch begins with the answers of another session.
+        talk.tokens.take(name, _tokens(value.get("usageMetadata")))
     texts: dict[bool, list[str]] = {True: [], False: []}
     for part in parts:
         texts[bool(part.get("thought"))].append(str(part.get("text") or "").strip())
