@@ -38,6 +38,7 @@ MADE_ONCE = {
     "pages/template.py:script_source": "one for each file of the package",
     "service/local_zone.py:_zone_of": "the zone of this machine, bounded",
     "service/origin.py:_networks": "the proxies of the settings",
+    "sources/formats/calendar_ics/zone_names.py:_zone_shown_as": "names of zones, bounded",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
     "sources/formats/takeout_time.py:_day_and_zone": "days in the words of an export, bounded",
     "sources/reading/tree.py:_parsed": "the names that formats ask for, bounded",

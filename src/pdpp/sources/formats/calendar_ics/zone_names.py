@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 _SHOWN = re.compile(
     r"(?:\((?:UTC|GMT)(?:([+-])(\d\d):(\d\d))?\) )?([^\"\r\n]+)", re.ASCII | re.IGNORECASE
 )
+_LONGEST_NAME = 200
 _AREAS = ("Europe", "America", "Asia", "Africa", "Australia", "Pacific", "Atlantic")
 _REGIONS = MappingProxyType(
     {
@@ -36,10 +37,14 @@ _FEWEST = 2
 """Of so many places one may be meant otherwise; a single word may be anything."""
 
 
-# To look for a zone that is none takes many files, and a calendar names the same few zones.
-@lru_cache(maxsize=256)
 def zone_shown_as(name: str) -> str | None:
     """Return the zone that a name means, by the places in it; None where they do not agree."""
+    return _zone_shown_as(name) if len(name) <= _LONGEST_NAME else None
+
+
+# To look for a zone that is none takes many files, and a calendar names the same few zones.
+@lru_cache(maxsize=256)
+def _zone_shown_as(name: str) -> str | None:
     match = _SHOWN.fullmatch(name.strip())
     if match is None:
         return None
