@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from pdpp.evidence.amount import counted
@@ -18,7 +19,7 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.sample import spread
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence
+from pdpp.sources.source import AnyPart, Confidence, ExportPart, GrowingPart
 
 _LOOKED_AT = 20
 """How many files are looked at for what they say of themselves."""
@@ -55,6 +56,10 @@ def unpacked(entry: FileEntry) -> FileEntry:
         return cast(BinaryIO, reader)
 
     return FileEntry(entry.name, entry.size, entry.stamp, opener, entry.meter, packed=True)
+
+
+LogReader = Callable[[ResumePoint], Iterator[Finding]]
+"""Reads a log on from a place in it."""
 
 
 class LogCopies(NamedTuple):
@@ -105,6 +110,23 @@ def _begins(log: FileEntry, earlier: FileEntry) -> bool:
     except DamagedFile:
         return False
     return True
+
+
+def log_parts(
+    logs: Iterable[FileEntry], reader_of: Callable[[FileEntry, str], LogReader]
+) -> Iterator[AnyPart]:
+    """Yield a part for each log.
+
+    ``reader_of`` is asked with a log and the name of its session, if that is not what the log says.
+    """
+    every = list(logs)
+    copies = copies_among(every)
+    for entry in every:
+        if entry.name in copies.earlier:
+            yield ExportPart(entry, partial(earlier_state, entry))
+        else:
+            session = file_name(entry) if entry.name in copies.apart else ""
+            yield GrowingPart(entry, reader_of(entry, session))
 
 
 def earlier_state(entry: FileEntry) -> Iterator[Finding]:

@@ -1,11 +1,11 @@
 """Files that are packed one by one with gzip, read as what is in them."""
 
-import io
 import zlib
 from dataclasses import replace
 from typing import BinaryIO, cast
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.reading.forward import ForwardStream
 from pdpp.sources.reading.tree import FileEntry, TreeLimits
 
 _MARK = b"\x1f\x8b"
@@ -31,7 +31,7 @@ def unpacked(entry: FileEntry, limits: TreeLimits | None = None) -> FileEntry:
     )
 
 
-class _Gunzipped(io.RawIOBase):
+class _Gunzipped(ForwardStream):
     """A packed stream that gives no more than it may: a few kilobytes can unpack to gigabytes.
 
     Of one that is cut off it gives what is there, and then fails.
@@ -41,17 +41,6 @@ class _Gunzipped(io.RawIOBase):
         self._packed = packed
         self._unpacker = zlib.decompressobj(_GZIP)
         self._left = most
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 - only from there
-        """Go forward from the beginning, where the stream stands until it is read."""
-        left = offset
-        while left and (passed := self.read(min(left, _CHUNK))):
-            left -= len(passed)
-        return offset - left
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes."""

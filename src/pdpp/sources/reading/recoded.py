@@ -5,13 +5,13 @@ where they are told to write Unicode.
 """
 
 import codecs
-import io
 from typing import BinaryIO, cast
+
+from pdpp.sources.reading.forward import ForwardStream
 
 MARK_BYTES = 4
 """So many bytes tell whether a file is text in UTF-16: its mark, and one letter."""
 _ORDERS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_CHUNK = 1 << 16
 
 
 def byte_order(start: bytes, *, is_text: bool = False) -> str | None:
@@ -28,7 +28,7 @@ def byte_order(start: bytes, *, is_text: bool = False) -> str | None:
     return None
 
 
-class Recoded(io.RawIOBase):
+class Recoded(ForwardStream):
     """A stream of another encoding, read as UTF-8, and what was read of it before.
 
     The mark at its beginning stays one.
@@ -38,17 +38,6 @@ class Recoded(io.RawIOBase):
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
         self._rest = self._decoder.decode(before).encode("utf-8", "replace")
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 - only from there
-        """Go forward from the beginning, where the stream stands until it is read."""
-        left = offset
-        while left and (passed := self.read(min(left, _CHUNK))):
-            left -= len(passed)
-        return offset - left
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes."""

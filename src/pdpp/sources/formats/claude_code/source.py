@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -11,9 +10,7 @@ from pdpp.sources.formats.agent_log import (
     EMPTY,
     ONLY_LINK,
     AgentLog,
-    copies_among,
-    earlier_state,
-    file_name,
+    log_parts,
     logs_of,
     look_at,
     roots_of_homes,
@@ -32,8 +29,6 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     AnyPart,
     Confidence,
-    ExportPart,
-    GrowingPart,
     OwnerChoices,
     Recognition,
     Source,
@@ -117,13 +112,7 @@ class ClaudeCode(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:  # noqa: ARG002
         """Return one part for each log, and for prompts whose logs are gone."""
         logs = _logs_of(tree)
-        copies = copies_among(logs)
-        for entry in logs:
-            if entry.name in copies.earlier:
-                yield ExportPart(entry, partial(earlier_state, entry))
-            else:
-                session = file_name(entry) if entry.name in copies.apart else ""
-                yield GrowingPart(entry, _ClaudeCodeLog(entry, session).read)
+        yield from log_parts(logs, lambda entry, session: _ClaudeCodeLog(entry, session).read)
         yield from prompt_parts(tree, set(map(session_of, logs)))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002

@@ -15,9 +15,8 @@ from pdpp.sources.formats.agent_log import (
     EMPTY,
     ONLY_LINK,
     AgentLog,
-    copies_among,
     earlier_state,
-    file_name,
+    log_parts,
     logs_of,
     look_at,
     roots_of_homes,
@@ -40,7 +39,6 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     AnyPart,
     ExportPart,
-    GrowingPart,
     OwnerChoices,
     Recognition,
     Source,
@@ -110,14 +108,9 @@ class Codex(Source):
                 yield ExportPart(entry, partial(_read_document, entry, names))
             else:
                 yield ExportPart(entry, partial(earlier_state, entry))
-        logs = logs_of(tree)
-        copies = copies_among(logs)
-        for entry in logs:
-            if entry.name in copies.earlier:
-                yield ExportPart(entry, partial(earlier_state, entry))
-            else:
-                session = file_name(entry) if entry.name in copies.apart else ""
-                yield GrowingPart(entry, _CodexLog(entry, names, session).read)
+        yield from log_parts(
+            logs_of(tree), lambda entry, session: _CodexLog(entry, names, session).read
+        )
 
 
 def _layouts(entry: FileEntry) -> set[str]:
