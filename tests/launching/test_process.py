@@ -72,7 +72,10 @@ def test_it_has_a_session_and_a_terminal_of_its_own_where_that_is_asked_for(tmp_
 def test_what_programs_import_when_they_need_it_is_there_before_they_are_forked(
     tmp_path: Path,
 ) -> None:
-    words = command("serve", "--port", "0", "--data", tmp_path)  # one that ended has no maps
+    table = tmp_path / "bank.csv"
+    table.write_text("Date,Description,Amount\n2026-02-01,Bakery,-4.50\n")
+    # It waits for an answer: a program that ended has no maps.
+    words = command("import", table, "--data", tmp_path / "data")
     with Program(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert forked(process.pid)
         mapped = Path(f"/proc/{process.pid}/maps").read_text()
