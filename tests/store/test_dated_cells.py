@@ -12,7 +12,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Interval
 from pdpp.service.accounts import merge_connections
-from pdpp.store.tables.feeds import raise_version
+from pdpp.store.tables.catalogue_version import raise_version
 from pdpp.store.tables.mending import ADVICE
 from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records import dated, predicate

@@ -1,6 +1,20 @@
 """How long a read may take."""
 
 import time
+from typing import Protocol
+
+
+class Deadline(Protocol):
+    """How long a read may take and how much it may read; the store asks it as it goes."""
+
+    def passed(self) -> bool: ...
+    def left(self) -> float:
+        """Return how many seconds are left, so that a database can end a statement by itself."""
+        ...
+
+    def take(self, size: int) -> None:
+        """Count the bytes of a large record; raise ``DeadlinePassed`` where they are too many."""
+        ...
 
 
 class DeadlinePassed(Exception):

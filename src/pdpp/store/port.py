@@ -12,6 +12,7 @@ from pdpp.store.batch import Line, RecordBatch, WriteResult
 from pdpp.store.blobs import Blob, BlobBatch, BlobUse
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.deadline import Deadline
 from pdpp.store.query import (
     ChangePage,
     ChangeQuery,
@@ -53,19 +54,6 @@ class MovedPiece(NamedTuple):
     records: int
     written: int
     more: bool
-
-
-class Deadline(Protocol):
-    """How long a read may take and how much it may read; the store asks it as it goes."""
-
-    def passed(self) -> bool: ...
-    def left(self) -> float:
-        """Return how many seconds are left, so that a database can end a statement by itself."""
-        ...
-
-    def take(self, size: int) -> None:
-        """Count the bytes of a large record; raise ``DeadlinePassed`` where they are too many."""
-        ...
 
 
 class Store(Protocol):
@@ -245,6 +233,14 @@ class Store(Protocol):
 
         With ``keep_newer`` a record that says itself that it was changed earlier than the stored
         one (``updated_at``, ``edited_at`` or ``modified_on``) leaves that as it is.
+        """
+        ...
+
+    def writing_beside(self) -> AbstractContextManager[None]:
+        """Let batches be written by a process of their own until the block ends, if one can be had.
+
+        It takes a moment to start and is worth it for thousands of records. What is written, and
+        when ``write`` returns, is the same.
         """
         ...
 

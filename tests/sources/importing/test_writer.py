@@ -244,7 +244,7 @@ def test_a_large_batch_is_a_small_part_of_what_was_sent_before(
     assert [size for _, size in harness.batches] == sizes
 
 
-def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
+def test_two_batches_are_on_their_way_while_one_is_gathered_and_never_more(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
@@ -254,7 +254,7 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
 
     class Late(Counted):
         def write(self) -> IngestResultJson:
-            """Wait until the reader has gone on by a whole batch."""
+            """Wait until the reader has gone on by two whole batches."""
             if not harness.batches:
                 assert gathered.acquire(timeout=DEADLINE_SECONDS)
             ahead.append(read - sum(size for _, size in harness.batches) - 2)
@@ -273,14 +273,14 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
         for number in range(10):
             writer.add(note(f"n{number}"))
             read += 1
-            if read == 4:
+            if read == 6:
                 gathered.release()
             if writer.full:
                 writer.send()
         writer.settle()
     assert counts(harness.report) == {"new": 10}
-    assert ahead[0] == 2
-    assert max(ahead) <= 2
+    assert ahead[0] == 4
+    assert max(ahead) <= 4
     assert harness.keys() == [f"n{number}" for number in range(10)]
 
 
@@ -297,32 +297,32 @@ def test_words_are_worked_out_while_reading_would_wait_and_only_of_new_records(
             super().work_out_words()
 
         def write(self) -> IngestResultJson:
-            """Wait until the next batch is sent, or there is none."""
-            for _ in range(1 if harness.batches else 2):
-                assert sent.acquire(timeout=DEADLINE_SECONDS)
+            """Wait until another batch has to be sent, or there is none."""
+            assert needed.acquire(timeout=DEADLINE_SECONDS)
             return super().write()
 
     class Telling(RecordWriter):
-        def settle(self) -> None:
-            sent.release()
-            super().settle()
+        def _settle(self, most: int) -> None:
+            for _ in range(len(self._underway) - most):
+                needed.release()
+            super()._settle(most)
 
     for _ in range(2):
-        sent = threading.Semaphore(0)
+        needed = threading.Semaphore(0)
         harness.batches.clear()
         sealer = KeySealer(b"s", "notes")
         intake = partial(Slow, harness)
         with closing(
             Telling(harness.store, "c1", intake, harness.report, blob_bytes=9, sealer=sealer)
         ) as writer:
-            for number in range(8):
+            for number in range(10):
                 writer.add(note(f"n{number}"))
                 if writer.full:
                     writer.send()
             writer.settle()
-        assert len(harness.batches) == 4
-    assert worked == [["n4", "n5"], ["n6", "n7"]]
-    assert harness.keys() == [f"n{number}" for number in range(8)]
+        assert len(harness.batches) == 5
+    assert worked == [["n6", "n7"], ["n8", "n9"]]
+    assert harness.keys() == [f"n{number}" for number in range(10)]
 
 
 def test_what_fails_while_it_is_written_is_raised_where_it_is_read(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.positions import PartPosition, PositionLog, position_of, resume_point
@@ -45,13 +46,12 @@ class ImportRun:
         self._rereads = parts_depend and not patient
         self.units = report.units
         self._reached: dict[str, PartPosition] = {}
-        self._sent: dict[str, PartPosition] = {}
 
     def run(self, parts: Iterable[AnyPart]) -> bool:
         """Read every part; return whether the end was reached, with everything read written."""
         reached = all(map(self._read, parts))
         self.flush()
-        self._settle()
+        self.writer.settle()
         return reached
 
     def _read(self, part: AnyPart) -> bool:
@@ -94,23 +94,10 @@ class ImportRun:
         self._reached[name] = position
 
     def flush(self) -> None:
-        """Send what is gathered to be written, and note how far what was sent before came."""
-        self.writer.send()
-        self._note()
-        # Two generations: positions of the batch that is being written now are noted when the next
-        # one is sent, and never before their records are stored.
-        self._sent, self._reached = self._reached, {}
+        """Send what is gathered to be written; how far that came is noted once it is stored."""
+        reached, self._reached = self._reached, {}
+        self.writer.send(partial(self._journal.note, reached))
         self._tell()
-
-    def _settle(self) -> None:
-        """Wait until everything is written."""
-        self.writer.settle()
-        self._note()
-
-    def _note(self) -> None:
-        """Note how far the parts were read whose items are written by now."""
-        self._journal.note(self._sent)
-        self._sent = {}
 
 
 class _Reader:

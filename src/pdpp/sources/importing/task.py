@@ -63,6 +63,9 @@ One that says a long thing once for thousands of records would fill the disk."""
 STORED_FREELY = 64 << 20
 """So many bytes an export may become however small it is."""
 
+_MANY_BYTES = 1 << 20
+"""So many bytes of an export hold thousands of records, mostly."""
+
 _KEEP_EVERY = instant.SECOND
 """How often the report of an import that runs is kept: it outlives a kill."""
 
@@ -208,7 +211,9 @@ class ImportTask:
     ) -> bool:
         """Read every part that is not read yet; return whether the end was reached."""
         parts = list(self.export.source.parts(self.tree, self.export.recognition))
-        with closing(self._writer(mirror=mirror)) as writer:
+        # What is followed grows by little, however long it is.
+        many = self.tree.size >= _MANY_BYTES and not patient
+        with closing(self._writer(mirror=mirror, many=many)) as writer:
             run = ImportRun(
                 writer,
                 self.report,
@@ -223,7 +228,7 @@ class ImportTask:
             count_files(self.report, self.tree, self.export, parts)
         return reached
 
-    def _writer(self, *, mirror: bool) -> RecordWriter:
+    def _writer(self, *, mirror: bool, many: bool = False) -> RecordWriter:
         def see(stream: str, key: str) -> None:
             self._seen.add(seen_mark(stream, key))
 
@@ -236,6 +241,7 @@ class ImportTask:
             sealer=self._sealer(),
             most_bytes=max(STORED_FREELY, STORED_RATIO * self.tree.size),
             see=see if mirror else None,
+            many=many,
         )
 
     @property

@@ -1,16 +1,17 @@
 """The record writer: write the items of one connection in batches, files before their records.
 
-Some items are sealed, checked and made ready together soon after they are read. One batch is
-written in a thread of its own while the next one is gathered. There is never a second one on its
-way, so that memory stays bounded and the order of reading is kept. Most of what the thread does,
-the engine does alone; words are worked out by the thread that reads where it would only wait.
+Some items are sealed, checked and made ready together soon after they are read. Batches are written
+in a thread of its own, one after another, while the next one is gathered; of a long import that
+thread only asks a process beside this one. Few are on their way at once, so that memory stays
+bounded. Words are worked out by the thread that reads where it would only wait.
 """
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,6 +40,13 @@ BATCH_FILE_BYTES = 64 << 20
 """Batches begin small, so that something can be found soon, and grow: a large one costs less. What
 is more than usual is a part of what was sent before, because nothing is left to read while the last
 batch is written, and in a small store more of them cost no less."""
+
+_MOST_UNDERWAY = 2
+"""So many batches are on their way at most: one is written, and one waits for that, so that whoever
+writes never does."""
+
+_MANY_ITEMS = 1_500
+"""Once so many were sent, a process of its own writes: before, its start costs more."""
 
 _GROUP_ITEMS = 512
 _GROUP_BYTES = 1 << 20
@@ -88,16 +96,28 @@ class _Answer(NamedTuple):
     counts: Mapping[str, Any]
 
 
+class _Batch(NamedTuple):
+    """A batch on its way, and what is called once it is written and counted."""
+
+    answers: Future[list[_Answer]]
+    written: Callable[[], None]
+
+
 def _is_new(answer: _Answer) -> bool:
     """Tell whether all items of a stream became new records."""
     return bool(answer.counts["records_new"] == len(answer.keys))
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class RecordWriter:
     """Gathers items and writes them stream by stream, each batch as a whole.
 
     ``full`` tells whether a batch is gathered; ``see`` is told the stream and the key of everything
-    that was taken. Items are refused once they would come to more than ``most_bytes`` in all.
+    that was taken. Items are refused once they would come to more than ``most_bytes`` in all. Of
+    ``many`` it is known at once that a process of its own is worth its start.
     """
 
     def __init__(
@@ -111,6 +131,7 @@ class RecordWriter:
         sealer: KeySealer,
         most_bytes: int = sys.maxsize,
         see: Callable[[str, str], None] | None = None,
+        many: bool = False,
     ) -> None:
         self._store = store
         self._connection_id = connection_id
@@ -131,13 +152,18 @@ class RecordWriter:
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._look()
         self._thread = ThreadPoolExecutor(1, "import")
-        self._underway: Future[list[_Answer]] | None = None
+        self._underway: deque[_Batch] = deque()
+        self._beside: ExitStack | None = None
+        if many:
+            self._write_beside()
         self._all_new = False
         """Whether the last batch of which that is known had new records only."""
 
     def close(self) -> None:
-        """Wait for the batch that is on its way; nothing more is written."""
+        """Wait for what is on its way; nothing more is written."""
         self._thread.shutdown()
+        if self._beside is not None:
+            self._beside.close()
         if self._files is not None:
             self._files.close()
 
@@ -305,8 +331,14 @@ class RecordWriter:
             "sha256": blob.blob_id,
         }
 
-    def send(self) -> None:
-        """Have what is gathered written, once what was sent before is."""
+    def _write_beside(self) -> None:
+        """Have a process of its own write what is sent from now on, where there can be one."""
+        if self._beside is None:
+            self._beside = ExitStack()
+            self._beside.enter_context(self._store.writing_beside())
+
+    def send(self, written: Callable[[], None] = _nothing) -> None:
+        """Have what is gathered written; ``written`` is called here, later, once it is."""
         self._hand_over()
         loads, self._loads = [load for load in self._loads.values() if load.keys], {}
         self._sent += self._count
@@ -316,30 +348,42 @@ class RecordWriter:
         large = max(USUAL_ITEMS, self._sent // LARGEST_PART)
         self._most = min(2 * self._most, large, BATCH_ITEMS)
         self._look()
+        if self._sent >= _MANY_ITEMS:
+            self._write_beside()
         if self._has_time():
             for load in loads:
                 load.intake.work_out_words()
-        self.settle()
+        self._settle(_MOST_UNDERWAY - 1)
         files, self._files = self._files, None
-        if loads or files is not None:
-            self._underway = self._thread.submit(_write_all, loads, files)
+        self._underway.append(_Batch(self._thread.submit(_write_all, loads, files), written))
 
     def _has_time(self) -> bool:
-        """Tell whether to work out the words of a batch while the one before is being written.
+        """Tell whether to work out the words of a batch while those before are being written.
 
-        Otherwise the thread that writes does so, as it has time, and as of records that are stored
+        Otherwise whoever writes does so, as there is time, and as of records that are stored
         already no words are needed.
         """
-        return self._all_new and self._underway is not None and not self._underway.done()
+        waits = len(self._underway) == _MOST_UNDERWAY and not self._underway[0].answers.done()
+        return self._all_new and waits
 
     def settle(self) -> None:
         """Wait until everything that was sent is written, and count it."""
-        underway, self._underway = self._underway, None
-        answers = underway.result() if underway is not None else []
-        for answer in answers:
-            self._report.write(answer.stream, answer.counts, answer.keys)
-        if answers:
-            self._all_new = all(map(_is_new, answers))
+        self._settle(0)
+
+    def _settle(self, most: int) -> None:
+        """Wait until no more batches than so many are on their way, and count the others.
+
+        Those that are written by now are counted too.
+        """
+        underway = self._underway
+        while underway and (len(underway) > most or underway[0].answers.done()):
+            batch = underway.popleft()
+            answers = batch.answers.result()
+            for answer in answers:
+                self._report.write(answer.stream, answer.counts, answer.keys)
+            if answers:
+                self._all_new = all(map(_is_new, answers))
+            batch.written()
 
 
 class _Turns:

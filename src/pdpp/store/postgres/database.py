@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from pdpp.store.deadline import DeadlinePassed
-from pdpp.store.port import Deadline
+from pdpp.store.deadline import Deadline, DeadlinePassed
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
 from pdpp.store.postgres.growth import count_grown
 from pdpp.store.postgres.notices import notice

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 
 from pdpp.model.errors import Overloaded
-from pdpp.store.deadline import DeadlinePassed
-from pdpp.store.port import Deadline
+from pdpp.store.deadline import Deadline, DeadlinePassed
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.notices import NoticeListener
 from pdpp.store.postgres.timeline import DatabaseTimeline

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from pdpp.store.port import Deadline
+from pdpp.store.deadline import Deadline
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.pool import Open, ReaderPool
 from pdpp.store.postgres.session import Beginning

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from pdpp.store.port import Deadline
+from pdpp.store.deadline import Deadline
 from pdpp.store.postgres.replica import LagNeed, ReplicaReaders
 from pdpp.store.postgres.session import Beginning
 from pdpp.store.replica import ReadAgain

@@ -12,10 +12,10 @@ from pdpp.encryption.files import PLAIN
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, PdppError
 from pdpp.private import make_folder
+from pdpp.store.deadline import Deadline
 from pdpp.store.fleet import Fleet
 from pdpp.store.limits import SharedLimits
 from pdpp.store.notices import ChangeNotices
-from pdpp.store.port import Deadline
 from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.blobs import PostgresBlobs
 from pdpp.store.postgres.bucket import Bucket
@@ -31,7 +31,7 @@ from pdpp.store.postgres.receipts import PostgresReceipts
 from pdpp.store.postgres.replica import LagNeed
 from pdpp.store.postgres.turn import database_turn
 from pdpp.store.replica import ReplicaUse
-from pdpp.store.tables.feeds import catalogue_version
+from pdpp.store.tables.catalogue_version import catalogue_version
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.store import TableStore

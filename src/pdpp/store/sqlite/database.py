@@ -15,10 +15,9 @@ import apsw
 from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
-from pdpp.store.deadline import DeadlinePassed
+from pdpp.store.deadline import Deadline, DeadlinePassed
 from pdpp.store.number_key import number_key
 from pdpp.store.numbers import read_number
-from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.failures import advice, replaced, tell_replaced
 from pdpp.store.sqlite.opening import (

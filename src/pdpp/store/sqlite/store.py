@@ -1,8 +1,9 @@
 """The embedded store: one SQLite file and a folder of large blobs."""
 
 import hashlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -13,17 +14,19 @@ from pdpp.encryption.key_file import KEY_FILE, read_key_file
 from pdpp.model import instant
 from pdpp.model.errors import PdppError, StoreError
 from pdpp.private import locked_file, write_file
+from pdpp.store.batch import WriteResult
 from pdpp.store.sqlite.blobs import SqliteBlobs
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.failures import DAMAGED, advice, explain
 from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.scribe import Scribe, can_write_beside
 from pdpp.store.sqlite.vault import SqliteVault
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.aggregates import ExactSum
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.store import TableStore
-from pdpp.store.tables.write.prepared import SurrogateOf
+from pdpp.store.tables.write.prepared import PreparedBatch, SurrogateOf
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
@@ -83,6 +86,9 @@ class SqliteStore(TableStore):
             database.close()
             raise
         self._receipts: ReceiptFile | None = None
+        self._scribe: Scribe | None = None
+        self._scribe_users = 0
+        self._scribe_lock = threading.Lock()
 
     @property
     def receipts(self) -> ReceiptFile:
@@ -104,6 +110,44 @@ class SqliteStore(TableStore):
         """Hold the turn at a kind of work by the lock of a file: all programs share the folder."""
         name = hashlib.sha256(work.encode()).hexdigest()[:24]
         return locked_file(self._folder / _TURNS / f"{name}.lock", wait)
+
+    # Writing
+
+    @contextmanager
+    def writing_beside(self) -> Iterator[None]:
+        """Let a process of its own write large batches: one for all who ask at the same time."""
+        if not can_write_beside():
+            yield
+            return
+        with self._scribe_lock:
+            self._scribe_users += 1
+            if self._scribe is None:
+                self._scribe = Scribe(self._folder / FILE_NAME, self._key)
+        try:
+            yield
+        finally:
+            with self._scribe_lock:
+                self._scribe_users -= 1
+                scribe = None if self._scribe_users else self._scribe
+                if scribe is not None:
+                    self._scribe = None
+            if scribe is not None:
+                scribe.close()
+
+    def _write(self, batch: PreparedBatch) -> WriteResult:
+        written = self._written_beside(batch)
+        return super()._write(batch) if written is None else written
+
+    def _written_beside(self, batch: PreparedBatch) -> WriteResult | None:
+        """Have another process write a batch; None where that is to be done here."""
+        scribe = self._scribe
+        if scribe is None or not scribe.takes(batch):
+            return None
+        catalogue = self.catalogue()
+        # What was made for an account as it was before is made anew, here.
+        if catalogue.feed_of(*batch.feed.address) != batch.feed:
+            return None
+        return scribe.write(batch, catalogue.version, self._clock())
 
     # Care
 

@@ -11,6 +11,7 @@ from pdpp.model.errors import NotFound
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import ConnectionContents
 from pdpp.store.tables import feeds
+from pdpp.store.tables.catalogue_version import raise_version
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.predicate import OWNER
@@ -59,7 +60,7 @@ def rename(db: TableConnection, connection_id: str, display_name: str) -> None:
         "UPDATE connection SET display_name = ? WHERE owner = ? AND connection_id = ?",
         (display_name, OWNER, connection_id),
     )
-    feeds.raise_version(db)
+    raise_version(db)
 
 
 def hide(db: TableConnection, connection_id: str) -> None:
@@ -79,7 +80,7 @@ def hide(db: TableConnection, connection_id: str) -> None:
         " WHERE owner = ? AND connection_id = ?",
         (connector_key, OWNER, connection_id),
     )
-    feeds.raise_version(db)
+    raise_version(db)
 
 
 def delete_some(db: TableConnection, catalogue: Catalogue, field_sets: FieldSets, now: int) -> bool:

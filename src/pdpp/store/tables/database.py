@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from pdpp.store.port import Deadline
+from pdpp.store.deadline import Deadline
 from pdpp.store.tables.snapshot import Snapshot, SnapshotSource
 from pdpp.store.tables.write.new_records import NewRecords
 

@@ -1,6 +1,5 @@
 """Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from pdpp.model.declaration import Declaration, Kind, Stream
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
+from pdpp.store.tables.catalogue_version import catalogue_version, raise_version
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.derived import RecordRow, chunks, derive
 from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
@@ -22,7 +22,6 @@ from pdpp.store.tables.search.entry import Indexed
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
-_MOST_RAISED = 1 << 31
 _NO_PLACES: _Places = {
     "cells": [],
     "dated": [],
@@ -80,15 +79,6 @@ def _merged(db: TableReader) -> dict[str, str]:
         "SELECT connection_id, target_id FROM merged_connection WHERE owner = ?", (OWNER,)
     ).fetchall()
     return dict(rows)
-
-
-def catalogue_version(db: TableReader) -> int:
-    """Return the number that each change of the catalogue raises."""
-    row = next(
-        db.execute("SELECT value FROM setting WHERE owner = ? AND name = 'catalogue'", (OWNER,)),
-        None,
-    )
-    return 0 if row is None else int(row[0])
 
 
 def _same_feed(
@@ -219,13 +209,6 @@ def _current(db: TableReader, connector_key: str) -> _Current | None:
         None,
     )
     return None if row is None else _Current(str(row[0]), orjson.loads(row[1]))
-
-
-def raise_version(db: TableConnection) -> None:
-    """Let everybody read the catalogue anew."""
-    # By chance: a database that goes on from an earlier moment never gives a number again.
-    version = catalogue_version(db) + 1 + secrets.randbelow(_MOST_RAISED)
-    db.execute("INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)", (OWNER, version))
 
 
 def _connections_of(db: TableReader, connector_key: str) -> list[Connection]:

@@ -3,8 +3,7 @@
 from types import TracebackType
 from typing import Protocol
 
-from pdpp.store.deadline import DeadlinePassed
-from pdpp.store.port import Deadline
+from pdpp.store.deadline import Deadline, DeadlinePassed
 
 
 class SnapshotSource(Protocol):

@@ -1,7 +1,7 @@
 """What a store does on tables, whichever database has them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
@@ -14,10 +14,11 @@ from pdpp.store.batch import Line, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.deadline import Deadline
 from pdpp.store.fleet import Fleet
 from pdpp.store.limits import SharedLimits
 from pdpp.store.notices import ChangeNotices
-from pdpp.store.port import ConnectionContents, Deadline, MovedPiece
+from pdpp.store.port import ConnectionContents, MovedPiece
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.query import (
     ChangePage,
@@ -335,6 +336,10 @@ class TableStore:
     def batch(self, feed: Feed, *, keep_newer: bool = False) -> TableBatch:
         """Begin a batch for one feed."""
         return TableBatch(indexed(feed), self._surrogate_of, self._write, keep_newer=keep_newer)
+
+    def writing_beside(self) -> AbstractContextManager[None]:
+        """Return that batches are written by this process."""
+        return nullcontext()
 
     def _write(self, batch: PreparedBatch) -> WriteResult:
         feed = batch.feed

@@ -87,7 +87,7 @@ class PreparedBatch:
         self.exact: list[ExactCell] = []
         self.long_values: dict[int, Mapping[str, bytes]] = {}
         self.field_sets: list[tuple[str, ...]] = []
-        self._passed: set[int] = set()
+        self.passed: set[int] = set()
         self._field_set_of: dict[tuple[str, ...], int] = {}
         self._cells = cells_of(feed.cells)
         self._short_cells = cells_of(feed.cells, short=True)
@@ -235,26 +235,26 @@ class PreparedBatch:
 
     def pass_over(self, turn: int) -> None:
         """Mark a turn that adds no new record."""
-        self._passed.add(turn)
+        self.passed.add(turn)
 
     def is_fresh(self, turn: int) -> bool:
         """Tell whether a turn adds a new record."""
-        return turn not in self._passed
+        return turn not in self.passed
 
     def fresh_turns(self) -> Sequence[int]:
         """Return the turns that add a new record."""
         every = range(self.turns)
-        return [*filter(self.is_fresh, every)] if self._passed else every
+        return [*filter(self.is_fresh, every)] if self.passed else every
 
     def fresh(self, column: Sequence[_T]) -> Sequence[_T]:
         """Return what a column has for new records."""
-        if not self._passed:
+        if not self.passed:
             return column
         return [*compress(column, map(self.is_fresh, range(len(column))))]
 
     def work_out_words(self) -> None:
         """Work out the words of all records, where each of them may be new."""
-        if self.entries and not self._passed:
+        if self.entries and not self.passed:
             from pdpp.store.tables.search import blocks
 
             places = tuple(self.feed.lexical.values())
@@ -267,12 +267,12 @@ class PreparedBatch:
 
         The records are numbered from ``first`` on.
         """
-        return None if self.words is None or self._passed else self.words.numbered_from(first)
+        return None if self.words is None or self.passed else self.words.numbered_from(first)
 
     def fresh_bytes(self) -> int:
         """Return how long the JSON of all new records is."""
         short = sum(map(len, self.fresh(self.texts)))
-        for turn in self.long_values.keys() - self._passed:
+        for turn in self.long_values.keys() - self.passed:
             short += len(self.whole_text(turn)) - len(self.texts[turn])
         return short
 

@@ -135,7 +135,7 @@ class BatchWriter:
         self._more_bytes += len(whole)
         stamps = Stamps.parse(old.stamps)
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
-        changed = frozenset(_changed(before, after))
+        changed = list(_changed(before, after))
         for name in changed:
             stamps.fields[name] = (self._version, record.emitted)
         if old.time != record.time:
@@ -154,7 +154,7 @@ class BatchWriter:
         if self._feed.lexical:
             entry = self._batch.entries[turn]
             self._work.words.append(Indexed(old.number, old.surrogate, entry))
-            self._work.texts_changed.append((old.number, changed))
+            self._work.texts_changed.append((old.number, frozenset(changed)))
         self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
     def _remove(self, old: "_Stored", emitted: int) -> None:

@@ -1,0 +1,164 @@
+"""The scribe: a process of its own that writes the batches of an import.
+
+Threads of one interpreter take turns, so that an import which reads in one and writes in another
+has little of a second processor. A scribe has its own interpreter: it is given batches that are
+ready and writes each in one transaction, as this process would. Whatever it cannot do, or does not
+answer, is done here; it decides nothing, and nothing is lost when it ends.
+"""
+
+import gc
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from pdpp.encryption.data_key import DataKey
+from pdpp.store.batch import WriteResult
+from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.write.parcel import pack
+from pdpp.store.tables.write.prepared import PreparedBatch
+
+_log = logging.getLogger(__name__)
+
+_PROGRAM = "pdpp.store.sqlite.scribe_process"
+
+_LEAST_RECORDS = 500
+"""Fewer are written sooner by who has them than they are sent away."""
+
+_LONGEST_END = 60.0
+"""How many seconds the process has to finish once nothing more comes."""
+
+
+class Opening(NamedTuple):
+    """What a scribe is told first: where the database is, and how this process was tuned."""
+
+    database: Path
+    key: DataKey | None
+    collector_rounds: tuple[int, int, int]
+
+
+class Order(NamedTuple):
+    """A batch to write; ``catalogue`` is the version of what was declared when it was made."""
+
+    feed: IndexedFeed
+    catalogue: int
+    now: int
+    parcel: bytes
+
+
+def can_write_beside() -> bool:
+    """Tell whether a second process would have an interpreter and a processor to run on."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False) and _processors() > 1
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - a system that does not tell
+        return os.cpu_count() or 1
+
+
+class Scribe:
+    """A process that writes batches into one database; it starts while others already work."""
+
+    def __init__(self, database: Path, key: DataKey | None) -> None:
+        self._process = _start()
+        self._lock = threading.Lock()
+        self._is_ready = False
+        # The key goes through the pipe: what stands in a command or its surroundings is no secret.
+        opening = Opening(database.absolute(), key, gc.get_threshold())
+        self._starter = threading.Thread(target=self._open, args=(opening,), daemon=True)
+        self._starter.start()
+
+    def _open(self, opening: Opening) -> None:
+        """Wait until the process can write; without it everything is written here."""
+        self._is_ready = self._asked(opening) is True
+
+    def _asked(self, question: object) -> Any:
+        """Return what the process answers; None where it cannot, or is gone."""
+        process = self._process
+        if process is None:
+            return None
+        try:
+            pickle.dump(question, _pipe(process.stdin), pickle.HIGHEST_PROTOCOL)
+            _pipe(process.stdin).flush()
+            return pickle.load(_pipe(process.stdout))  # noqa: S301 - from a process of ours
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            return None
+
+    def takes(self, batch: PreparedBatch) -> bool:
+        """Tell whether the process writes a batch; the first one waits until it is started."""
+        if batch.turns + len(batch.gone) < _LEAST_RECORDS:
+            return False
+        self._starter.join()
+        return self._is_ready
+
+    def write(self, batch: PreparedBatch, catalogue: int, now: int) -> WriteResult | None:
+        """Have a batch written; None where it was not and has to be written here."""
+        parcel = pack(batch)
+        if parcel is None:
+            return None
+        answer = None
+        with self._lock:
+            if not self._is_ready:
+                return None
+            try:
+                answer = self._asked(Order(batch.feed, catalogue, now, parcel))
+            finally:
+                # Whoever was interrupted left an answer behind, and nobody asks again.
+                self._is_ready = answer is not None
+        if answer is None:
+            _log.warning(
+                "The process that writes imports beside this one ended; it goes on without."
+            )
+        return answer if isinstance(answer, WriteResult) else None
+
+    def close(self) -> None:
+        """Let the process end; what it was given is written."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self._starter.is_alive():
+            process.kill()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                _pipe(pipe).close()
+        try:
+            process.wait(_LONGEST_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._starter.join()
+
+
+def _start() -> "subprocess.Popen[bytes] | None":
+    """Start the process with the modules that this one has; None where the system refuses."""
+    try:
+        return subprocess.Popen(  # noqa: S603 - of this interpreter
+            [sys.executable, "-P", "-m", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_surroundings(),
+        )
+    except OSError:
+        return None
+
+
+def _surroundings() -> Mapping[str, str]:
+    # Words are worked out in one thread: others of a library of numbers would only take memory.
+    places = os.pathsep.join(filter(None, sys.path))
+    return {**os.environ, "PYTHONPATH": places, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EOFError
+    return pipe

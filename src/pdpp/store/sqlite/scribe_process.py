@@ -1,0 +1,84 @@
+"""What the process of a scribe does: it writes the batches that come in, and answers for each."""
+
+import gc
+import os
+import pickle
+import signal
+import sys
+from contextlib import closing
+from typing import IO, Any
+
+from pdpp.store.batch import WriteResult
+from pdpp.store.sqlite.database import SqliteDatabase
+from pdpp.store.sqlite.opening import SqliteConnection
+from pdpp.store.sqlite.scribe import Opening, Order
+from pdpp.store.tables.catalogue_version import catalogue_version
+from pdpp.store.tables.write.fieldsets import FieldSets
+from pdpp.store.tables.write.parcel import unpack
+from pdpp.store.tables.write.writer import BatchWriter
+
+_LOG_PAGES = 4_000
+"""How long the log of writes grows while batches come in: a page that several of them change is
+carried over once."""
+
+NOT_WRITTEN = False
+"""The answer for a batch that has to be written by who sent it."""
+
+
+def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
+    """Write one batch after another until no more come."""
+    opening: Opening = _next(orders)
+    gc.set_threshold(*opening.collector_rounds)
+    with closing(SqliteDatabase(opening.database, _prepare, opening.key)) as database:
+        _answer(answers, True)
+        # Who waits for the first answer goes on meanwhile.
+        import pdpp.store.tables.search.index  # noqa: F401
+
+        field_sets = FieldSets()
+        while True:
+            try:
+                order: Order = _next(orders)
+            except EOFError:
+                return
+            _answer(answers, _result(database, order, field_sets))
+
+
+def _next(orders: IO[bytes]) -> Any:
+    return pickle.load(orders)  # noqa: S301 - from the process that started this one
+
+
+def _answer(answers: IO[bytes], answer: object) -> None:
+    pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+    answers.flush()
+
+
+def _result(database: SqliteDatabase, order: Order, field_sets: FieldSets) -> WriteResult | bool:
+    """Write a batch as a whole, if what was declared is still what it was made for."""
+    try:
+        batch = unpack(order.feed, order.parcel)
+        with database.writing() as db:
+            if catalogue_version(db) != order.catalogue:
+                return NOT_WRITTEN
+            return BatchWriter(db, batch, field_sets, order.now).write()
+    except Exception:  # noqa: BLE001 - whoever sent it tries for itself, and tells what is wrong
+        return NOT_WRITTEN
+
+
+def _prepare(db: SqliteConnection) -> None:
+    db.pragma("wal_autocheckpoint", _LOG_PAGES)
+
+
+def main() -> None:
+    """Serve the process that started this one, and end with it."""
+    # A person who stops an import means the process that reads; this one ends when that does.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Nothing that prints by chance may come between the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(sys.stdin.buffer, answers)
+    # All is on the disk, and taking the interpreter apart takes as long as some batches.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Parcels: a prepared batch as bytes, on its way to another process of this program.
+
+The columns of a batch hold nothing but texts, numbers and plain lists, which the interpreter itself
+writes several times as quickly as objects. What it cannot write has no parcel.
+"""
+
+import marshal
+import pickle
+from collections.abc import Iterable
+from typing import Any
+
+from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.search.entry import Entry
+from pdpp.store.tables.write.prepared import ExactCell, PreparedBatch, Use
+
+_COLUMNS = (
+    "turn_of_key",
+    "gone",
+    "keys",
+    "surrogates",
+    "emitted",
+    "times",
+    "set_numbers",
+    "digests",
+    "cells",
+    "texts",
+    "long_values",
+    "field_sets",
+    "passed",
+)
+"""What is written as it is."""
+
+
+def pack(batch: PreparedBatch) -> bytes | None:
+    """Return a batch as bytes; None where a value is of a kind that cannot be written so."""
+    columns = {name: getattr(batch, name) for name in _COLUMNS}
+    entries = [*zip(*batch.entries, strict=True)]
+    rows = (entries, _plain(batch.uses), _plain(batch.exact))
+    try:
+        return marshal.dumps((columns, rows, batch.keep_newer, pickle.dumps(batch.words)))
+    except ValueError:
+        return None
+
+
+def unpack(feed: IndexedFeed, parcel: bytes) -> PreparedBatch:
+    """Return the batch of a parcel, which is of a process of this program and of nobody else."""
+    columns, (entries, uses, exact), keep_newer, words = marshal.loads(parcel)  # noqa: S302
+    batch = PreparedBatch(feed, None, keep_newer=keep_newer)
+    for name, column in columns.items():
+        setattr(batch, name, column)
+    batch.entries = [*map(Entry, *entries)] if entries else []
+    batch.uses = [Use(*use) for use in uses]
+    batch.exact = [ExactCell(*cell) for cell in exact]
+    batch.words = pickle.loads(words)  # noqa: S301
+    return batch
+
+
+def _plain(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return rows that have names as the interpreter's writer knows them."""
+    return [*map(tuple, rows)]

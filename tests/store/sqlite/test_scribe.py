@@ -1,0 +1,405 @@
+"""The scribe: another process writes what this one would, and nothing depends on it."""
+
+import gc
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.engine import surrogate_by_key
+from tests.store.records import KEYS, MESSAGES
+from tests.store.world import Clock, Data, World, declare, stream
+
+from pdpp.encryption.data_key import DataKey
+from pdpp.model.errors import Overloaded
+from pdpp.store.batch import CheckedRecords, WriteResult
+from pdpp.store.sqlite import scribe as scribe_module
+from pdpp.store.sqlite.opening import EXISTING, open_connection
+from pdpp.store.sqlite.scribe import Opening, Order, Scribe
+from pdpp.store.sqlite.scribe_process import NOT_WRITTEN, serve
+from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.tables.positions import IndexedFeed, indexed
+from pdpp.store.tables.write.parcel import pack, unpack
+from pdpp.store.tables.write.prepared import PreparedBatch
+
+pytestmark = [
+    pytest.mark.embedded("about the process beside the embedded engine"),
+    pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="counts processors"),
+]
+
+DEADLINE_SECONDS = 30
+MANY = 600
+TALKS = stream(thread="thread", thread_order="size")
+
+
+@pytest.fixture(autouse=True)
+def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be a scribe on a machine with one processor too."""
+    monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[WriteResult | None]:
+    """Return what becomes of each batch that is given to a scribe."""
+    answers: list[WriteResult | None] = []
+    write = Scribe.write
+
+    def noted(self: Scribe, *order: Any) -> WriteResult | None:
+        answers.append(write(self, *order))
+        return answers[-1]
+
+    monkeypatch.setattr(Scribe, "write", noted)
+    return answers
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with closing(SqliteStore(tmp_path, Clock(), surrogate_by_key)) as store:
+        yield World(store).settle(declare(TALKS))
+
+
+def message(number: int, word: str = "apple") -> Data:
+    return {
+        "id": f"k{number}",
+        "subject": f"{word} {number} été 犬",
+        "body": f"the {word} of {number}" * (1 + number % 3),
+        "at": f"2026-02-{1 + number % 28:02}T10:00:00Z",
+        "size": number,
+        "weight": Decimal("0.300000000000000001") if number % 50 == 7 else number / 2,
+        "read": bool(number % 2),
+        "thread": f"t{number % 9}",
+        "note": "x" * (20_000 if number % 100 == 3 else 3),
+        "file": {"blob_id": f"b{number}"} if number % 40 == 1 else None,
+    }
+
+
+def messages(count: int = MANY, word: str = "apple") -> dict[str, Data]:
+    return {f"k{number}": message(number, word) for number in range(count)}
+
+
+def scribe_of(world: World) -> Scribe:
+    scribe = world.store._scribe  # type: ignore[attr-defined]
+    assert isinstance(scribe, Scribe)
+    return scribe
+
+
+def process_of(world: World) -> "subprocess.Popen[bytes]":
+    process = scribe_of(world)._process
+    assert process is not None
+    return process
+
+
+def rows(folder: Path, key: DataKey | None = None) -> dict[str, list[Any]]:
+    """Return every row of every table but the store's own secrets."""
+    with closing(open_connection(folder / FILE_NAME, key, flags=EXISTING)) as db:
+        names = [
+            name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type='table'")
+        ]
+        kept = [name for name in names if name not in {"setting", "sqlite_stat1"}]
+        return {name: sorted(map(repr, db.execute(f"SELECT * FROM {name}"))) for name in kept}
+
+
+def fill(store: SqliteStore) -> list[WriteResult]:
+    """Write new, changed, equal, deleted and returning records."""
+    clock = Clock()
+    store._clock = clock
+    world = World(store, clock).settle(declare(TALKS))
+    done = [world.put(messages())]
+    clock.pass_by()
+    done.append(world.put(messages(MANY + 100, "pear")))
+    clock.pass_by()
+    done.append(world.put(messages(MANY + 100, "pear")))
+    clock.pass_by()
+    gone: dict[str, Data | None] = {f"k{number}": None for number in range(1_100)}
+    done.append(world.put(gone))
+    clock.pass_by()
+    done.append(world.put(messages()))
+    return done
+
+
+@pytest.mark.parametrize("key", [None, DataKey(bytes(range(32)))], ids=["plain", "encrypted"])
+def test_what_it_writes_is_what_this_process_writes(
+    key: DataKey | None, tmp_path: Path, told: list[WriteResult | None]
+) -> None:
+    with closing(SqliteStore(tmp_path / "here", Clock(), surrogate_by_key, key=key)) as store:
+        here = fill(store)
+    assert not told
+    with closing(SqliteStore(tmp_path / "beside", Clock(), surrogate_by_key, key=key)) as store:
+        with store.writing_beside():
+            beside = fill(store)
+        assert store.check() == []
+    assert beside == here == told
+    assert [(one.new, one.changed, one.unchanged, one.deleted) for one in here] == [
+        (MANY, 0, 0, 0),
+        (100, MANY, 0, 0),
+        (0, 0, MANY + 100, 0),
+        (0, 0, 400, MANY + 100),
+        (MANY, 0, 0, 0),
+    ]
+    assert rows(tmp_path / "beside", key) == rows(tmp_path / "here", key)
+
+
+@pytest.fixture(scope="module")
+def feed(tmp_path_factory: pytest.TempPathFactory) -> IndexedFeed:
+    with closing(SqliteStore(tmp_path_factory.mktemp("feed"))) as store:
+        return indexed(World(store).settle(declare(TALKS)).feed())
+
+
+@given(
+    given_lines=st.lists(st.tuples(KEYS, MESSAGES | st.none()), max_size=12),
+    keep_newer=st.booleans(),
+    words=st.booleans(),
+)
+def test_a_parcel_holds_the_whole_batch(
+    feed: IndexedFeed, given_lines: list[tuple[str, Data | None]], keep_newer: bool, words: bool
+) -> None:
+    batch = PreparedBatch(feed, None, keep_newer=keep_newer)
+    for key, data in given_lines:
+        if data is None:
+            batch.drop(key, 5)
+        else:
+            batch.keep_all(CheckedRecords((key,), (3,), (data,), (None,)))
+    if words:
+        batch.work_out_words()
+    parcel = pack(batch)
+    assert parcel is not None
+    again = unpack(feed, parcel)
+    ours, theirs = vars(batch), vars(again)
+    made = {"_surrogate_of", "_cells", "_short_cells", "_entries", "words", "_field_set_of"}
+    assert {name: ours[name] for name in ours.keys() - made} == {
+        name: theirs[name] for name in theirs.keys() - made
+    }
+    assert [*map(type, again.entries)] == [*map(type, batch.entries)]
+    assert str(again.words) == str(batch.words)
+    assert [*again.lines()] == [*batch.lines()]
+
+
+def test_a_value_that_has_no_parcel_is_written_here(
+    world: World, told: list[WriteResult | None]
+) -> None:
+    exact = [Decimal("0.300000000000000001")]
+    odd = {key: {**data, "subject": exact} for key, data in messages().items()}
+    with world.store.writing_beside():
+        assert world.put(odd).new == MANY
+    assert told == [None]
+    assert world.store.check() == []
+
+
+def test_few_records_are_written_here(world: World, told: list[WriteResult | None]) -> None:
+    with world.store.writing_beside():
+        assert world.put(messages(499)).new == 499
+        assert not told
+        assert world.put(messages(500)).new == 1
+    assert len(told) == 1
+
+
+def test_what_was_declared_anew_meanwhile_is_written_here_as_it_is_declared_now(
+    world: World, told: list[WriteResult | None]
+) -> None:
+    with world.store.writing_beside():
+        batch = world.store.batch(world.feed())
+        for key, data in messages().items():
+            batch.keep(key, 1, data, None)
+        world.store.register(declare(stream(query={}, thread="thread"), version="2"))
+        assert batch.write().new == MANY
+    assert told == []
+    assert world.store.check() == []
+
+
+def test_what_is_declared_anew_right_before_it_writes_is_left_to_this_process(
+    world: World, monkeypatch: pytest.MonkeyPatch, told: list[WriteResult | None]
+) -> None:
+    write = Scribe.write
+
+    def late(self: Scribe, *order: Any) -> WriteResult | None:
+        world.store.register(declare(stream(query={}, thread="thread"), version="2"))
+        return write(self, *order)
+
+    monkeypatch.setattr(Scribe, "write", late)
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+        assert told == [None]
+        monkeypatch.setattr(Scribe, "write", write)
+        # It was asked in vain, and is asked again.
+        assert world.put(messages(MANY + 1)).new == 1
+    assert world.store.check() == []
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM])
+def test_what_it_was_killed_over_is_written_here(
+    world: World, kind: signal.Signals, told: list[WriteResult | None]
+) -> None:
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+        # It waits for the lock, with the batch in hand, when it is killed.
+        database = world.store._database  # type: ignore[attr-defined]
+        with database.writing():
+            writing = threading.Thread(target=world.put, args=(messages(MANY * 2),))
+            writing.start()
+            wait_until(lambda: scribe_of(world)._lock.locked())
+            time.sleep(0.2)
+            os.kill(process_of(world).pid, kind)
+            wait_until(lambda: len(told) == 2)
+        writing.join()
+        assert world.put(messages(MANY * 3)).new == MANY
+    assert told[1:] == [None]
+    assert sum(world.store.counts([world.reach()]).values()) == MANY * 3
+    assert world.store.check() == []
+
+
+def wait_until(happened: Any) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_ctrl_c_means_the_process_that_reads(world: World, told: list[WriteResult | None]) -> None:
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+        os.kill(process_of(world).pid, signal.SIGINT)
+        assert world.put(messages(MANY * 2)).new == MANY
+    assert None not in told
+
+
+def test_where_it_cannot_start_everything_is_written_here(
+    world: World, monkeypatch: pytest.MonkeyPatch, told: list[WriteResult | None]
+) -> None:
+    monkeypatch.setattr(scribe_module, "_PROGRAM", "pdpp.no_such_program")
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+    monkeypatch.setattr(sys, "executable", "/no/such/program")
+    with world.store.writing_beside():
+        assert world.put(messages(MANY * 2)).new == MANY
+    assert not told
+
+
+@pytest.mark.parametrize("name", ["executable", "frozen"])
+def test_a_program_without_an_interpreter_of_its_own_starts_none(
+    name: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, name, {"executable": "", "frozen": True}[name], raising=False)
+    with world.store.writing_beside():
+        assert world.store._scribe is None  # type: ignore[attr-defined]
+        assert world.put(messages()).new == MANY
+
+
+def test_one_processor_has_no_room_for_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scribe_module, "_processors", lambda: 1)
+    with world.store.writing_beside():
+        assert world.store._scribe is None  # type: ignore[attr-defined]
+        assert world.put(messages()).new == MANY
+
+
+def test_imports_at_the_same_time_share_one_until_the_last_ends(
+    world: World, told: list[WriteResult | None]
+) -> None:
+    with world.store.writing_beside():
+        first = scribe_of(world)
+        inner = world.store.writing_beside()
+        with inner:
+            assert scribe_of(world) is first
+        assert world.put(messages()).new == MANY
+        process = process_of(world)
+    assert process.returncode == 0
+    assert world.store._scribe is None  # type: ignore[attr-defined]
+    assert len(told) == 1
+
+
+def test_a_moved_folder_is_told_as_ever(world: World, tmp_path: Path) -> None:
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+        os.rename(tmp_path / FILE_NAME, tmp_path / "moved")
+        with pytest.raises(Overloaded, match="moved or replaced"):
+            world.put(messages(MANY * 2))
+        os.rename(tmp_path / "moved", tmp_path / FILE_NAME)
+
+
+def test_the_key_stands_in_no_command_and_no_surroundings(tmp_path: Path) -> None:
+    key = DataKey(bytes(range(32)))
+    with closing(SqliteStore(tmp_path, key=key)) as store, store.writing_beside():
+        world = World(store).settle()
+        world.put(messages())
+        folder = Path("/proc") / str(process_of(world).pid)
+        seen = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
+    assert b"scribe_process" in seen
+    for secret in (key.secret, key.derived(b"databases")):
+        assert secret not in seen
+        assert secret.hex().encode() not in seen.lower()
+
+
+_PARENT = """
+import sys, time
+from pathlib import Path
+from pdpp.store.sqlite.store import SqliteStore
+store = SqliteStore(Path(sys.argv[1]))
+with store.writing_beside():
+    scribe = store._scribe
+    scribe._starter.join()
+    print(scribe._process.pid, scribe._is_ready, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        pid, ready = parent.stdout.readline().split()
+        assert ready == b"True"
+        assert is_alive(int(pid))
+        parent.kill()
+    wait_until(lambda: not is_alive(int(pid)))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def test_it_answers_for_each_batch_and_ends_when_no_more_come(world: World, tmp_path: Path) -> None:
+    """The same in this process, where the lines that ran are counted."""
+    feed = indexed(world.feed())
+    version = world.store.catalogue().version
+    batch = PreparedBatch(feed, surrogate_by_key)
+    for key, data in messages(9).items():
+        batch.keep(key, 1, data, None)
+    parcel = pack(batch)
+    assert parcel is not None
+    orders = [
+        Opening(tmp_path / FILE_NAME, None, gc.get_threshold()),
+        Order(feed, version, 2, parcel),
+        Order(feed, version + 1, 2, parcel),
+        Order(feed, version, 2, b"torn"),
+        Order(feed, version, 2, parcel),
+    ]
+    answers = io.BytesIO()
+    serve(io.BytesIO(b"".join(map(pickle.dumps, orders))), answers)
+    answers.seek(0)
+    assert [pickle.load(answers) for _ in orders] == [  # noqa: S301
+        True,
+        WriteResult(new=9),
+        NOT_WRITTEN,
+        NOT_WRITTEN,
+        WriteResult(unchanged=9),
+    ]
+    assert (
+        apsw.Connection(str(tmp_path / FILE_NAME)).execute("SELECT count(*) FROM record").get == 9
+    )
