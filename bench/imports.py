@@ -4,9 +4,11 @@
 """
 
 import gc
+import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -20,6 +22,7 @@ import orjson
 
 from bench import personal_exports, social_exports, table_exports
 from bench.exports import MAKERS, claude_code
+from bench.process import children, peak_megabytes
 from bench.report import Row, print_alone
 from pdpp.model import instant
 from pdpp.service.settings import Settings
@@ -139,16 +142,22 @@ def _wait_for_records(data: Path, started: float) -> float:
 
 
 class Took(NamedTuple):
-    """How long something took, by the clock and of the processor."""
+    """How long something took, by the clock and of processors, also in other processes."""
 
     clock: float
     cpu: float
 
 
 def _timed(do: Callable[[], object]) -> Took:
-    clock, cpu = time.perf_counter(), time.process_time()
+    clock, cpu = time.perf_counter(), _cpu_seconds()
     do()
-    return Took(time.perf_counter() - clock, time.process_time() - cpu)
+    return Took(time.perf_counter() - clock, _cpu_seconds() - cpu)
+
+
+def _cpu_seconds() -> float:
+    """Return the processor time of this process, and of those it started that have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def read_alone(export: RecognisedExport, path: Path) -> int:
@@ -197,20 +206,32 @@ def _cost(path: Path, rounds: int) -> Cost:
         importing=min(whole.clock for _, whole in took),
         ratio=median(whole.clock / alone.clock for alone, whole in took),
         cpu_ratio=median(whole.cpu / alone.cpu for alone, whole in took),
-        megabytes=_most_megabytes(),
+        megabytes=_most_megabytes(export, path),
     )
 
 
-def _most_megabytes() -> float:
-    """Return the most memory that this process has taken.
+def _most_megabytes(export: RecognisedExport, path: Path) -> float:
+    """Return the most memory that this process took, and beside it another one that it imports by.
 
-    The system's count of resources begins with that of the process which started this one.
+    An import of its own is looked at: to look takes time.
     """
+    most: dict[int, float] = {}
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(_LOOK_SECONDS):
+            for pid in children():
+                most[pid] = max(most.get(pid, 0), peak_megabytes(pid))
+
+    looking = threading.Thread(target=look)
+    looking.start()
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+        with TemporaryDirectory() as data:
+            _import(export, path, Path(data))
+    finally:
+        ended.set()
+        looking.join()
+    return peak_megabytes(os.getpid()) + max(most.values(), default=0)
 
 
 def _measure(path: str, rounds: str) -> None:

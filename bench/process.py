@@ -77,6 +77,28 @@ def cpu_seconds(pid: int) -> float:
     return time.clock_gettime(~pid << 3 | _SCHEDULED)
 
 
+def children() -> Sequence[int]:
+    """Return the processes that this one started and that still run."""
+    started: list[int] = []
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread may end meanwhile
+            started += map(int, (task / "children").read_text().split())
+    return started
+
+
+def peak_megabytes(pid: int) -> float:
+    """Return the most memory that a process has taken until now; 0 of one that is gone.
+
+    The system's count of resources begins with that of the process which started this one.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    _, _, after = status.partition("VmHWM:")
+    return int(after.split()[0]) / 1024 if after else 0.0
+
+
 @contextmanager
 def serving(kind: str, folder: Path) -> Iterator[Process]:
     """Run the product or the floor over a store, in a process of its own."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 from bench.exports import claude_code
 from tests.faults.killing import Tell
@@ -12,6 +13,7 @@ from tests.faults.killing import Tell
 from pdpp.cli.program import run
 from pdpp.sources.importing import writer
 from pdpp.sources.importing.writer import RecordWriter
+from pdpp.store.sqlite import scribe, store
 
 MESSAGES, LETTERS = 240, 40
 BATCH = 20
@@ -50,15 +52,36 @@ def _letter(number: int) -> EmailMessage:
 
 def bring(tell: Tell, path: Path, data: Path) -> None:
     """Import a path; tell the keys of each batch once it is written."""
-    settled = RecordWriter.settle
+    settled = RecordWriter._settle
 
-    def settle(gathered: RecordWriter) -> None:
-        underway = gathered._underway
-        settled(gathered)
-        if underway is not None:
-            tell([(answer.stream, key) for answer in underway.result() for key in answer.keys])
+    def settle(gathered: RecordWriter, most: int) -> None:
+        before = [*gathered._underway]
+        settled(gathered, most)
+        for batch in before[: len(before) - len(gathered._underway)]:
+            tell([(answer.stream, key) for answer in batch.answers.result() for key in answer.keys])
 
-    RecordWriter.settle = settle  # type: ignore[method-assign,assignment]
+    RecordWriter._settle = settle  # type: ignore[method-assign,assignment]
     writer.BATCH_ITEMS = BATCH
     with redirect_stdout(io.StringIO()):
         assert run(["import", str(path), "--yes", "--json", "--data", str(data)]) == 0
+
+
+def bring_beside(tell: Tell, path: Path, data: Path) -> None:
+    """The same, with a process of its own that writes every batch but the first."""
+    let_scribe_write()
+    bring(tell, path, data)
+
+
+def let_scribe_write() -> None:
+    """Have a process of its own write what is sent, however little it is."""
+    scribe.can_write_beside = lambda: True
+    store.can_write_beside = lambda: True  # type: ignore[attr-defined]
+    scribe._LEAST_RECORDS = 1
+    writer._MANY_ITEMS = 1
+    begin = scribe.Scribe.__init__
+
+    def begin_and_wait(self: scribe.Scribe, *place: Any) -> None:
+        begin(self, *place)
+        self._starter.join()
+
+    scribe.Scribe.__init__ = begin_and_wait  # type: ignore[method-assign,assignment]

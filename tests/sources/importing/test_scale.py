@@ -22,12 +22,14 @@ MANY, MEGABYTES = (1_000_000, 300) if SOAK else (30_000, 170)
 DEADLINE_SECONDS = 1_800
 
 MEASURED = (
-    "import re, sys\n"
+    "import re, resource, sys\n"
     "from pathlib import Path\n"
     "from pdpp.cli.program import run\n"
     "code = run(sys.argv[1:])\n"
     "status = Path('/proc/self/status').read_text()\n"
-    "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) // 1024, file=sys.stderr)\n"
+    "own = int(re.search(r'VmHWM:\\s+(\\d+)', status)[1])\n"
+    "beside = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+    "print((own + beside) // 1024, file=sys.stderr)\n"
     "sys.exit(code)\n"
 )
 

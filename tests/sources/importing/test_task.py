@@ -1,5 +1,7 @@
 """Where an export goes, what is registered, and how an import ends."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,12 @@ from tests.sources.kit import Home
 from tests.sources.word_lists import WordLists, Words
 
 from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing import task as task_module
 from pdpp.sources.importing.destination import Destination
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
+from pdpp.sources.importing.watching import watch
+from pdpp.sources.source import OwnerChoices
 
 
 def test_an_account_gets_a_connection_of_its_own_and_finds_it_again(word_lists: WordLists) -> None:
@@ -154,3 +159,28 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_not_complete(
     report = home.bring(path)
     assert report["status"] == "incomplete"
     assert "became shorter" in report["skipped"][0]["examples"][0]
+
+
+def test_a_large_export_is_written_by_a_process_of_its_own_and_one_that_is_followed_is_not(
+    word_lists: WordLists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def writing_beside() -> Iterator[None]:
+        told.append("begins")
+        yield
+        told.append("ends")
+
+    monkeypatch.setattr(word_lists.store, "writing_beside", writing_beside)
+    monkeypatch.setattr(task_module, "_MANY_BYTES", 20)
+    word_lists.put("a", "one", "two")
+    word_lists.bring()
+    assert told == []
+    word_lists.put("b", "three", "four", "five")
+    word_lists.bring()
+    assert told == ["begins", "ends"]
+    word_lists.source = Words(grows=True)
+    task = word_lists.task()
+    watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
+    assert told == ["begins", "ends"]

@@ -4,7 +4,7 @@ import io
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -359,3 +359,55 @@ def test_a_batch_on_its_way_is_written_when_reading_breaks_off(
         harness.read_parts(read)
     assert harness.keys() == ["a", "b"]
     assert not harness.journal().positions
+
+
+class Beside:
+    """Tells when batches are to be written by a process of its own, as the store is asked."""
+
+    def __init__(self, harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.told: list[str] = []
+        self._harness = harness
+        monkeypatch.setattr(harness.store, "writing_beside", self._writing_beside)
+
+    @contextmanager
+    def _writing_beside(self) -> Iterator[None]:
+        self.told.append(f"begins after {sum(size for _, size in self._harness.batches)}")
+        yield
+        self.told.append(f"ends after {sum(size for _, size in self._harness.batches)}")
+
+
+def test_much_is_written_by_a_process_of_its_own_until_the_import_ends(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+    monkeypatch.setattr(writer_module, "_MANY_ITEMS", 7)
+    monkeypatch.setattr(writer_module, "_MOST_UNDERWAY", 1)
+    beside = Beside(harness, monkeypatch)
+    harness.put("a", "")
+    assert harness.read_parts(items(*(note(f"n{number}") for number in range(6))))
+    assert beside.told == []
+    harness.batches.clear()
+    assert harness.read_parts(items(*(note(f"n{number}") for number in range(20))))
+    assert beside.told[0] in {"begins after 4", "begins after 6"}
+    assert beside.told[1:] == ["ends after 20"]
+
+
+def test_what_is_known_to_be_much_is_so_from_its_beginning(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = Beside(harness, monkeypatch)
+    with closing(
+        RecordWriter(
+            harness.store,
+            "c1",
+            harness.intake,
+            harness.report,
+            blob_bytes=9,
+            sealer=KeySealer(b"s", "notes"),
+            many=True,
+        )
+    ) as writer:
+        assert beside.told == ["begins after 0"]
+        writer.add(note("n"))
+        writer.send()
+    assert beside.told == ["begins after 0", "ends after 1"]

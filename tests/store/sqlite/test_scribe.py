@@ -51,6 +51,18 @@ def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
 
 
+@pytest.fixture(autouse=True)
+def ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let whoever starts a scribe wait until it can write, so that a test knows who writes."""
+    begin = Scribe.__init__
+
+    def begin_and_wait(self: Scribe, *place: Any) -> None:
+        begin(self, *place)
+        self._starter.join()
+
+    monkeypatch.setattr(Scribe, "__init__", begin_and_wait)
+
+
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[WriteResult | None]:
     """Return what becomes of each batch that is given to a scribe."""
@@ -275,6 +287,27 @@ def test_ctrl_c_means_the_process_that_reads(world: World, told: list[WriteResul
     assert None not in told
 
 
+def test_while_it_starts_everything_is_written_here(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+    opening = Scribe._open
+
+    def late(self: Scribe, *order: Any) -> None:
+        assert let_go.wait(DEADLINE_SECONDS)
+        opening(self, *order)
+
+    monkeypatch.undo()
+    monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
+    monkeypatch.setattr(Scribe, "_open", late)
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+        assert not scribe_of(world)._is_ready
+        let_go.set()
+        wait_until(lambda: scribe_of(world)._is_ready)
+        assert world.put(messages(MANY * 2)).new == MANY
+
+
 def test_where_it_cannot_start_everything_is_written_here(
     world: World, monkeypatch: pytest.MonkeyPatch, told: list[WriteResult | None]
 ) -> None:
@@ -354,6 +387,55 @@ with store.writing_beside():
 """
 
 
+_ORPHAN = """
+import sys
+from pathlib import Path
+from tests.store.sqlite.test_scribe import messages
+from tests.store.world import World
+from pdpp.store.sqlite import scribe
+from pdpp.store.sqlite.store import SqliteStore
+store = SqliteStore(Path(sys.argv[1]))
+scribe._processors = lambda: 2
+with store.writing_beside():
+    scribe = store._scribe
+    scribe._starter.join()
+    print(scribe._process.pid, scribe._is_ready, flush=True)
+    World(store).put(messages())
+"""
+
+
+def test_what_a_killed_import_left_in_its_hands_is_not_written_later(
+    world: World, tmp_path: Path
+) -> None:
+    """Somebody may have imported what is newer meanwhile."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _ORPHAN, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as parent:
+        assert parent.stdout is not None
+        database = world.store._database  # type: ignore[attr-defined]
+        with database.writing():
+            pid, ready = parent.stdout.readline().split()
+            assert ready == b"True"
+            wait_until(lambda: waits_for_lock(int(pid)))
+            parent.kill()
+            parent.wait()
+    wait_until(lambda: not is_alive(int(pid)))
+    assert sum(world.store.counts([world.reach()]).values()) == 0
+    assert world.put(messages()).new == MANY
+
+
+def waits_for_lock(pid: int) -> bool:
+    """Tell whether a process sleeps again and again, as one that waits for its turn to write."""
+    naps = []
+    for _ in range(2):
+        status = Path(f"/proc/{pid}/status").read_text()
+        naps.append(int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0]))
+        time.sleep(0.1)
+    return naps[1] - naps[0] > 20
+
+
 def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE
@@ -384,7 +466,7 @@ def test_it_answers_for_each_batch_and_ends_when_no_more_come(world: World, tmp_
     parcel = pack(batch)
     assert parcel is not None
     orders = [
-        Opening(tmp_path / FILE_NAME, None, gc.get_threshold()),
+        Opening(tmp_path / FILE_NAME, None, os.getppid(), gc.get_threshold()),
         Order(feed, version, 2, parcel),
         Order(feed, version + 1, 2, parcel),
         Order(feed, version, 2, b"torn"),

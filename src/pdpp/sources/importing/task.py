@@ -63,8 +63,8 @@ One that says a long thing once for thousands of records would fill the disk."""
 STORED_FREELY = 64 << 20
 """So many bytes an export may become however small it is."""
 
-_MANY_BYTES = 1 << 20
-"""So many bytes of an export hold thousands of records, mostly."""
+_MANY_BYTES = 8 << 20
+"""So many bytes of an export mostly hold more than ten thousand records."""
 
 _KEEP_EVERY = instant.SECOND
 """How often the report of an import that runs is kept: it outlives a kill."""
@@ -242,6 +242,7 @@ class ImportTask:
             most_bytes=max(STORED_FREELY, STORED_RATIO * self.tree.size),
             see=see if mirror else None,
             many=many,
+            new=self.destination.is_new,
         )
 
     @property

@@ -45,8 +45,8 @@ _MOST_UNDERWAY = 2
 """So many batches are on their way at most: one is written, and one waits for that, so that whoever
 writes never does."""
 
-_MANY_ITEMS = 1_500
-"""Once so many were sent, a process of its own writes: before, its start costs more."""
+_MANY_ITEMS = 10_000
+"""Once so many were sent, a process of its own writes: of fewer, its start costs more."""
 
 _GROUP_ITEMS = 512
 _GROUP_BYTES = 1 << 20
@@ -117,7 +117,8 @@ class RecordWriter:
 
     ``full`` tells whether a batch is gathered; ``see`` is told the stream and the key of everything
     that was taken. Items are refused once they would come to more than ``most_bytes`` in all. Of
-    ``many`` it is known at once that a process of its own is worth its start.
+    ``many`` it is known at once that a process of its own is worth its start, of ``new`` that none
+    of them can be stored already.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class RecordWriter:
         most_bytes: int = sys.maxsize,
         see: Callable[[str, str], None] | None = None,
         many: bool = False,
+        new: bool = False,
     ) -> None:
         self._store = store
         self._connection_id = connection_id
@@ -156,7 +158,7 @@ class RecordWriter:
         self._beside: ExitStack | None = None
         if many:
             self._write_beside()
-        self._all_new = False
+        self._all_new = new
         """Whether the last batch of which that is known had new records only."""
 
     def close(self) -> None:

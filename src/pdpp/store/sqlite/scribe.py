@@ -36,10 +36,11 @@ _LONGEST_END = 60.0
 
 
 class Opening(NamedTuple):
-    """What a scribe is told first: where the database is, and how this process was tuned."""
+    """What a scribe is told first: where the database is, for whom, and how that was tuned."""
 
     database: Path
     key: DataKey | None
+    process: int
     collector_rounds: tuple[int, int, int]
 
 
@@ -73,7 +74,7 @@ class Scribe:
         self._lock = threading.Lock()
         self._is_ready = False
         # The key goes through the pipe: what stands in a command or its surroundings is no secret.
-        opening = Opening(database.absolute(), key, gc.get_threshold())
+        opening = Opening(database.absolute(), key, os.getpid(), gc.get_threshold())
         self._starter = threading.Thread(target=self._open, args=(opening,), daemon=True)
         self._starter.start()
 
@@ -94,11 +95,8 @@ class Scribe:
             return None
 
     def takes(self, batch: PreparedBatch) -> bool:
-        """Tell whether the process writes a batch; the first one waits until it is started."""
-        if batch.turns + len(batch.gone) < _LEAST_RECORDS:
-            return False
-        self._starter.join()
-        return self._is_ready
+        """Tell whether the process writes a batch: not before it is started."""
+        return self._is_ready and batch.turns + len(batch.gone) >= _LEAST_RECORDS
 
     def write(self, batch: PreparedBatch, catalogue: int, now: int) -> WriteResult | None:
         """Have a batch written; None where it was not and has to be written here."""

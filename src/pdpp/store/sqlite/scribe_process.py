@@ -40,7 +40,7 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
                 order: Order = _next(orders)
             except EOFError:
                 return
-            _answer(answers, _result(database, order, field_sets))
+            _answer(answers, _result(database, opening.process, order, field_sets))
 
 
 def _next(orders: IO[bytes]) -> Any:
@@ -52,12 +52,15 @@ def _answer(answers: IO[bytes], answer: object) -> None:
     answers.flush()
 
 
-def _result(database: SqliteDatabase, order: Order, field_sets: FieldSets) -> WriteResult | bool:
-    """Write a batch as a whole, if what was declared is still what it was made for."""
+def _result(
+    database: SqliteDatabase, process: int, order: Order, field_sets: FieldSets
+) -> WriteResult | bool:
+    """Write a batch as a whole, if who sent it and what was declared are still there."""
     try:
         batch = unpack(order.feed, order.parcel)
         with database.writing() as db:
-            if catalogue_version(db) != order.catalogue:
+            # After who was killed another one may have imported what is newer, while this waited.
+            if os.getppid() != process or catalogue_version(db) != order.catalogue:
                 return NOT_WRITTEN
             return BatchWriter(db, batch, field_sets, order.now).write()
     except Exception:  # noqa: BLE001 - whoever sent it tries for itself, and tells what is wrong
