@@ -66,7 +66,7 @@ def test_whoever_writes_beside_an_import_may_be_killed_at_any_moment(
     def die_meanwhile(self: scribe.Scribe, question: object) -> Any:
         process = self._process
         assert process is not None
-        if isinstance(question, scribe.Order) and chance.random() < 0.3:
+        if isinstance(question, scribe.Errand) and chance.random() < 0.3:
             deaths.append(threading.Timer(chance.random() * 0.006, process.kill))
             deaths[-1].start()
         return asked(self, question)

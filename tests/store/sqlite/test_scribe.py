@@ -28,7 +28,7 @@ from pdpp.model.errors import Overloaded
 from pdpp.store.batch import CheckedRecords, WriteResult
 from pdpp.store.sqlite import scribe as scribe_module
 from pdpp.store.sqlite.opening import EXISTING, open_connection
-from pdpp.store.sqlite.scribe import Opening, Order, Scribe
+from pdpp.store.sqlite.scribe import Errand, Opening, Scribe
 from pdpp.store.sqlite.scribe_process import NOT_WRITTEN, serve
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.tables.positions import IndexedFeed, indexed
@@ -69,8 +69,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[WriteResult | None]:
     answers: list[WriteResult | None] = []
     write = Scribe.write
 
-    def noted(self: Scribe, *order: Any) -> WriteResult | None:
-        answers.append(write(self, *order))
+    def noted(self: Scribe, *given: Any) -> WriteResult | None:
+        answers.append(write(self, *given))
         return answers[-1]
 
     monkeypatch.setattr(Scribe, "write", noted)
@@ -236,9 +236,9 @@ def test_what_is_declared_anew_right_before_it_writes_is_left_to_this_process(
 ) -> None:
     write = Scribe.write
 
-    def late(self: Scribe, *order: Any) -> WriteResult | None:
+    def late(self: Scribe, *given: Any) -> WriteResult | None:
         world.store.register(declare(stream(query={}, thread="thread"), version="2"))
-        return write(self, *order)
+        return write(self, *given)
 
     monkeypatch.setattr(Scribe, "write", late)
     with world.store.writing_beside():
@@ -293,9 +293,9 @@ def test_while_it_starts_everything_is_written_here(
     let_go = threading.Event()
     opening = Scribe._open
 
-    def late(self: Scribe, *order: Any) -> None:
+    def late(self: Scribe, *given: Any) -> None:
         assert let_go.wait(DEADLINE_SECONDS)
-        opening(self, *order)
+        opening(self, *given)
 
     monkeypatch.undo()
     monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
@@ -465,17 +465,17 @@ def test_it_answers_for_each_batch_and_ends_when_no_more_come(world: World, tmp_
         batch.keep(key, 1, data, None)
     parcel = pack(batch)
     assert parcel is not None
-    orders = [
+    errands = [
         Opening(tmp_path / FILE_NAME, None, os.getppid(), gc.get_threshold()),
-        Order(feed, version, 2, parcel),
-        Order(feed, version + 1, 2, parcel),
-        Order(feed, version, 2, b"torn"),
-        Order(feed, version, 2, parcel),
+        Errand(feed, version, 2, parcel),
+        Errand(feed, version + 1, 2, parcel),
+        Errand(feed, version, 2, b"torn"),
+        Errand(feed, version, 2, parcel),
     ]
     answers = io.BytesIO()
-    serve(io.BytesIO(b"".join(map(pickle.dumps, orders))), answers)
+    serve(io.BytesIO(b"".join(map(pickle.dumps, errands))), answers)
     answers.seek(0)
-    assert [pickle.load(answers) for _ in orders] == [  # noqa: S301
+    assert [pickle.load(answers) for _ in errands] == [  # noqa: S301
         True,
         WriteResult(new=9),
         NOT_WRITTEN,

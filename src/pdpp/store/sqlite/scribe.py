@@ -44,7 +44,7 @@ class Opening(NamedTuple):
     collector_rounds: tuple[int, int, int]
 
 
-class Order(NamedTuple):
+class Errand(NamedTuple):
     """A batch to write; ``catalogue`` is the version of what was declared when it was made."""
 
     feed: IndexedFeed
@@ -108,7 +108,7 @@ class Scribe:
             if not self._is_ready:
                 return None
             try:
-                answer = self._asked(Order(batch.feed, catalogue, now, parcel))
+                answer = self._asked(Errand(batch.feed, catalogue, now, parcel))
             finally:
                 # Whoever was interrupted left an answer behind, and nobody asks again.
                 self._is_ready = answer is not None

@@ -11,7 +11,7 @@ from typing import IO, Any
 from pdpp.store.batch import WriteResult
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.opening import SqliteConnection
-from pdpp.store.sqlite.scribe import Opening, Order
+from pdpp.store.sqlite.scribe import Errand, Opening
 from pdpp.store.tables.catalogue_version import catalogue_version
 from pdpp.store.tables.write.fieldsets import FieldSets
 from pdpp.store.tables.write.parcel import unpack
@@ -25,9 +25,9 @@ NOT_WRITTEN = False
 """The answer for a batch that has to be written by who sent it."""
 
 
-def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
+def serve(errands: IO[bytes], answers: IO[bytes]) -> None:
     """Write one batch after another until no more come."""
-    opening: Opening = _next(orders)
+    opening: Opening = _next(errands)
     gc.set_threshold(*opening.collector_rounds)
     with closing(SqliteDatabase(opening.database, _prepare, opening.key)) as database:
         _answer(answers, True)
@@ -37,14 +37,14 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
         field_sets = FieldSets()
         while True:
             try:
-                order: Order = _next(orders)
+                errand: Errand = _next(errands)
             except EOFError:
                 return
-            _answer(answers, _result(database, opening.process, order, field_sets))
+            _answer(answers, _result(database, opening.process, errand, field_sets))
 
 
-def _next(orders: IO[bytes]) -> Any:
-    return pickle.load(orders)  # noqa: S301 - from the process that started this one
+def _next(errands: IO[bytes]) -> Any:
+    return pickle.load(errands)  # noqa: S301 - from the process that started this one
 
 
 def _answer(answers: IO[bytes], answer: object) -> None:
@@ -53,16 +53,16 @@ def _answer(answers: IO[bytes], answer: object) -> None:
 
 
 def _result(
-    database: SqliteDatabase, process: int, order: Order, field_sets: FieldSets
+    database: SqliteDatabase, process: int, errand: Errand, field_sets: FieldSets
 ) -> WriteResult | bool:
     """Write a batch as a whole, if who sent it and what was declared are still there."""
     try:
-        batch = unpack(order.feed, order.parcel)
+        batch = unpack(errand.feed, errand.parcel)
         with database.writing() as db:
             # After who was killed another one may have imported what is newer, while this waited.
-            if os.getppid() != process or catalogue_version(db) != order.catalogue:
+            if os.getppid() != process or catalogue_version(db) != errand.catalogue:
                 return NOT_WRITTEN
-            return BatchWriter(db, batch, field_sets, order.now).write()
+            return BatchWriter(db, batch, field_sets, errand.now).write()
     except Exception:  # noqa: BLE001 - whoever sent it tries for itself, and tells what is wrong
         return NOT_WRITTEN
 
