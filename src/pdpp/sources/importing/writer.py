@@ -32,7 +32,7 @@ from pdpp.store.scope import Reach, owner_reaches
 
 FIRST_ITEMS = 500
 USUAL_ITEMS = 2_000
-BATCH_ITEMS = 4_000
+BATCH_ITEMS = 3_000
 LARGEST_PART = 8
 BATCH_BYTES = 16 << 20
 BATCH_FILES = 200
