@@ -5,12 +5,14 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tests.sources.kit import look, read, told
+from tests.sources.kit import Home, findings, look, read, told
 from tests.sources.samples import documents
 from tests.yardstick import computing_at_most
 
 from pdpp.sources.formats.documents.source import Documents
 from pdpp.sources.formats.documents.text import LONGEST_TEXT, PagedText
+from pdpp.sources.item import Item, Skipped
+from pdpp.sources.reading.xmlstream import LONGEST
 from pdpp.sources.source import ExportRefusal
 
 SOURCE = Documents()
@@ -370,3 +372,57 @@ def test_a_long_text_is_cut_at_a_bound_and_says_so() -> None:
     made.take(["x" * LONGEST_TEXT, "y"])
     assert made.is_cut
     assert len(made.text) == LONGEST_TEXT
+
+
+TOO_LONG = f"<w:t>{' ' * LONGEST}</w:t>"
+
+
+def test_an_element_that_is_too_long_is_told_and_the_text_is_not_called_whole(
+    tmp_path: Path,
+) -> None:
+    line = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
+    text = documents.office(
+        "Log",
+        word__document=f"<x>{line.format('Tide')}<w:p>{TOO_LONG}.</w:p>{line.format('Ebb')}</x>",
+    )
+    home = Home(tmp_path / "data")
+    report = home.bring(put(tmp_path / "x", "a.docx", text))
+    assert (report["status"], report["unaccounted"]) == ("incomplete", 0)
+    [skipped] = report["skipped"]
+    assert skipped["reason"] == "parts of a text that cannot be read"
+    assert skipped["examples"] == ["papers/a.docx: 1"]
+    [data] = home.records().values()
+    assert data["body"].split() == ["Tide", "Ebb"]
+
+
+def test_a_cell_keeps_its_text_where_another_is_too_long(tmp_path: Path) -> None:
+    cells = "".join(f'<c t="s"><v>{number}</v></c>' for number in (0, 1, 2, 3, ""))
+    book = documents.office(
+        "Costs",
+        xl__sharedStrings=f"<sst><si><t>Rope</t></si><si>{TOO_LONG}.</si><si><t>Lamp</t></si></sst>",
+        xl__worksheets__sheet1=sheet(cells),
+    )
+    folder = put(tmp_path, "a.xlsx", book)
+    _, document, lost = findings(SOURCE, folder)
+    assert isinstance(document, Item)
+    assert document.data["body"] == "Rope\t\tLamp"
+    assert lost == Skipped("parts of a text that cannot be read", "papers/a.xlsx: 2", cut=True)
+
+
+def test_a_text_whose_end_is_left_out_says_so_however_short_it_comes_in(tmp_path: Path) -> None:
+    spaces = " " * (LONGEST_TEXT + 1)
+    word = documents.office(
+        "Log",
+        word__document=f"<x><p><r><t>a</t></r></p><p><r><t>{spaces}</t></r></p>"
+        "<p><r><t>b</t></r></p></x>",
+    )
+    eastern = rb"{\rtf1\ansicpg932 " + rb"\'82\'a0" * (LONGEST_TEXT // 2 + 1) + rb"{\b b}}"
+    for name, content in (
+        ("a.docx", word),
+        ("a.odt", open_document(f"<text:p>a{spaces}</text:p><text:p>b</text:p>")),
+        ("a.rtf", eastern),
+    ):
+        folder = put(tmp_path / name, name, content)
+        with computing_at_most(10):
+            reasons = [finding.reason for finding in told(SOURCE, folder)]
+        assert reasons == ["the end of a document that is very long"]

@@ -44,8 +44,9 @@ def read_epub(content: bytes) -> PagedText:
 
 def _elements(archive: zipfile.ZipFile, name: str) -> Iterator[XmlElement]:
     for element in xml_elements(BytesIO(zipped_part(archive, name))):
-        if isinstance(element, XmlElement):
-            yield element
+        if not isinstance(element, XmlElement):
+            raise DamagedFile("its list of chapters is too large")
+        yield element
 
 
 def _package_place(archive: zipfile.ZipFile) -> str:

@@ -19,6 +19,8 @@ from pdpp.sources.reading.tree import DAMAGE
 
 # Each part is taken once and whole: a mark that never ends must not be tried in every length.
 _PIECE = re.compile(r"<(/?)([\w:.-]++)((?:[^<>/]|/(?!>))*+)(/?)>|([^<]++)|<[^<>]*+>")
+# A row of spaces is tried from its beginning alone, or many of them would be tried from each.
+_AROUND_TAB = re.compile(r"(?<! ) ++(?=\t)|(?<=\t) ++")
 _NAME = re.compile(r"""\btable:name=["']([^"']*)["']""")
 _LEFT_OUT = frozenset(
     {"text:tracked-changes", "text:note-citation", "text:page-number", "dc:creator", "dc:date"}
@@ -56,12 +58,12 @@ def read_opendocument(content: bytes, kind: str) -> PagedText:
     inside = body.partition("<office:body")[2]
     if not inside.rpartition("</office:body>")[1]:
         raise NotReadable("a document that is damaged")
-    document.take(_pages(f"<office:body{inside}", kind))
+    document.take(_pages(document, f"<office:body{inside}", kind))
     _keep_properties(document, told)
     return document
 
 
-def _pages(body: str, kind: str) -> Iterator[str]:
+def _pages(document: PagedText, body: str, kind: str) -> Iterator[str]:
     """Yield the pages of a text, the sheets of a table with their names, or the slides."""
     page: list[str] = []
     notes: list[str] = []
@@ -100,6 +102,7 @@ def _pages(body: str, kind: str) -> Iterator[str]:
                 page.append(again)
                 length += len(again)
         if length > LONGEST_TEXT:
+            document.is_cut = True
             break
     yield _tidy([*page, "\n", *notes])
 
@@ -126,7 +129,7 @@ def _between(name: str, ends: bool, *, cells: bool) -> str:
 
 
 def _tidy(page: list[str]) -> str:
-    lines = (re.sub(r" *\t *", "\t", line).rstrip() for line in "".join(page).split("\n"))
+    lines = (_AROUND_TAB.sub("", line).rstrip() for line in "".join(page).split("\n"))
     return "\n".join(re.sub(r" {2,}", " ", line.strip(" ")) for line in lines if line)
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.documents.symbols import box_text, symbol_text
+from pdpp.sources.item import Skipped
 from pdpp.sources.reading.xmlstream import XmlElement, XmlEnd, XmlEvent, xml_elements
 
 _LARGEST_PART = 256 << 20
@@ -23,9 +24,14 @@ _PAGE_BREAK = "lastRenderedPageBreak"
 
 
 class OpenPackage:
-    """The parts of a document; some programs write their names with other letters or slashes."""
+    """The parts of a document; some programs write their names with other letters or slashes.
+
+    ``lost`` counts what of them could not be read, and ``is_cut`` tells that the end was not.
+    """
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.lost = 0
+        self.is_cut = False
         self._archive = archive
         self._members = {_plain(name): name for name in archive.namelist()}
 
@@ -53,7 +59,12 @@ class OpenPackage:
         if self._archive.getinfo(member).file_size > _LARGEST_PART:
             raise DamagedFile("a part of it is too large")
         with self._archive.open(member) as stream:
-            yield from xml_elements(stream, *wanted, around=around)  # type: ignore[arg-type]
+            for event in xml_elements(stream, *wanted, around=around):  # type: ignore[arg-type]
+                if isinstance(event, Skipped):
+                    self.lost += 1
+                    yield XmlElement("", {})  # It keeps its place: others are found by number.
+                else:
+                    yield event
 
     def lines(self, name: str) -> list[str]:
         """Return the lines of a part that say something."""

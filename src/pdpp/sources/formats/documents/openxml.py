@@ -28,6 +28,8 @@ def read_openxml(content: bytes, kind: str) -> PagedText:
             package = OpenPackage(archive)
             document.take(_READERS[kind[:-1]](package))
             _keep_properties(document, package)
+            document.lost_parts = package.lost
+            document.is_cut |= package.is_cut
     except (DamagedFile, RuntimeError, ValueError, *DAMAGE) as problem:
         raise NotReadable("a document that is damaged") from problem
     return document
@@ -48,6 +50,7 @@ def _word(package: OpenPackage) -> Iterator[str]:
             page.append(piece)
             length += len(piece)
         if length > LONGEST_TEXT:
+            package.is_cut = True
             break
     yield "\n".join(["".join(page), *_beside(package, main)])
 

@@ -77,13 +77,15 @@ def read_rtf(content: bytes) -> PagedText:
     if not content.rstrip(b"\x00\r\n ").endswith(b"}"):
         raise NotReadable("a document that is damaged")
     document, text = PagedText(), _read(content)
-    document.take(text.split("\f"))
+    document.take(text.result().split("\f"))
+    # Its letters were counted before two of them became one.
+    document.is_cut |= text.length > LONGEST_TEXT
     for name, value in _PROPERTY.findall(content[: 1 << 16]):
-        setattr(document, name.decode(), _read(b"{" + value + b"}").strip())
+        setattr(document, name.decode(), _read(b"{" + value + b"}").result().strip())
     return document
 
 
-def _read(content: bytes) -> str:
+def _read(content: bytes) -> _Text:
     groups, text, skip = [_Group()], _Text(), 0
     for word, number, codes, sign, brace, words in _tokens(content):
         group = groups[-1]
@@ -114,7 +116,7 @@ def _read(content: bytes) -> str:
             text.add(shown)
         if text.length > LONGEST_TEXT:
             break
-    return text.result()
+    return text
 
 
 def _letters(codes: bytes) -> bytes:

@@ -181,6 +181,9 @@ class _DocumentReader:
         yield self._item(entry, key, document, content)
         if document.is_cut:
             yield Skipped("the end of a document that is very long", entry.name)
+        if document.lost_parts:
+            where = f"{entry.name}: {document.lost_parts:,}"
+            yield Skipped("parts of a text that cannot be read", where, cut=True)
         if document.lost_pages:
             yield Skipped("pages that cannot be read", f"{entry.name}: {document.lost_pages:,}")
         if document.offsets and not document.text.strip():

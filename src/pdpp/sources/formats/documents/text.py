@@ -18,6 +18,8 @@ class PagedText:
     text: str = ""
     offsets: list[int] = field(default_factory=list)
     lost_pages: int = 0
+    lost_parts: int = 0
+    """What is missing in pages: an element that is too long to be held, or a text of a cell."""
     is_cut: bool = False
     title: str = ""
     author: str = ""

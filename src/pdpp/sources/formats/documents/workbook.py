@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
-from itertools import product
+from itertools import islice, product
 from string import ascii_uppercase
 from types import MappingProxyType
 
@@ -39,7 +39,7 @@ _DAY_SECONDS = 86_400
 def workbook_pages(package: OpenPackage) -> Iterator[str]:
     """Yield each sheet with its name, a line for each row and a tab between cells, and notes."""
     book = package.main("xl/workbook.xml")
-    strings = _shared_strings(package, book)
+    strings = _SharedStrings(package, book)
     styles = _Styles(package, book)
     listed = package.listed(book, "sheet")
     for title, name in listed or [("", name) for name in package.numbered("xl/worksheets/sheet")]:
@@ -50,21 +50,31 @@ def workbook_pages(package: OpenPackage) -> Iterator[str]:
             lines.append(line)
             length += len(line)
             if length > LONGEST_TEXT:
+                package.is_cut = True
                 break
         yield "\n".join(line for line in (*lines, *_notes(package, name)) if line)
 
 
-def _shared_strings(package: OpenPackage, book: str) -> list[str]:
-    strings: list[str] = []
-    for name in package.related(book, "sharedStrings") or ["xl/sharedStrings.xml"]:
-        for shared in package.elements(name, "si"):
-            strings.append(_text(shared))
-            if len(strings) >= _MOST_STRINGS:
-                break
-    return strings
+class _SharedStrings:
+    """The texts of a workbook, which its cells name by their numbers."""
+
+    def __init__(self, package: OpenPackage, book: str) -> None:
+        self._package = package
+        names = package.related(book, "sharedStrings") or ["xl/sharedStrings.xml"]
+        shared = (text for name in names for text in package.elements(name, "si"))
+        self._texts = [*map(_text, islice(shared, _MOST_STRINGS))]
+
+    def at(self, number: str) -> str:
+        """Return a text; one that is not there counts as lost."""
+        with suppress(ValueError):
+            at = int(number)
+            if at < len(self._texts):
+                return self._texts[at]
+            self._package.lost += 1
+        return ""
 
 
-def _row(row: XmlElement, strings: list[str], styles: "_Styles") -> str:
+def _row(row: XmlElement, strings: _SharedStrings, styles: "_Styles") -> str:
     """Return the cells of a row, each in its column: cells without a value are mostly left out."""
     cells: list[str] = []
     for cell in row.each("c"):
@@ -75,15 +85,13 @@ def _row(row: XmlElement, strings: list[str], styles: "_Styles") -> str:
     return "\t".join(cells).rstrip()
 
 
-def _cell(cell: XmlElement, strings: list[str], styles: "_Styles") -> str:
+def _cell(cell: XmlElement, strings: _SharedStrings, styles: "_Styles") -> str:
     kind, value = cell.attributes.get("t"), cell.text_at("v")
     if kind == "inlineStr":
         inline = cell.at("is")
         return _text(inline) if inline is not None else ""
     if kind == "s":
-        with suppress(ValueError, IndexError):
-            return strings[int(value)]
-        return ""
+        return strings.at(value)
     if kind == "b":
         return {"1": "TRUE", "0": "FALSE"}.get(value, value)
     # Programs that do not calculate write a formula without its result.
