@@ -144,18 +144,19 @@ def test_what_was_left_out_before_a_kill_stands_in_the_history(word_lists: WordL
 
 
 @pytest.mark.parametrize("left", [0, 60])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_file_that_becomes_shorter_while_it_is_read_is_not_complete(
-    left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    left: int, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, home, run = tmp_path / "book.vcf", Home(tmp_path / "data"), ImportTask.run
     cards = [f"BEGIN:VCARD\nVERSION:3.0\nFN:Person {at}\nEND:VCARD\n" for at in range(99)]
 
     def run_late(task: ImportTask, *told: Any, **more: Any) -> ImportReport:
-        path.write_text("".join(cards[:left]))
+        path.write_text("".join(cards[:left]), encoding)
         return run(task, *told, **more)
 
     monkeypatch.setattr(ImportTask, "run", run_late)
-    path.write_text("".join(cards))
+    path.write_text("".join(cards), encoding)
     report = home.bring(path)
     assert report["status"] == "incomplete"
     assert "became shorter" in report["skipped"][0]["examples"][0]

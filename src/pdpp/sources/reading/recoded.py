@@ -31,11 +31,12 @@ def byte_order(start: bytes, *, is_text: bool = False) -> str | None:
 class Recoded(ForwardStream):
     """A stream of another encoding, read as UTF-8, and what was read of it before.
 
-    The mark at its beginning stays one.
+    The mark at its beginning stays one. ``taken`` counts the bytes of the stream itself.
     """
 
     def __init__(self, stream: BinaryIO, encoding: str, before: bytes = b"") -> None:
         self._stream = stream
+        self.taken = len(before)
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
         self._rest = self._decoder.decode(before).encode("utf-8", "replace")
 
@@ -44,6 +45,7 @@ class Recoded(ForwardStream):
         # As much as is wanted: who looks at the beginning must not see one letter of it.
         while len(self._rest) < len(buffer):
             chunk = self._stream.read(len(buffer))
+            self.taken += len(chunk)
             self._rest += self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
             if not chunk:
                 break

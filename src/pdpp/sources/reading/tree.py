@@ -171,8 +171,7 @@ class _Measured(io.RawIOBase):
     def __init__(self, inner: BinaryIO, entry: FileEntry, offset: int) -> None:
         self._inner = inner
         self._entry = entry
-        recoded = isinstance(inner, Recoded)
-        self._left = 0 if entry.packed or recoded else entry.size - offset
+        self._passed = offset
 
     def readable(self) -> bool:
         """Say that this can be read."""
@@ -185,12 +184,17 @@ class _Measured(io.RawIOBase):
         except DAMAGE as problem:
             message = f"{self._entry.name} cannot be read further: {_words(problem)}"
             raise DamagedFile(message) from problem
-        self._left -= len(chunk)
-        if not chunk and self._left > 0:
+        self._passed += len(chunk)
+        if not chunk and not self._entry.packed and self._reached < self._entry.size:
             raise DamagedFile(f"{self._entry.name} became shorter while it was read")
         buffer[: len(chunk)] = chunk
         self._entry.meter.bytes_read += len(chunk)
         return len(chunk)
+
+    @property
+    def _reached(self) -> int:
+        """Return how far into the file itself this is; text in UTF-16 has another length here."""
+        return self._inner.taken if isinstance(self._inner, Recoded) else self._passed
 
     def close(self) -> None:
         """Close the content."""
