@@ -188,6 +188,23 @@ def test_a_list_to_tick_says_what_is_done(tmp_path: Path) -> None:
     assert note["body"].split("\n") == ["- [ ] caulk", "- [x] paint", "", "- rope"]
 
 
+def test_lists_in_a_note_are_indented_with_their_numbers_and_ticks(tmp_path: Path) -> None:
+    ticked = '<li style="--en-checked:{};"><div>{}</div>{}</li>'
+    inner = f'<ul style="--en-todo:true;">{ticked.format("true", "sand", "")}</ul>'
+    steps = "<ol><li><div>wash</div></li><li><div>dry</div><ul><li>two days</li></ul></li></ol>"
+    page = (
+        f'<ul style="--en-todo:true;">{ticked.format("false", "hull", inner)}</ul>'
+        f"<ul><li><div>deck</div>{steps}</li><li><div>mast</div></li></ul>"
+    )
+    home = Home(tmp_path / "data")
+    home.bring(put(tmp_path, evernote.note("Boat", "20240101T000000Z", page)))
+    [note] = home.records().values()
+    assert note["body"].split("\n") == [
+        *("- [ ] hull", "  - [x] sand", "", "- deck", "  1. wash", "  2. dry", "    - two days"),
+        "- mast",
+    ]
+
+
 def test_times_are_read_as_other_programs_write_them_too(tmp_path: Path) -> None:
     remind = "<note-attributes><reminder-time>2026-02-01T08:00:00.000Z</reminder-time>"
     note = evernote.KNOTS.replace("<note-attributes>", remind)

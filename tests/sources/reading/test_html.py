@@ -15,6 +15,24 @@ def test_a_page_has_a_line_for_each_block_and_no_scripts() -> None:
     assert html_text(page) == "One two\n\n- three"
 
 
+def test_lists_in_lists_are_indented_and_numbered_ones_keep_their_numbers() -> None:
+    page = (
+        "<p>Before</p><ul><li>Hull\n <ol start='3'>\n <li><p>sand</p><li>paint<ul><li><p>red</p>"
+        "</ul></ol> twice</li><li>Rig</li><ul><li>jib</ul></ul><p>After</p>\x02x<li>loose"
+    )
+
+    assert html_text(page).split("\n") == [
+        *("Before", "", "- Hull", "  3. sand", "  4. paint", "    - red", "twice"),
+        *("- Rig", "  - jib", "After", "  x", "- loose"),
+    ]
+
+
+def test_a_text_that_a_key_is_made_of_has_its_lists_as_ever() -> None:
+    page = "<ol><li>Hull<ul><li>sand</ul><li>Rig</ol>"
+    assert html_text(page, levels=False).split("\n") == ["- Hull", "", "- sand", "- Rig"]
+    assert html_text(page).split("\n") == ["1. Hull", "  - sand", "2. Rig"]
+
+
 @pytest.mark.parametrize(
     "page",
     [

@@ -49,7 +49,7 @@ def _about(entry: FileEntry) -> Mapping[str, str]:
 
 def written_text(cell: str) -> str:
     """Return what somebody wrote: words with marks of HTML, in lines of their own."""
-    return html_text(cell.replace("\n", "<br>"))
+    return html_text(cell.replace("\n", "<br>"), levels=False)
 
 
 def _film(about: Mapping[str, str], cells: Cells, where: str) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
         return
     text = cells["content"]
     if text.startswith("<") and text.endswith(">"):
-        text = html_text(text)
+        text = html_text(text, levels=False)
     files = cells.get("attachments", "")
     if not text and not cells.get("subject") and not files:
         yield Skipped("an empty message", where)
