@@ -242,6 +242,22 @@ def test_the_owner_chooses_source_and_connection(home: Home, logs: Path) -> None
     assert refused.startswith("logs does not look like Codex logs")
 
 
+def test_an_id_that_no_account_has_is_told_before_and_after_it_becomes_one(
+    home: Home, tmp_path: Path
+) -> None:
+    for name in ("a", "b", "c"):
+        write_log(tmp_path / name / f"{name}.jsonl", 2)
+    first = home.bring(tmp_path / "a", "--connection", "cin_work")
+    assert first["notes"] == ["no account has the id cin_work: it is a new one"]
+    again = home.bring(tmp_path / "a", "--connection", "cin_work")
+    assert again["notes"] == []
+    told = home.run(tmp_path / "b", "--connection", "cin_wrok", "--yes")
+    plan = "no account has the id cin_wrok: it is a new one; of Claude Code logs there is"
+    assert f"{plan} Claude Code (cin_work)" in told.err
+    third = home.bring(tmp_path / "c", "--connection", "cin_wokr")
+    assert "Claude Code (cin_work), Claude Code (cin_wrok)" in third["notes"][0]
+
+
 def test_a_setting_that_a_source_does_not_have_is_refused(home: Home, logs: Path) -> None:
     told = home.run(logs, "--set", "colour=red", "--yes").failed()
     assert told == "Claude Code logs has no setting 'colour'; it has none"

@@ -29,6 +29,8 @@ _TOGETHER = (
     "{count:,} files are one account, because none says whose it is ({files}); if they are of "
     "different people, import each by itself, with --account NAME"
 )
+_UNKNOWN_ID = "no account has the id {chosen}: it is a new one"
+_KNOWN_IDS = "; of {label} there is {accounts}; if you meant one of them, `pdpp connection merge`"
 _MOST_NAMED = 5
 _REMEMBERED = "it is of {name}, as you said of such a file before; --account NAME says otherwise"
 _COLLECTED = (
@@ -167,10 +169,22 @@ def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Dest
     chosen, key = catalogue.account_of(chosen), export.source.connector_key
     connection = catalogue.connections.get(chosen)
     if connection is None:
-        return Destination(chosen, export.recognition.account, True, "as you said")
+        notes = (_made_by_id(catalogue, export, chosen),)
+        return Destination(chosen, export.recognition.account, True, "as you said", notes)
     if connection.connector_key != key:
         raise ImportRefused(f"{chosen} holds {connection.connector_key}, not {key}; choose another")
     return _existing(connection, "as you said")
+
+
+def _made_by_id(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> str:
+    """Return what tells a new account that the owner wants from an id that is misspelled."""
+    told = _UNKNOWN_ID.format(chosen=chosen)
+    others = connections_of(catalogue, export.source.connector_key)
+    named = [f"{other.display_name} ({other.connection_id})" for other in others]
+    if not named:
+        return told
+    listed = ", ".join([*named[:_MOST_NAMED], *("…" for _ in named[_MOST_NAMED:][:1])])
+    return told + _KNOWN_IDS.format(label=export.source.label, accounts=listed)
 
 
 def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) -> Connection | None:
