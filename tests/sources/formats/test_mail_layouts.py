@@ -189,6 +189,25 @@ def test_folders_of_maildir_have_the_names_that_people_gave_them(tmp_path: Path)
     assert folders(tmp_path) == {"Number 1": "Entwürfe", "Number 2": "R&-D"}
 
 
+@pytest.mark.parametrize("name", ["1.eml", "cur/1"])
+def test_the_folder_of_a_message_is_the_same_however_it_comes(tmp_path: Path, name: str) -> None:
+    content = letter(1).encode()
+    place = put(tmp_path / "in" / "Boats", {name: letter(1)})
+    ways = [
+        *(place, place.parent),
+        zipped(tmp_path / "backup.zip", {f"Boats/{name}": content}),
+        zipped(tmp_path / "Boats (1).zip", {name: content}),
+        zipped(tmp_path / "all" / "Boats.zip", {name: content}).parent,
+        *([place / name] if name == "1.eml" else []),
+    ]
+    home = Home(tmp_path / "data")
+    for number, way in enumerate(ways):
+        report = home.bring(way, "--account", "nora@lind.example")
+        assert counts(report) == {"read": 1, "unchanged" if number else "new": 1}, way
+    [message] = home.records().values()
+    assert message["folder"] == "Boats"
+
+
 def test_a_message_in_two_folders_is_there_once(tmp_path: Path) -> None:
     put(tmp_path, {"Archive/a.eml": letter(1), "Inbox/a.eml": letter(1), "Inbox/b.eml": letter(2)})
     assert folders(tmp_path) == {"Number 1": "Archive", "Number 2": "Inbox"}

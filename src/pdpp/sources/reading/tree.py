@@ -274,10 +274,14 @@ class Tree:
         that is hidden has no name for a person.
         """
         folders = entry.name.split("/")[:-1]
-        around = self.path.parent if self.kind == "file" else self.path
-        name = folders[-1] if folders else around.name
-        name = _ARCHIVE_ENDING.sub("", name)
+        name = unpacked_name(folders[-1]) if folders else self.folder
         return None if not name or name.startswith(".") else name
+
+    @property
+    def folder(self) -> str:
+        """Return the name of the folder that this is, or that its one file lies in."""
+        around = self.path.parent if self.kind == "file" else self.path
+        return unpacked_name(around.name)
 
     def under(self, folder: str) -> "Tree":
         """Return the part of a tree that lies in a folder; names stay as they are."""
@@ -328,6 +332,11 @@ def _parsed(patterns: tuple[str, ...]) -> tuple[list[str], Callable[[str], objec
     wild = [pattern for pattern in patterns if _WILDCARDS.search(pattern)]
     plain = [pattern for pattern in patterns if pattern not in wild]
     return plain, re.compile("|".join(map(translate, wild))).match if wild else None
+
+
+def unpacked_name(name: str) -> str:
+    """Return what the folder is called that an archive of a name becomes; others stay."""
+    return _ARCHIVE_ENDING.sub("", name)
 
 
 def composed(name: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from pdpp.sources.formats.mail.emlx import emlx_message
 from pdpp.sources.formats.mail.mmdf import MMDF_MARK
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree, unpacked_name
 
 BOX_SUFFIXES = (".mbox", ".mbx", ".mboxrd", ".mmdf")
 _SINGLE_SUFFIXES = (".eml", ".emlx")
@@ -132,15 +132,18 @@ def _is_inside(folder: str) -> bool:
     return folder.endswith(_INSIDE) and folder != _INSIDE
 
 
-def folder_name(entry: FileEntry) -> str:
-    """Return the name of the folder that a message is in."""
+def folder_name(tree: Tree, entry: FileEntry) -> str:
+    """Return the name of the folder that a message is in, however that came."""
     folders = entry.name.split("/")[:-1]
     if entry.suffix == ".emlx":
         boxes = [folder for folder in folders if folder.endswith(".mbox")]
         return boxes[-1].removesuffix(".mbox") if boxes else ""
     if folders and folders[-1] in _MAILDIR:
         folders = folders[:-1]
-    return _letters(folders[-1].lstrip(".")) if folders else ""
+    if not folders:
+        hidden = tree.folder.startswith(".") or tree.folder in _MAILDIR
+        return "" if hidden else _letters(tree.folder)
+    return _letters(unpacked_name(folders[-1]).lstrip("."))
 
 
 def _letters(name: str) -> str:

@@ -166,13 +166,13 @@ class Mail(Source):
             yield ExportPart(entry, partial(_read_box, folder))
         labels, apart = ProtonLabels(tree), files_apart(tree)
         for entry in singles_of(tree):
-            folder = _Folder(entry, folder_name(entry), False, seen)
+            folder = _Folder(entry, folder_name(tree, entry), False, seen)
             yield ExportPart(entry, partial(_read_single, folder, labels, apart))
         for entry in olm_entries(tree):
             folder = _Folder(entry, olm_folder(entry), False, seen)
             yield ExportPart(entry, partial(_read_olm, tree, folder))
         for entry in outlook_entries(tree):
-            folder = _Folder(entry, folder_name(entry), False, seen)
+            folder = _Folder(entry, folder_name(tree, entry), False, seen)
             yield ExportPart(entry, partial(_read_outlook, folder))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
