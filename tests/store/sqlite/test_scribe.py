@@ -337,6 +337,55 @@ def test_one_processor_has_no_room_for_it(world: World, monkeypatch: pytest.Monk
         assert world.put(messages()).new == MANY
 
 
+def test_a_place_of_modules_that_has_a_colon_in_its_name_is_one(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever lies in the working folder is never run."""
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "pickle.py").write_text("open('was_run', 'w')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "one:two")
+    with world.store.writing_beside():
+        assert scribe_of(world)._is_ready
+    assert not (tmp_path / "was_run").exists()
+
+
+def test_what_is_no_place_of_modules_is_left_out(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", ["", tmp_path, *sys.path])
+    with world.store.writing_beside():
+        assert scribe_of(world)._is_ready
+
+
+@pytest.mark.parametrize("flag", ["-E", "-S"])
+def test_it_reads_no_more_of_its_surroundings_than_who_started_it(
+    flag: str, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(tmp_path / 'was_run')!r}, 'w')")
+    beginning = f"import sys; sys.path[:] = {[str(tmp_path), *sys.path]!r}"
+    with subprocess.Popen(
+        [sys.executable, flag, "-c", f"{beginning}{_PARENT}", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline().split()[1] == b"True"
+        parent.kill()
+    assert not (tmp_path / "was_run").exists()
+
+
+def test_what_is_no_answer_is_none(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd_program.py").write_text("print('cno.such\\nmodule\\n.')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(scribe_module, "_PROGRAM", "odd_program")
+    with world.store.writing_beside():
+        assert not scribe_of(world)._is_ready
+        assert world.put(messages()).new == MANY
+
+
 def test_imports_at_the_same_time_share_one_until_the_last_ends(
     world: World, told: list[WriteResult | None]
 ) -> None:

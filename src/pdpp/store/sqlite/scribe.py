@@ -13,7 +13,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -27,6 +27,13 @@ from pdpp.store.tables.write.prepared import PreparedBatch
 _log = logging.getLogger(__name__)
 
 _PROGRAM = "pdpp.store.sqlite.scribe_process"
+
+_BEGINNING = "import sys; sys.path[:] = sys.argv[1:]; from {} import main; main()"
+"""What the process runs. It gets its places of modules one by one: ``PYTHONPATH`` would take one
+that has a colon in its name for two, of which the second is one below the working folder."""
+
+_FLAGS = {"isolated": "-I", "ignore_environment": "-E", "no_user_site": "-s", "no_site": "-S"}
+"""What an interpreter was told not to read, and how another one is told so."""
 
 _LEAST_RECORDS = 500
 """Fewer are written sooner by who has them than they are sent away."""
@@ -91,7 +98,7 @@ class Scribe:
             pickle.dump(question, _pipe(process.stdin), pickle.HIGHEST_PROTOCOL)
             _pipe(process.stdin).flush()
             return pickle.load(_pipe(process.stdout))  # noqa: S301 - from a process of ours
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+        except Exception:  # noqa: BLE001 - what is no answer may look like anything
             return None
 
     def takes(self, batch: PreparedBatch) -> bool:
@@ -140,7 +147,7 @@ def _start() -> "subprocess.Popen[bytes] | None":
     """Start the process with the modules that this one has; None where the system refuses."""
     try:
         return subprocess.Popen(  # noqa: S603 - of this interpreter
-            [sys.executable, "-P", "-m", _PROGRAM],
+            [sys.executable, *_flags(), "-P", "-c", _BEGINNING.format(_PROGRAM), *_places()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -150,10 +157,21 @@ def _start() -> "subprocess.Popen[bytes] | None":
         return None
 
 
+def _flags() -> Sequence[str]:
+    """Return how to tell an interpreter to read no more of its surroundings than this one did."""
+    told = [flag for name, flag in _FLAGS.items() if getattr(sys.flags, name)]
+    # The name of a folder is read as it was written.
+    return [*told, "-X", f"utf8={sys.flags.utf8_mode}"]
+
+
+def _places() -> Sequence[str]:
+    """Return where this process finds modules, but for the working folder."""
+    return [place for place in sys.path if place and isinstance(place, str)]
+
+
 def _surroundings() -> Mapping[str, str]:
     # Words are worked out in one thread: others of a library of numbers would only take memory.
-    places = os.pathsep.join(filter(None, sys.path))
-    return {**os.environ, "PYTHONPATH": places, "OPENBLAS_NUM_THREADS": "1"}
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
