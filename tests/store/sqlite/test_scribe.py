@@ -23,6 +23,7 @@ from tests.engine import surrogate_by_key
 from tests.store.records import KEYS, MESSAGES
 from tests.store.world import Clock, Data, World, declare, stream
 
+from pdpp import __version__
 from pdpp.encryption.data_key import DataKey
 from pdpp.model.errors import Overloaded
 from pdpp.store.batch import CheckedRecords, WriteResult
@@ -375,6 +376,43 @@ def test_it_reads_no_more_of_its_surroundings_than_who_started_it(
     assert not (tmp_path / "was_run").exists()
 
 
+def test_it_makes_no_database_where_there_is_none_any_more(world: World, tmp_path: Path) -> None:
+    """An empty one would be taken for what was moved, and be in its way."""
+    os.rename(tmp_path / FILE_NAME, tmp_path / "moved")
+    with world.store.writing_beside():
+        assert not scribe_of(world)._is_ready
+    assert not (tmp_path / FILE_NAME).exists()
+    os.rename(tmp_path / "moved", tmp_path / FILE_NAME)
+
+
+def test_it_writes_into_no_other_file_in_the_place(world: World, tmp_path: Path) -> None:
+    os.rename(tmp_path / FILE_NAME, tmp_path / "moved")
+    (tmp_path / FILE_NAME).write_bytes((tmp_path / "moved").read_bytes())
+    with world.store.writing_beside():
+        assert not scribe_of(world)._is_ready
+    os.rename(tmp_path / "moved", tmp_path / FILE_NAME)
+
+
+def test_a_program_that_was_replaced_on_the_disk_writes_nothing_for_the_one_that_runs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scribe_module, "__version__", "0.0.9")
+    with world.store.writing_beside():
+        assert not scribe_of(world)._is_ready
+
+
+def test_what_cannot_tell_when_that_for_which_it_writes_is_gone_writes_nothing(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between = tmp_path / "python"
+    between.write_text(f'#!/bin/sh\n{sys.executable} "$@"\nexit 0\n')
+    between.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(between))
+    with world.store.writing_beside():
+        assert not scribe_of(world)._is_ready
+        assert world.put(messages()).new == MANY
+
+
 def test_what_is_no_answer_is_none(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -505,6 +543,13 @@ def is_alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
+def opening_of(world: World) -> Opening:
+    """Return what the process is told first by one whose process is the parent of this one."""
+    database = world.store._database  # type: ignore[attr-defined]
+    path, rounds = database._path, gc.get_threshold()
+    return Opening(__version__, path, database.identity, None, os.getppid(), rounds)
+
+
 def test_it_answers_for_each_batch_and_ends_when_no_more_come(world: World, tmp_path: Path) -> None:
     """The same in this process, where the lines that ran are counted."""
     feed = indexed(world.feed())
@@ -515,7 +560,7 @@ def test_it_answers_for_each_batch_and_ends_when_no_more_come(world: World, tmp_
     parcel = pack(batch)
     assert parcel is not None
     errands = [
-        Opening(tmp_path / FILE_NAME, None, os.getppid(), gc.get_threshold()),
+        opening_of(world),
         Errand(feed, version, 2, parcel),
         Errand(feed, version + 1, 2, parcel),
         Errand(feed, version, 2, b"torn"),

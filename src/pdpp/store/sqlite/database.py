@@ -34,6 +34,8 @@ from pdpp.store.tables.blob_folder import sync_folder
 from pdpp.store.tables.snapshot import Snapshot
 
 Prepare = Callable[[SqliteConnection], None]
+FileIdentity = tuple[int, int]
+"""Which file something is, wherever it is moved."""
 
 _STEPS_BETWEEN_CHECKS = 5_000
 _BUSY_SECONDS = 30.0
@@ -53,7 +55,14 @@ class SqliteDatabase:
     interruption: type[Exception] = apsw.InterruptError
     failure: type[Exception] = apsw.Error
 
-    def __init__(self, path: Path, prepare: Prepare, key: DataKey | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        prepare: Prepare,
+        key: DataKey | None = None,
+        identity: FileIdentity | None = None,
+    ) -> None:
+        """Open the file at a path; none is made where it has to be the one of an ``identity``."""
         self._path = path
         self._key = key
         self._prepare = prepare
@@ -64,20 +73,30 @@ class SqliteDatabase:
         self._opened_lock = threading.Lock()
         self._scrubber = Scrubber(path)
         try:
-            _make_private_folder(path.parent)
-            if not path.exists():
-                _create(path, key)
-            _remove_unfinished(path)
-            self._writer = self._made_ready(_recognised(path, key))
-            os.chmod(path, 0o600)
             self._place = str(path)
-            self._identity = _identity(self._place)
-            self._looked = time.monotonic()
             self._is_replaced = False
+            self._identity = identity
+            if identity is None:
+                _make_private_folder(path.parent)
+                if not path.exists():
+                    _create(path, key)
+                _remove_unfinished(path)
+            else:
+                self._check_place()
+            self._writer = self._made_ready(_recognised(path, key))
+            if identity is None:
+                os.chmod(path, 0o600)
+                self._identity = _identity(self._place)
+            self._check_place()
         except (OSError, apsw.Error) as problem:
             remedy = advice(problem)
             more = "" if remedy is None else f"; {remedy}"
             raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
+
+    @property
+    def identity(self) -> FileIdentity | None:
+        """Return which file is open, wherever it is now."""
+        return self._identity
 
     def _connect(self) -> SqliteConnection:
         """Return another connection to the file that is open, and to no other.
@@ -276,7 +295,7 @@ class SqliteDatabase:
             self._opened.clear()
 
 
-def _identity(place: str) -> tuple[int, int] | None:
+def _identity(place: str) -> FileIdentity | None:
     """Return which file is at a path, None for none."""
     try:
         status = os.stat(place)

@@ -18,8 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from pdpp import __version__
 from pdpp.encryption.data_key import DataKey
 from pdpp.store.batch import WriteResult
+from pdpp.store.sqlite.database import FileIdentity
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.write.parcel import pack
 from pdpp.store.tables.write.prepared import PreparedBatch
@@ -43,9 +45,11 @@ _LONGEST_END = 60.0
 
 
 class Opening(NamedTuple):
-    """What a scribe is told first: where the database is, for whom, and how that was tuned."""
+    """What a scribe is told first: which file it writes, for whom, and how that was tuned."""
 
+    version: str
     database: Path
+    identity: FileIdentity
     key: DataKey | None
     process: int
     collector_rounds: tuple[int, int, int]
@@ -76,13 +80,15 @@ def _processors() -> int:
 class Scribe:
     """A process that writes batches into one database; it starts while others already work."""
 
-    def __init__(self, database: Path, key: DataKey | None) -> None:
-        self._process = _start()
+    def __init__(self, database: Path, identity: FileIdentity, key: DataKey | None) -> None:
         self._lock = threading.Lock()
         self._is_ready = False
         # The key goes through the pipe: what stands in a command or its surroundings is no secret.
-        opening = Opening(database.absolute(), key, os.getpid(), gc.get_threshold())
+        opening = Opening(
+            __version__, database.absolute(), identity, key, os.getpid(), gc.get_threshold()
+        )
         self._starter = threading.Thread(target=self._open, args=(opening,), daemon=True)
+        self._process = _start()
         self._starter.start()
 
     def _open(self, opening: Opening) -> None:

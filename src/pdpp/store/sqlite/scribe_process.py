@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from typing import IO, Any
 
+from pdpp import __version__
 from pdpp.store.batch import WriteResult
 from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.opening import SqliteConnection
@@ -28,8 +29,13 @@ NOT_WRITTEN = False
 def serve(errands: IO[bytes], answers: IO[bytes]) -> None:
     """Write one batch after another until no more come."""
     opening: Opening = _next(errands)
+    # A server may have been replaced on the disk while it runs, and what it prepares is of before.
+    # Whoever is started by something in between cannot tell when that for which it writes is gone.
+    if opening.version != __version__ or os.getppid() != opening.process:
+        return
     gc.set_threshold(*opening.collector_rounds)
-    with closing(SqliteDatabase(opening.database, _prepare, opening.key)) as database:
+    place = opening.database, _prepare, opening.key, opening.identity
+    with closing(SqliteDatabase(*place)) as database:
         _answer(answers, True)
         # Who waits for the first answer goes on meanwhile.
         import pdpp.store.tables.search.index  # noqa: F401

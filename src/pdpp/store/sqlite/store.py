@@ -116,13 +116,14 @@ class SqliteStore(TableStore):
     @contextmanager
     def writing_beside(self) -> Iterator[None]:
         """Let a process of its own write large batches: one for all who ask at the same time."""
-        if not can_write_beside():
+        identity = self._database.identity
+        if identity is None or not can_write_beside():
             yield
             return
         with self._scribe_lock:
             self._scribe_users += 1
             if self._scribe is None:
-                self._scribe = Scribe(self._folder / FILE_NAME, self._key)
+                self._scribe = Scribe(self._folder / FILE_NAME, identity, self._key)
         try:
             yield
         finally:
