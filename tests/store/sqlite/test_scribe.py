@@ -424,6 +424,67 @@ def test_what_is_no_answer_is_none(
         assert world.put(messages()).new == MANY
 
 
+def test_a_system_that_refuses_threads_keeps_no_process(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    start = scribe_module._start
+
+    def noted() -> Any:
+        started.append(start())
+        return started[-1]
+
+    class Refused(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.undo()
+    monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
+    monkeypatch.setattr(scribe_module, "_start", noted)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "Thread", Refused)
+        with world.store.writing_beside():
+            assert world.put(messages()).new == MANY
+            assert not is_alive(started[0].pid)
+    with world.store.writing_beside():
+        assert is_alive(process_of(world).pid)
+    assert not is_alive(started[1].pid)
+
+
+def test_what_memory_has_no_room_to_send_is_written_here(
+    world: World, monkeypatch: pytest.MonkeyPatch, told: list[WriteResult | None]
+) -> None:
+    def dumps(value: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr("pdpp.store.tables.write.parcel.marshal.dumps", dumps)
+    with world.store.writing_beside():
+        assert world.put(messages()).new == MANY
+    assert told == [None]
+
+
+def test_who_shares_one_has_the_answer_before_it_ends(
+    world: World, monkeypatch: pytest.MonkeyPatch, told: list[WriteResult | None]
+) -> None:
+    """An import ends while another one, or an ingest, has a batch written by its process."""
+    asked = Scribe._asked
+    ending: list[threading.Thread] = []
+
+    def meanwhile(self: Scribe, question: object) -> Any:
+        ending.append(threading.Thread(target=self.close))
+        ending[-1].start()
+        ending[-1].join(0.2)
+        return asked(self, question)
+
+    with world.store.writing_beside():
+        process = process_of(world)
+        monkeypatch.setattr(Scribe, "_asked", meanwhile)
+        assert world.put(messages()).new == MANY
+        ending[0].join()
+    assert told == [WriteResult(new=MANY)]
+    assert process.returncode == 0
+
+
 def test_imports_at_the_same_time_share_one_until_the_last_ends(
     world: World, told: list[WriteResult | None]
 ) -> None:

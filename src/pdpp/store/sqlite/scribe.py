@@ -89,7 +89,10 @@ class Scribe:
         )
         self._starter = threading.Thread(target=self._open, args=(opening,), daemon=True)
         self._process = _start()
-        self._starter.start()
+        try:
+            self._starter.start()
+        except RuntimeError:  # The system gives no thread; everything is written here.
+            self._end()
 
     def _open(self, opening: Opening) -> None:
         """Wait until the process can write; without it everything is written here."""
@@ -118,7 +121,7 @@ class Scribe:
             return None
         answer = None
         with self._lock:
-            if not self._is_ready:
+            if not self._is_ready or self._process is None:
                 return None
             try:
                 answer = self._asked(Errand(batch.feed, catalogue, now, parcel))
@@ -132,7 +135,12 @@ class Scribe:
         return answer if isinstance(answer, WriteResult) else None
 
     def close(self) -> None:
-        """Let the process end; what it was given is written."""
+        """Let the process end; what it was given is written, and who gave it has the answer."""
+        # Others of this process may have large batches written here too, and not know when it ends.
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
@@ -146,7 +154,8 @@ class Scribe:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        self._starter.join()
+        if self._starter.ident is not None:
+            self._starter.join()
 
 
 def _start() -> "subprocess.Popen[bytes] | None":

@@ -121,9 +121,9 @@ class SqliteStore(TableStore):
             yield
             return
         with self._scribe_lock:
-            self._scribe_users += 1
             if self._scribe is None:
                 self._scribe = Scribe(self._folder / FILE_NAME, identity, self._key)
+            self._scribe_users += 1
         try:
             yield
         finally:

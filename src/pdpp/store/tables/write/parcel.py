@@ -32,13 +32,13 @@ _COLUMNS = (
 
 
 def pack(batch: PreparedBatch) -> bytes | None:
-    """Return a batch as bytes; None where a value is of a kind that cannot be written so."""
+    """Return a batch as bytes; None where a value cannot be written so, or memory is short."""
     columns = {name: getattr(batch, name) for name in _COLUMNS}
-    entries = [*zip(*batch.entries, strict=True)]
-    rows = (entries, _plain(batch.uses), _plain(batch.exact))
     try:
+        entries = [*zip(*batch.entries, strict=True)]
+        rows = (entries, _plain(batch.uses), _plain(batch.exact))
         return marshal.dumps((columns, rows, batch.keep_newer, pickle.dumps(batch.words)))
-    except ValueError:
+    except (ValueError, MemoryError):
         return None
 
 
