@@ -4,6 +4,7 @@ import io
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import partial
@@ -371,6 +372,7 @@ class Beside:
 
     @contextmanager
     def _writing_beside(self) -> Iterator[None]:
+        assert [thread for thread in threading.enumerate() if thread.name.startswith("import")]
         self.told.append(f"begins after {sum(size for _, size in self._harness.batches)}")
         yield
         self.told.append(f"ends after {sum(size for _, size in self._harness.batches)}")
@@ -390,6 +392,29 @@ def test_much_is_written_by_a_process_of_its_own_until_the_import_ends(
     assert harness.read_parts(items(*(note(f"n{number}") for number in range(20))))
     assert beside.told[0] in {"begins after 4", "begins after 6"}
     assert beside.told[1:] == ["ends after 20"]
+
+
+def test_who_interrupts_the_waiting_leaves_no_process(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shutdown(_: object) -> None:
+        raise KeyboardInterrupt
+
+    beside = Beside(harness, monkeypatch)
+    writer = RecordWriter(
+        harness.store,
+        "c1",
+        harness.intake,
+        harness.report,
+        blob_bytes=9,
+        sealer=KeySealer(b"s", "notes"),
+        many=True,
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(ThreadPoolExecutor, "shutdown", shutdown)
+        with pytest.raises(KeyboardInterrupt):
+            writer.close()
+    assert beside.told == ["begins after 0", "ends after 0"]
 
 
 def test_what_is_known_to_be_much_is_so_from_its_beginning(

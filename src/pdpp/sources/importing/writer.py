@@ -157,17 +157,20 @@ class RecordWriter:
         self._underway: deque[_Batch] = deque()
         self._beside: ExitStack | None = None
         if many:
+            # Before the other process, which would take the last place that the system gives.
+            self._thread.submit(_nothing)
             self._write_beside()
         self._all_new = new
         """Whether the last batch of which that is known had new records only."""
 
     def close(self) -> None:
         """Wait for what is on its way; nothing more is written."""
-        self._thread.shutdown()
-        if self._beside is not None:
-            self._beside.close()
-        if self._files is not None:
-            self._files.close()
+        with ExitStack() as ends:  # Each of them, also where somebody interrupts the waiting.
+            if self._files is not None:
+                ends.callback(self._files.close)
+            if self._beside is not None:
+                ends.callback(self._beside.close)
+            self._thread.shutdown()
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
