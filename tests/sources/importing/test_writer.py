@@ -346,6 +346,39 @@ def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("import")]
 
 
+def test_what_was_sent_after_a_batch_that_failed_is_not_written(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be there without what came before, and keep whoever waits for the failure."""
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+    sent = threading.Event()
+    failures = 0
+
+    class Failing(Counted):
+        def write(self) -> IngestResultJson:
+            nonlocal failures
+            if not failures:
+                assert sent.wait(DEADLINE_SECONDS)
+                failures += 1
+                raise OSError("the disk was full")
+            return super().write()
+
+    intake = partial(Failing, harness)
+    sealer = KeySealer(b"s", "notes")
+    with closing(
+        RecordWriter(harness.store, "c1", intake, harness.report, blob_bytes=9, sealer=sealer)
+    ) as writer:
+        for number in range(4):
+            writer.add(note(f"n{number}", attachments=attachment(b"x")))
+            if writer.full:
+                writer.send()
+        sent.set()
+        for _ in range(2):
+            with pytest.raises(OSError, match="the disk was full"):
+                writer.settle()
+    assert harness.keys() == []
+
+
 def test_a_batch_on_its_way_is_written_when_reading_breaks_off(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -155,6 +155,7 @@ class RecordWriter:
         self._look()
         self._thread = ThreadPoolExecutor(1, "import")
         self._underway: deque[_Batch] = deque()
+        self._failure: Exception | None = None
         self._beside: ExitStack | None = None
         if many:
             # Before the other process, which would take the last place that the system gives.
@@ -360,7 +361,22 @@ class RecordWriter:
                 load.intake.work_out_words()
         self._settle(_MOST_UNDERWAY - 1)
         files, self._files = self._files, None
-        self._underway.append(_Batch(self._thread.submit(_write_all, loads, files), written))
+        self._underway.append(_Batch(self._thread.submit(self._write, loads, files), written))
+
+    def _write(self, loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
+        """Write a batch, or fail as one before it did: it would be there without what came first.
+
+        What follows is not tried for as long again, and whoever goes on after a failure never takes
+        what came after it for written.
+        """
+        with nullcontext() if files is None else closing(files):
+            if self._failure is not None:
+                raise self._failure
+            try:
+                return _write_all(loads, files)
+            except Exception as problem:
+                self._failure = problem
+                raise
 
     def _has_time(self) -> bool:
         """Tell whether to work out the words of a batch while those before are being written.
@@ -424,6 +440,5 @@ short_turns = _Turns().short
 def _write_all(loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
     """Write a batch: the files that its records name, then a transaction for each stream."""
     if files is not None:
-        with closing(files):
-            files.settle()
+        files.settle()
     return [_Answer(load.stream, load.keys, load.intake.write()) for load in loads]
