@@ -509,7 +509,10 @@ def test_a_moved_folder_is_told_as_ever(world: World, tmp_path: Path) -> None:
         os.rename(tmp_path / "moved", tmp_path / FILE_NAME)
 
 
-def test_the_key_stands_in_no_command_and_no_surroundings(tmp_path: Path) -> None:
+def test_no_secret_stands_in_its_command_or_its_surroundings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PDPP_STORE_PASSPHRASE", "open sesame")
     key = DataKey(bytes(range(32)))
     with closing(SqliteStore(tmp_path, key=key)) as store, store.writing_beside():
         world = World(store).settle()
@@ -517,6 +520,7 @@ def test_the_key_stands_in_no_command_and_no_surroundings(tmp_path: Path) -> Non
         folder = Path("/proc") / str(process_of(world).pid)
         seen = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
     assert b"scribe_process" in seen
+    assert b"open sesame" not in seen
     for secret in (key.secret, key.derived(b"databases")):
         assert secret not in seen
         assert secret.hex().encode() not in seen.lower()

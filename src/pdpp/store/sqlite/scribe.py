@@ -185,8 +185,10 @@ def _places() -> Sequence[str]:
 
 
 def _surroundings() -> Mapping[str, str]:
+    # Passphrases and tokens may stand in variables of this program, of which it needs none.
+    others = {name: text for name, text in os.environ.items() if not name.startswith("PDPP_")}
     # Words are worked out in one thread: others of a library of numbers would only take memory.
-    return {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    return {**others, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
