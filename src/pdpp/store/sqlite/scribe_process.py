@@ -87,7 +87,3 @@ def main() -> None:
     serve(sys.stdin.buffer, answers)
     # All is on the disk, and taking the interpreter apart takes as long as some batches.
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
