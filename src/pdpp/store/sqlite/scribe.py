@@ -37,6 +37,14 @@ that has a colon in its name for two, of which the second is one below the worki
 _FLAGS = {"isolated": "-I", "ignore_environment": "-E", "no_user_site": "-s", "no_site": "-S"}
 """What an interpreter was told not to read, and how another one is told so."""
 
+_MEMORY = {
+    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    "MALLOC_TOP_PAD_": str(4 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+}
+"""Lets the C library keep memory that was given back, as a program that imports does: the arrays of
+each batch would take their pages from the system anew. To another library it says nothing."""
+
 _LEAST_RECORDS = 500
 """Fewer are written sooner by who has them than they are sent away."""
 
@@ -188,7 +196,7 @@ def _surroundings() -> Mapping[str, str]:
     # Passphrases and tokens may stand in variables of this program, of which it needs none.
     others = {name: text for name, text in os.environ.items() if not name.startswith("PDPP_")}
     # Words are worked out in one thread: others of a library of numbers would only take memory.
-    return {**others, "OPENBLAS_NUM_THREADS": "1"}
+    return {**others, **_MEMORY, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
