@@ -13,7 +13,7 @@ from tests.faults.killing import Tell
 from pdpp.cli.program import run
 from pdpp.sources.importing import writer
 from pdpp.sources.importing.writer import RecordWriter
-from pdpp.store.sqlite import scribe, store
+from pdpp.store.sqlite import scribe
 
 MESSAGES, LETTERS = 240, 40
 BATCH = 20
@@ -75,7 +75,6 @@ def bring_beside(tell: Tell, path: Path, data: Path) -> None:
 def let_scribe_write() -> None:
     """Have a process of its own write what is sent, however little it is."""
     scribe.can_write_beside = lambda: True
-    store.can_write_beside = lambda: True  # type: ignore[attr-defined]
     scribe._LEAST_RECORDS = 1
     writer._MANY_ITEMS = 1
     begin = scribe.Scribe.__init__

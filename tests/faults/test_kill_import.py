@@ -13,7 +13,7 @@ from tests.faults.soundness import check_sound
 from tests.sources.kit import Home
 
 from pdpp.sources.importing import writer
-from pdpp.store.sqlite import scribe, store
+from pdpp.store.sqlite import scribe
 
 pytestmark = pytest.mark.embedded("dies in a write to a file; PostgreSQL writes its own")
 
@@ -55,7 +55,7 @@ def test_whoever_writes_beside_an_import_may_be_killed_at_any_moment(
     whole = Home(ram_path / "whole")
     whole.bring(export)
     expected = whole.records()
-    for part in ((scribe, "can_write_beside"), (store, "can_write_beside"), (scribe, "Scribe")):
+    for part in ((scribe, "can_write_beside"), (scribe, "Scribe")):
         monkeypatch.setattr(*part, getattr(*part))
     for part in ((scribe, "_LEAST_RECORDS"), (writer, "_MANY_ITEMS"), (writer, "BATCH_ITEMS")):
         monkeypatch.setattr(*part, BATCH)

@@ -109,7 +109,7 @@ class Harness:
             journal.end(complete=reached)
         return reached
 
-    def writer(self) -> RecordWriter:
+    def writer(self, **options: Any) -> RecordWriter:
         return RecordWriter(
             self.store,
             "c1",
@@ -117,6 +117,7 @@ class Harness:
             self.report,
             blob_bytes=1_000,
             sealer=KeySealer(b"secret", "notes"),
+            **options,
         )
 
     def tree(self) -> Tree:

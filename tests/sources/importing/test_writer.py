@@ -434,15 +434,7 @@ def test_who_interrupts_the_waiting_leaves_no_process(
         raise KeyboardInterrupt
 
     beside = Beside(harness, monkeypatch)
-    writer = RecordWriter(
-        harness.store,
-        "c1",
-        harness.intake,
-        harness.report,
-        blob_bytes=9,
-        sealer=KeySealer(b"s", "notes"),
-        many=True,
-    )
+    writer = harness.writer(many=True)
     with monkeypatch.context() as patch:
         patch.setattr(ThreadPoolExecutor, "shutdown", shutdown)
         with pytest.raises(KeyboardInterrupt):
@@ -454,17 +446,7 @@ def test_what_is_known_to_be_much_is_so_from_its_beginning(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside = Beside(harness, monkeypatch)
-    with closing(
-        RecordWriter(
-            harness.store,
-            "c1",
-            harness.intake,
-            harness.report,
-            blob_bytes=9,
-            sealer=KeySealer(b"s", "notes"),
-            many=True,
-        )
-    ) as writer:
+    with closing(harness.writer(many=True)) as writer:
         assert beside.told == ["begins after 0"]
         writer.add(note("n"))
         writer.send()

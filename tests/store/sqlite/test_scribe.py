@@ -331,6 +331,13 @@ def test_a_program_without_an_interpreter_of_its_own_starts_none(
         assert world.put(messages()).new == MANY
 
 
+def test_a_program_that_imports_nothing_does_not_load_it() -> None:
+    loaded = "import sys, pdpp.store.sqlite.store as store; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True)
+    assert b"pdpp.store.sqlite.database" in done.stdout.split()
+    assert not {b"pdpp.store.sqlite.scribe", b"subprocess"} & {*done.stdout.split()}
+
+
 def test_one_processor_has_no_room_for_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scribe_module, "_processors", lambda: 1)
     with world.store.writing_beside():

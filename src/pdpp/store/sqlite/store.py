@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -20,13 +21,15 @@ from pdpp.store.sqlite.database import SqliteDatabase
 from pdpp.store.sqlite.failures import DAMAGED, advice, explain
 from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
-from pdpp.store.sqlite.scribe import Scribe, can_write_beside
 from pdpp.store.sqlite.vault import SqliteVault
 from pdpp.store.tables.receipts.anchor import SettingAnchor
 from pdpp.store.tables.records.aggregates import ExactSum
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.store import TableStore
 from pdpp.store.tables.write.prepared import PreparedBatch, SurrogateOf
+
+if TYPE_CHECKING:
+    from pdpp.store.sqlite.scribe import Scribe
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
@@ -116,6 +119,9 @@ class SqliteStore(TableStore):
     @contextmanager
     def writing_beside(self) -> Iterator[None]:
         """Let a process of its own write large batches: one for all who ask at the same time."""
+        # Most programs that open a store bring in little.
+        from pdpp.store.sqlite.scribe import Scribe, can_write_beside
+
         identity = self._database.identity
         if identity is None or not can_write_beside():
             yield

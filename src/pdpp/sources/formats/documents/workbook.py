@@ -68,7 +68,7 @@ class _SharedStrings:
         """Return a text; one that is not there counts as lost."""
         with suppress(ValueError):
             at = int(number)
-            if at < len(self._texts):
+            if 0 <= at < len(self._texts):
                 return self._texts[at]
             self._package.lost += 1
         return ""

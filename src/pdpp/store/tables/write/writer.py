@@ -135,7 +135,7 @@ class BatchWriter:
         self._more_bytes += len(whole)
         stamps = Stamps.parse(old.stamps)
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
-        changed = list(_changed(before, after))
+        changed = list(_changed(before, after))  # In an order that is the same in any process.
         for name in changed:
             stamps.fields[name] = (self._version, record.emitted)
         if old.time != record.time:
