@@ -59,8 +59,8 @@ class Counted(Intake):
         self.harness = harness
         self.stream = feed.stream.name
 
-    def write(self) -> IngestResultJson:
-        answer = super().write()
+    def write(self, *, lasting: bool = True) -> IngestResultJson:
+        answer = super().write(lasting=lasting)
         self.harness.batches.append((self.stream, answer["records_attempted"]))
         return answer
 

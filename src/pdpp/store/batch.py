@@ -69,6 +69,9 @@ class RecordBatch(Protocol):
         """Work out in this thread what is searched, so that less is to do while it is written."""
         ...
 
-    def write(self) -> WriteResult:
-        """Write them, in this thread or another, all of them or nothing."""
+    def write(self, *, lasting: bool = True) -> WriteResult:
+        """Write them, in this thread or another, all of them or nothing.
+
+        What need not be ``lasting`` at once is on the disk when ``Store.settle`` returns.
+        """
         ...

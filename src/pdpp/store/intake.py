@@ -249,10 +249,13 @@ class Intake:
         self._prepare()
         self._batch.work_out_words()
 
-    def write(self) -> IngestResultJson:
-        """Write all good lines in one transaction; return the answer of the contract."""
+    def write(self, *, lasting: bool = True) -> IngestResultJson:
+        """Write all good lines in one transaction; return the answer of the contract.
+
+        What need not be ``lasting`` at once is on the disk when ``Store.settle`` returns.
+        """
         self._prepare()
-        written = self._batch.write()
+        written = self._batch.write(lasting=lasting)
         rejected = len(self._rejections)
         accepted = self._taken - rejected
         return {

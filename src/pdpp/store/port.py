@@ -244,6 +244,10 @@ class Store(Protocol):
         """
         ...
 
+    def settle(self) -> None:
+        """Wait until all that was written without being lasting is on the disk."""
+        ...
+
     def prune(self, before: int) -> int: ...
     def newest_block(self) -> int:
         """Return how far the word index is written."""

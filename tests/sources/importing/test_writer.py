@@ -254,12 +254,12 @@ def test_two_batches_are_on_their_way_while_one_is_gathered_and_never_more(
     read = 0
 
     class Late(Counted):
-        def write(self) -> IngestResultJson:
+        def write(self, *, lasting: bool = True) -> IngestResultJson:
             """Wait until the reader has gone on by two whole batches."""
             if not harness.batches:
                 assert gathered.acquire(timeout=DEADLINE_SECONDS)
             ahead.append(read - sum(size for _, size in harness.batches) - 2)
-            return super().write()
+            return super().write(lasting=lasting)
 
     with closing(
         RecordWriter(
@@ -297,10 +297,10 @@ def test_words_are_worked_out_while_reading_would_wait_and_only_of_new_records(
             worked.append([*self._batch.turn_of_key])
             super().work_out_words()
 
-        def write(self) -> IngestResultJson:
+        def write(self, *, lasting: bool = True) -> IngestResultJson:
             """Wait until another batch has to be sent, or there is none."""
             assert needed.acquire(timeout=DEADLINE_SECONDS)
-            return super().write()
+            return super().write(lasting=lasting)
 
     class Telling(RecordWriter):
         def _settle(self, most: int) -> None:
@@ -332,10 +332,10 @@ def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
 
     class Failing(Counted):
-        def write(self) -> IngestResultJson:
+        def write(self, *, lasting: bool = True) -> IngestResultJson:
             if len(harness.batches) == 2:
                 raise OSError("the disk is full")
-            return super().write()
+            return super().write(lasting=lasting)
 
     monkeypatch.setattr(Harness, "intake", lambda _, feed: Failing(harness, feed))
     harness.put("a", "")
@@ -355,13 +355,13 @@ def test_what_was_sent_after_a_batch_that_failed_is_not_written(
     failures = 0
 
     class Failing(Counted):
-        def write(self) -> IngestResultJson:
+        def write(self, *, lasting: bool = True) -> IngestResultJson:
             nonlocal failures
             if not failures:
                 assert sent.wait(DEADLINE_SECONDS)
                 failures += 1
                 raise OSError("the disk was full")
-            return super().write()
+            return super().write(lasting=lasting)
 
     intake = partial(Failing, harness)
     sealer = KeySealer(b"s", "notes")
@@ -393,6 +393,26 @@ def test_a_batch_on_its_way_is_written_when_reading_breaks_off(
         harness.read_parts(read)
     assert harness.keys() == ["a", "b"]
     assert not harness.journal().positions
+
+
+def test_how_far_an_import_came_is_noted_once_the_disk_has_it(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+    settled: list[int] = []
+
+    def settle() -> None:
+        settled.append(len(harness.batches))
+        if len(settled) == 3:
+            raise OSError("the disk is gone")
+
+    monkeypatch.setattr(harness.store, "settle", settle)
+    harness.put("a", "")
+    with pytest.raises(OSError, match="the disk is gone"):
+        harness.read_parts(items(*(note(f"n{number}") for number in range(40))))
+    assert [place <= count for place, count in enumerate(settled, 1)] == [True] * len(settled)
+    assert [held.items for held in harness.journal().positions.values()] == [4]
+    assert len(harness.keys()) >= 6
 
 
 class Beside:

@@ -1,5 +1,6 @@
 """The scribe: another process writes what this one would, and nothing depends on it."""
 
+import errno
 import gc
 import io
 import os
@@ -26,7 +27,7 @@ from tests.store.world import Clock, Data, World, declare, stream
 from pdpp import __version__
 from pdpp.encryption.data_key import DataKey
 from pdpp.model.errors import Overloaded
-from pdpp.store.batch import CheckedRecords, WriteResult
+from pdpp.store.batch import CheckedRecords, RecordBatch, WriteResult
 from pdpp.store.sqlite import scribe as scribe_module
 from pdpp.store.sqlite.opening import EXISTING, open_connection
 from pdpp.store.sqlite.scribe import Errand, Opening, Scribe
@@ -209,6 +210,90 @@ def test_a_value_that_has_no_parcel_is_written_here(
         assert world.put(odd).new == MANY
     assert told == [None]
     assert world.store.check() == []
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how large the log of writes was each time the disk was waited for."""
+    sizes: list[int] = []
+    sync = scribe_module._sync
+
+    def noted(file: int) -> None:
+        sizes.append(os.fstat(file).st_size)
+        sync(file)
+
+    monkeypatch.setattr(scribe_module, "_sync", noted)
+    return sizes
+
+
+def batch_of(world: World, records: dict[str, Data]) -> RecordBatch:
+    batch = world.store.batch(world.feed())
+    for key, data in records.items():
+        batch.keep(key, 1, data, None)
+    return batch
+
+
+def test_what_has_to_last_is_on_the_disk_when_it_is_answered(
+    world: World, synced: list[int], told: list[WriteResult | None]
+) -> None:
+    with world.store.writing_beside():
+        batch_of(world, messages()).write()
+        assert len(synced) == len(told) == 1
+        assert synced[0] > 0
+        batch_of(world, messages(MANY, "pear")).write()
+        assert len(synced) == 2
+    assert len(synced) == 2
+
+
+def test_what_need_not_last_at_once_is_on_the_disk_once_all_is_settled(
+    world: World, synced: list[int], told: list[WriteResult | None]
+) -> None:
+    with world.store.writing_beside():
+        batch_of(world, messages()).write(lasting=False)
+        batch_of(world, messages(MANY * 2)).write(lasting=False)
+        assert (len(told), synced) == (2, [])
+        world.store.settle()
+        world.store.settle()
+        assert len(synced) == 1
+        batch_of(world, messages(MANY * 3)).write(lasting=False)
+    assert len(synced) == 2
+
+
+def test_a_disk_that_fails_is_told_and_asked_again(
+    world: World, synced: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = scribe_module._sync
+
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with world.store.writing_beside():
+        monkeypatch.setattr(scribe_module, "_sync", fail)
+        with pytest.raises(OSError, match="output error") as failure:
+            batch_of(world, messages()).write()
+        assert isinstance(world.store.explain(failure.value), Overloaded)
+        monkeypatch.setattr(scribe_module, "_sync", sync)
+        world.store.settle()
+        assert len(synced) == 1
+
+
+def test_where_its_log_cannot_be_opened_everything_is_written_here(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_ = os.open
+
+    def refuse(path: Any, *given: Any) -> int:
+        if str(path).endswith("-wal"):
+            raise OSError(errno.EMFILE, "Too many open files")
+        return open_(path, *given)
+
+    monkeypatch.undo()
+    monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        with world.store.writing_beside():
+            assert scribe_of(world)._process is None
+            assert world.put(messages()).new == MANY
 
 
 def test_few_records_are_written_here(world: World, told: list[WriteResult | None]) -> None:

@@ -97,9 +97,10 @@ class _Answer(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """A batch on its way, and what is called once it is written and counted."""
+    """A batch on its way, and what is called once it is on the disk and counted."""
 
     answers: Future[list[_Answer]]
+    lasting: Future[None]
     written: Callable[[], None]
 
 
@@ -154,12 +155,16 @@ class RecordWriter:
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._look()
         self._thread = ThreadPoolExecutor(1, "import")
+        self._disk = ThreadPoolExecutor(1, "import-disk")
         self._underway: deque[_Batch] = deque()
+        self._counted: _Batch | None = None
+        """The last batch that is counted, which may not be on the disk yet."""
         self._failure: Exception | None = None
         self._beside: ExitStack | None = None
         if many:
-            # Before the other process, which would take the last place that the system gives.
-            self._thread.submit(_nothing)
+            # Before the other process, which would take the last places that the system gives.
+            for thread in (self._thread, self._disk):
+                thread.submit(_nothing)
             self._write_beside()
         self._all_new = new
         """Whether the last batch of which that is known had new records only."""
@@ -171,6 +176,7 @@ class RecordWriter:
                 ends.callback(self._files.close)
             if self._beside is not None:
                 ends.callback(self._beside.close)
+            ends.callback(self._disk.shutdown)
             self._thread.shutdown()
 
     def add(self, item: Item) -> None:
@@ -344,7 +350,7 @@ class RecordWriter:
             self._beside.enter_context(self._store.writing_beside())
 
     def send(self, written: Callable[[], None] = _nothing) -> None:
-        """Have what is gathered written; ``written`` is called here, later, once it is."""
+        """Have what is gathered written; ``written`` is called here, once the disk has it."""
         self._hand_over()
         loads, self._loads = [load for load in self._loads.values() if load.keys], {}
         self._sent += self._count
@@ -361,7 +367,9 @@ class RecordWriter:
                 load.intake.work_out_words()
         self._settle(_MOST_UNDERWAY - 1)
         files, self._files = self._files, None
-        self._underway.append(_Batch(self._thread.submit(self._write, loads, files), written))
+        answers = self._thread.submit(self._write, loads, files)
+        lasting = self._disk.submit(self._make_last, answers)
+        self._underway.append(_Batch(answers, lasting, written))
 
     def _write(self, loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
         """Write a batch, or fail as one before it did: it would be there without what came first.
@@ -387,9 +395,15 @@ class RecordWriter:
         waits = len(self._underway) == _MOST_UNDERWAY and not self._underway[0].answers.done()
         return self._all_new and waits
 
+    def _make_last(self, answers: Future[list[_Answer]]) -> None:
+        """Wait until a batch is written and the disk has it; meanwhile the next is written."""
+        answers.result()
+        self._store.settle()
+
     def settle(self) -> None:
-        """Wait until everything that was sent is written, and count it."""
+        """Wait until everything that was sent is written and on the disk, and count it."""
         self._settle(0)
+        self._note()
 
     def _settle(self, most: int) -> None:
         """Wait until no more batches than so many are on their way, and count the others.
@@ -399,11 +413,21 @@ class RecordWriter:
         underway = self._underway
         while underway and (len(underway) > most or underway[0].answers.done()):
             batch = underway.popleft()
+            self._note()
             answers = batch.answers.result()
             for answer in answers:
                 self._report.write(answer.stream, answer.counts, answer.keys)
             if answers:
                 self._all_new = all(map(_is_new, answers))
+            self._counted = batch
+        if self._counted is not None and self._counted.lasting.done():
+            self._note()
+
+    def _note(self) -> None:
+        """Tell that the last batch which is counted is on the disk, once it is."""
+        batch, self._counted = self._counted, None
+        if batch is not None:
+            batch.lasting.result()
             batch.written()
 
 
@@ -441,4 +465,4 @@ def _write_all(loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]
     """Write a batch: the files that its records name, then a transaction for each stream."""
     if files is not None:
         files.settle()
-    return [_Answer(load.stream, load.keys, load.intake.write()) for load in loads]
+    return [_Answer(load.stream, load.keys, load.intake.write(lasting=False)) for load in loads]

@@ -27,7 +27,7 @@ def advice(problem: BaseException) -> str | None:
         return _READ_ONLY
     if isinstance(problem, apsw.CorruptError | apsw.NotADBError):
         return DAMAGED
-    if isinstance(problem, apsw.IOError | apsw.CantOpenError):
+    if isinstance(problem, apsw.IOError | apsw.CantOpenError) or _number(problem) == errno.EIO:
         return _FAILING
     return None
 

@@ -91,6 +91,9 @@ class Scribe:
     def __init__(self, database: Path, identity: FileIdentity, key: DataKey | None) -> None:
         self._lock = threading.Lock()
         self._is_ready = False
+        self._settling = threading.Lock()
+        self._is_settled = True
+        self._log: int | None = None
         # The key goes through the pipe: what stands in a command or its surroundings is no secret.
         opening = Opening(
             __version__, database.absolute(), identity, key, os.getpid(), gc.get_threshold()
@@ -98,8 +101,10 @@ class Scribe:
         self._starter = threading.Thread(target=self._open, args=(opening,), daemon=True)
         self._process = _start()
         try:
+            # Opened once: the folder may be moved meanwhile.
+            self._log = os.open(f"{database.absolute()}-wal", os.O_RDWR)
             self._starter.start()
-        except RuntimeError:  # The system gives no thread; everything is written here.
+        except (OSError, RuntimeError):  # The system gives no more; everything is written here.
             self._end()
 
     def _open(self, opening: Opening) -> None:
@@ -136,17 +141,41 @@ class Scribe:
             finally:
                 # Whoever was interrupted left an answer behind, and nobody asks again.
                 self._is_ready = answer is not None
+                self._is_settled = False
         if answer is None:
             _log.warning(
                 "The process that writes imports beside this one ended; it goes on without."
             )
         return answer if isinstance(answer, WriteResult) else None
 
+    def settle(self) -> None:
+        """Wait until what the process wrote is on the disk.
+
+        The process itself waits for the disk only when its log is long. This one does, meanwhile:
+        any may that has the file.
+        """
+        with self._settling:
+            if self._is_settled or self._log is None:
+                return
+            # First: what is written from now on may come too late.
+            self._is_settled = True
+            try:
+                _sync(self._log)
+            except OSError:
+                self._is_settled = False
+                raise
+
     def close(self) -> None:
-        """Let the process end; what it was given is written, and who gave it has the answer."""
+        """Let the process end; what it was given is on the disk, and who gave it has the answer."""
         # Others of this process may have large batches written here too, and not know when it ends.
         with self._lock:
             self._end()
+        try:
+            self.settle()
+        finally:
+            log, self._log = self._log, None
+            if log is not None:
+                os.close(log)
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -197,6 +226,10 @@ def _surroundings() -> Mapping[str, str]:
     others = {name: text for name, text in os.environ.items() if not name.startswith("PDPP_")}
     # Words are worked out in one thread: others of a library of numbers would only take memory.
     return {**others, **_MEMORY, "OPENBLAS_NUM_THREADS": "1"}
+
+
+_sync = getattr(os, "fdatasync", os.fsync)
+"""Waits until the disk has what was written to a file."""
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -75,6 +75,8 @@ def _result(
 
 def _prepare(db: SqliteConnection) -> None:
     db.pragma("wal_autocheckpoint", _LOG_PAGES)
+    # Whoever sent a batch has the log put on the disk, while the next one is written here.
+    db.pragma("synchronous", "normal")
 
 
 def main() -> None:

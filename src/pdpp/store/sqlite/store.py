@@ -141,14 +141,26 @@ class SqliteStore(TableStore):
             if scribe is not None:
                 scribe.close()
 
-    def _write(self, batch: PreparedBatch) -> WriteResult:
-        written = self._written_beside(batch)
-        return super()._write(batch) if written is None else written
-
-    def _written_beside(self, batch: PreparedBatch) -> WriteResult | None:
-        """Have another process write a batch; None where that is to be done here."""
+    def settle(self) -> None:
+        """Wait until what another process wrote is on the disk."""
         scribe = self._scribe
-        if scribe is None or not scribe.takes(batch):
+        if scribe is not None:
+            scribe.settle()
+
+    def _write(self, batch: PreparedBatch, *, lasting: bool) -> WriteResult:
+        scribe = self._scribe
+        if scribe is None:
+            return super()._write(batch, lasting=lasting)
+        written = self._written_beside(scribe, batch)
+        if written is None:
+            written = super()._write(batch, lasting=lasting)
+        if lasting:
+            scribe.settle()
+        return written
+
+    def _written_beside(self, scribe: "Scribe", batch: PreparedBatch) -> WriteResult | None:
+        """Have another process write a batch; None where that is to be done here."""
+        if not scribe.takes(batch):
             return None
         catalogue = self.catalogue()
         # What was made for an account as it was before is made anew, here.

@@ -331,7 +331,7 @@ class TableStore:
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult:
         """Write one batch completely, or not at all."""
-        return self._write(prepare(indexed(feed), lines, self._surrogate_of))
+        return self._write(prepare(indexed(feed), lines, self._surrogate_of), lasting=True)
 
     def batch(self, feed: Feed, *, keep_newer: bool = False) -> TableBatch:
         """Begin a batch for one feed."""
@@ -341,7 +341,10 @@ class TableStore:
         """Return that batches are written by this process."""
         return nullcontext()
 
-    def _write(self, batch: PreparedBatch) -> WriteResult:
+    def settle(self) -> None:
+        """Do nothing: whatever was written is on the disk."""
+
+    def _write(self, batch: PreparedBatch, *, lasting: bool) -> WriteResult:
         feed = batch.feed
         with self._db.writing() as db:
             # An import goes on while its account is merged into another one.

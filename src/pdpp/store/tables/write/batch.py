@@ -1,10 +1,16 @@
 """A batch of the port: prepared records that know who writes them."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from pdpp.store.batch import WriteResult
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.write.prepared import PreparedBatch, SurrogateOf
+
+
+class Write(Protocol):
+    """Writes a batch, which is on the disk at once where it has to be ``lasting``."""
+
+    def __call__(self, batch: PreparedBatch, *, lasting: bool) -> WriteResult: ...
 
 
 class TableBatch(PreparedBatch):
@@ -14,13 +20,13 @@ class TableBatch(PreparedBatch):
         self,
         feed: IndexedFeed,
         surrogate_of: SurrogateOf | None,
-        write: Callable[[PreparedBatch], WriteResult],
+        write: Write,
         *,
         keep_newer: bool = False,
     ) -> None:
         super().__init__(feed, surrogate_of, keep_newer=keep_newer)
         self._write = write
 
-    def write(self) -> WriteResult:
+    def write(self, *, lasting: bool = True) -> WriteResult:
         """Write all records in one transaction."""
-        return self._write(self)
+        return self._write(self, lasting=lasting)
