@@ -190,7 +190,7 @@ def test_a_batch_that_was_begun_before_a_merge_goes_into_the_account_that_stays(
     feed = world.feed("c1")
     batch = world.store.batch(feed)
     batch.keep("late", 1, {"subject": "late kelp"}, None)
-    batch.work_out_words()
+    batch.work_ahead()
     merge(world, "c1", "c2")
     assert batch.write().new == 1
     assert world.keys(world.reach("c2")) == ["k0", "late"]

@@ -271,7 +271,7 @@ def test_words_that_were_worked_out_before_are_written_as_those_that_were_not(
             for key, data in records.items():
                 batch.keep(key, 1, data, None)
             if connection == "c1":
-                batch.work_out_words()
+                batch.work_ahead()
             batch.write()
     written = []
     for connection in ("c1", "c2"):

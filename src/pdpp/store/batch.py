@@ -65,8 +65,8 @@ class RecordBatch(Protocol):
         """Mark a record to be deleted."""
         ...
 
-    def work_out_words(self) -> None:
-        """Work out in this thread what is searched, so that less is to do while it is written."""
+    def work_ahead(self) -> None:
+        """Do in this thread what else would be done while they are written."""
         ...
 
     def write(self, *, lasting: bool = True) -> WriteResult:

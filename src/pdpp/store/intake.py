@@ -244,10 +244,10 @@ class Intake:
         code, message = problem
         self._rejections.append({"input_index": self._taken, "code": code, "message": message})
 
-    def work_out_words(self) -> None:
-        """Work out in this thread what is searched, so that less is to do while it is written."""
+    def work_ahead(self) -> None:
+        """Do in this thread what else would be done while the batch is written."""
         self._prepare()
-        self._batch.work_out_words()
+        self._batch.work_ahead()
 
     def write(self, *, lasting: bool = True) -> IngestResultJson:
         """Write all good lines in one transaction; return the answer of the contract.

@@ -292,10 +292,10 @@ def test_words_are_worked_out_while_reading_would_wait_and_only_of_new_records(
     worked: list[list[str]] = []
 
     class Slow(Counted):
-        def work_out_words(self) -> None:
+        def work_ahead(self) -> None:
             assert isinstance(self._batch, TableBatch)
             worked.append([*self._batch.turn_of_key])
-            super().work_out_words()
+            super().work_ahead()
 
         def write(self, *, lasting: bool = True) -> IngestResultJson:
             """Wait until another batch has to be sent, or there is none."""

@@ -34,6 +34,7 @@ from pdpp.store.sqlite.scribe import Errand, Opening, Scribe
 from pdpp.store.sqlite.scribe_process import NOT_WRITTEN, serve
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 from pdpp.store.tables.positions import IndexedFeed, indexed
+from pdpp.store.tables.write.batch import TableBatch
 from pdpp.store.tables.write.parcel import pack, unpack
 from pdpp.store.tables.write.prepared import PreparedBatch
 
@@ -166,6 +167,50 @@ def test_what_it_writes_is_what_this_process_writes(
     assert rows(tmp_path / "beside", key) == rows(tmp_path / "here", key)
 
 
+def fill_ahead(store: SqliteStore) -> list[WriteResult]:
+    """Write batches that were made ready as far as can be: new, returning, and grown afterwards."""
+    clock = Clock()
+    store._clock = clock
+    world = World(store, clock).settle(declare(TALKS))
+    done = []
+    for numbers, gone in ((range(MANY), []), (range(MANY, MANY + 50), range(20)), (range(40), [])):
+        batch = world.store.batch(world.feed())
+        for number in [*range(MANY), *numbers]:
+            batch.keep(f"k{number}", 1, message(number, f"pear{number // MANY}"), None)
+        batch.work_ahead()
+        for number in gone:
+            batch.drop(f"k{number}", 1)
+        if gone:
+            batch.keep("late", 1, message(7, "late"), None)
+        done.append(batch.write())
+        clock.pass_by()
+    return done
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_what_is_made_ready_ahead_is_written_as_it_would_be(
+    beside: bool, tmp_path: Path, told: list[WriteResult | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqliteStore(tmp_path / "ahead", Clock(), surrogate_by_key)) as store:
+        if beside:
+            with store.writing_beside():
+                ahead = fill_ahead(store)
+        else:
+            ahead = fill_ahead(store)
+        assert store.check() == []
+    assert told == (ahead if beside else [])
+    monkeypatch.setattr(TableBatch, "work_ahead", lambda _: None)
+    with closing(SqliteStore(tmp_path / "as ever", Clock(), surrogate_by_key)) as store:
+        as_ever = fill_ahead(store)
+    assert [(one.new, one.changed, one.unchanged, one.deleted) for one in as_ever] == [
+        (MANY, 0, 0, 0),
+        (51, 0, MANY - 20, 20),
+        (20, 0, MANY - 20, 0),
+    ]
+    assert ahead == as_ever
+    assert rows(tmp_path / "ahead") == rows(tmp_path / "as ever")
+
+
 @pytest.fixture(scope="module")
 def feed(tmp_path_factory: pytest.TempPathFactory) -> IndexedFeed:
     with closing(SqliteStore(tmp_path_factory.mktemp("feed"))) as store:
@@ -175,10 +220,10 @@ def feed(tmp_path_factory: pytest.TempPathFactory) -> IndexedFeed:
 @given(
     given_lines=st.lists(st.tuples(KEYS, MESSAGES | st.none()), max_size=12),
     keep_newer=st.booleans(),
-    words=st.booleans(),
+    ahead=st.booleans(),
 )
 def test_a_parcel_holds_the_whole_batch(
-    feed: IndexedFeed, given_lines: list[tuple[str, Data | None]], keep_newer: bool, words: bool
+    feed: IndexedFeed, given_lines: list[tuple[str, Data | None]], keep_newer: bool, ahead: bool
 ) -> None:
     batch = PreparedBatch(feed, None, keep_newer=keep_newer)
     for key, data in given_lines:
@@ -186,8 +231,9 @@ def test_a_parcel_holds_the_whole_batch(
             batch.drop(key, 5)
         else:
             batch.keep_all(CheckedRecords((key,), (3,), (data,), (None,)))
-    if words:
+    if ahead:
         batch.work_out_words()
+        batch.arrange()
     parcel = pack(batch)
     assert parcel is not None
     again = unpack(feed, parcel)

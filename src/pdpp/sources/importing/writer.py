@@ -3,7 +3,7 @@
 Some items are sealed, checked and made ready together soon after they are read. Batches are written
 in a thread of its own, one after another, while the next one is gathered; of a long import that
 thread only asks a process beside this one. Few are on their way at once, so that memory stays
-bounded. Words are worked out by the thread that reads where it would only wait.
+bounded. The thread that reads makes more ready where it would only wait.
 """
 
 import sys
@@ -364,7 +364,7 @@ class RecordWriter:
             self._write_beside()
         if self._has_time():
             for load in loads:
-                load.intake.work_out_words()
+                load.intake.work_ahead()
         self._settle(_MOST_UNDERWAY - 1)
         files, self._files = self._files, None
         answers = self._thread.submit(self._write, loads, files)
@@ -387,10 +387,10 @@ class RecordWriter:
                 raise
 
     def _has_time(self) -> bool:
-        """Tell whether to work out the words of a batch while those before are being written.
+        """Tell whether to make more of a batch ready while those before are being written.
 
         Otherwise whoever writes does so, as there is time, and as of records that are stored
-        already no words are needed.
+        already most of it is not needed.
         """
         waits = len(self._underway) == _MOST_UNDERWAY and not self._underway[0].answers.done()
         return self._all_new and waits

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from pdpp.store.cell import CellValue
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.write.new_records import NewRecords
 
@@ -121,25 +120,17 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
 
 def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:
     """Add the cells of records, field by field and in the order of the table."""
-    numbers = range(len(new.ids))
-    by_surrogate = sorted(numbers, key=new.surrogates.__getitem__)
-    same: list[Any] = []
-    columns = list(zip(*new.cells, strict=True))
-    for place in new.places:
-        column = columns[place]
-        kinds = len(set(column))
-        # Equal values of different kinds, such as 1 and 1.0, are two.
-        if kinds == 1 and len(set(map(type, column))) == 1:
-            same += [place, ABSENT if column[0] is None else column[0]]
-            continue
-        # What is sorted already is sorted again in no time: different values mostly come in order,
-        # and equal ones are in the order of surrogates.
-        ordered = _in_order(by_surrogate if 2 * kinds < len(column) else numbers, column)
-        stored = [ABSENT if value is None else value for value in column]
-        values = _interleaved(ordered, stored, new.surrogates, new.ids)
+    same, ordered = new.cell_order()
+    columns = [*zip(*new.cells, strict=True)]
+    for place, order in ordered:
+        stored = [ABSENT if value is None else value for value in columns[place]]
+        values = _interleaved(order, stored, new.surrogates, new.ids)
         _insert(db, _CELL, values, (OWNER, new.feed, place))
     if same:
-        db.execute(_same_cells(len(same) // 2), (OWNER, new.feed, new.version, *same))
+        shared = chain.from_iterable(
+            (place, ABSENT if value is None else value) for place, value in same
+        )
+        db.execute(_same_cells(len(same)), (OWNER, new.feed, new.version, *shared))
 
 
 @lru_cache(maxsize=64)
@@ -159,13 +150,3 @@ def _beside(columns: Sequence[Sequence[Any]]) -> list[Any]:
     for at, column in enumerate(columns):
         values[at :: len(columns)] = column
     return values
-
-
-def _in_order(numbers: Sequence[int], column: Sequence[CellValue]) -> Sequence[int]:
-    """Return the numbers of values in the order of the table, which has absent ones last."""
-    absent: list[int] = []
-    if None in column:
-        absent = [at for at in numbers if column[at] is None]
-        numbers = [at for at in numbers if column[at] is not None]
-    # The values of one field are of one kind.
-    return [*sorted(numbers, key=column.__getitem__), *absent]  # type: ignore[arg-type]

@@ -127,9 +127,14 @@ class Scribe:
         """Tell whether the process writes a batch: not before it is started."""
         return self._is_ready and batch.turns + len(batch.gone) >= _LEAST_RECORDS
 
+    def pack(self, batch: PreparedBatch) -> None:
+        """Make a batch ready to be sent, if the process is going to write it."""
+        if self.takes(batch):
+            batch.parcel = pack(batch)
+
     def write(self, batch: PreparedBatch, catalogue: int, now: int) -> WriteResult | None:
         """Have a batch written; None where it was not and has to be written here."""
-        parcel = pack(batch)
+        parcel = batch.parcel or pack(batch)
         if parcel is None:
             return None
         answer = None

@@ -147,13 +147,18 @@ class SqliteStore(TableStore):
         if scribe is not None:
             scribe.settle()
 
+    def _work_ahead(self, batch: PreparedBatch) -> None:
+        super()._work_ahead(batch)
+        batch.arrange()
+        scribe = self._scribe
+        if scribe is not None:
+            scribe.pack(batch)
+
     def _write(self, batch: PreparedBatch, *, lasting: bool) -> WriteResult:
         scribe = self._scribe
-        if scribe is None:
+        written = None if scribe is None else self._written_beside(scribe, batch)
+        if scribe is None or written is None:
             return super()._write(batch, lasting=lasting)
-        written = self._written_beside(scribe, batch)
-        if written is None:
-            written = super()._write(batch, lasting=lasting)
         if lasting:
             scribe.settle()
         return written

@@ -28,6 +28,11 @@ class IndexedFeed(Feed):
     dated: tuple[int, ...]
     kept: str = field(compare=False, repr=False)
 
+    @property
+    def compared_places(self) -> Sequence[int]:
+        """Return the positions of all compared fields."""
+        return [place for place, _ in self.cells.values()]
+
 
 def indexed(feed: Feed) -> IndexedFeed:
     """Return a feed as the catalogue here made it."""

@@ -335,7 +335,9 @@ class TableStore:
 
     def batch(self, feed: Feed, *, keep_newer: bool = False) -> TableBatch:
         """Begin a batch for one feed."""
-        return TableBatch(indexed(feed), self._surrogate_of, self._write, keep_newer=keep_newer)
+        return TableBatch(
+            indexed(feed), self._surrogate_of, self._write, self._work_ahead, keep_newer=keep_newer
+        )
 
     def writing_beside(self) -> AbstractContextManager[None]:
         """Return that batches are written by this process."""
@@ -343,6 +345,10 @@ class TableStore:
 
     def settle(self) -> None:
         """Do nothing: whatever was written is on the disk."""
+
+    def _work_ahead(self, batch: PreparedBatch) -> None:
+        """Do what else would be done while a batch is written."""
+        batch.work_out_words()
 
     def _write(self, batch: PreparedBatch, *, lasting: bool) -> WriteResult:
         feed = batch.feed
@@ -354,7 +360,10 @@ class TableStore:
             if current != feed:
                 lines, newer = batch.lines(), batch.keep_newer
                 batch = prepare(indexed(current), lines, self._surrogate_of, keep_newer=newer)
-            return BatchWriter(db, batch, self._field_sets, self._clock()).write()
+            written = BatchWriter(db, batch, self._field_sets, self._clock()).write()
+        if lasting:
+            self.settle()
+        return written
 
     def prune(self, before: int) -> int:
         """Forget what went away before a moment; return how many traces that were."""

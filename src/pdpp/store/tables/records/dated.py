@@ -43,6 +43,11 @@ class DatedColumns(NamedTuple):
         """Return the rows one by one."""
         return zip(*self, strict=True)
 
+    def numbered(self, numbers: Sequence[int]) -> "DatedColumns":
+        """Return the columns of records with some numbers, which had their places among these."""
+        sequences = [numbers[at] & LAST_SEQUENCE for at in self.sequences]
+        return DatedColumns(self.marks, self.seconds, sequences)
+
 
 def is_dated(field: Field) -> bool:
     """Tell whether the values of a compared field are found by time: all but measures and times."""

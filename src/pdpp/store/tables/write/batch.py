@@ -1,5 +1,6 @@
 """A batch of the port: prepared records that know who writes them."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from pdpp.store.batch import WriteResult
@@ -14,18 +15,24 @@ class Write(Protocol):
 
 
 class TableBatch(PreparedBatch):
-    """Records made ready, and what writes them."""
+    """Records made ready, what writes them, and what does a part of that ahead."""
 
     def __init__(
         self,
         feed: IndexedFeed,
         surrogate_of: SurrogateOf | None,
         write: Write,
+        work_ahead: Callable[[PreparedBatch], None],
         *,
         keep_newer: bool = False,
     ) -> None:
         super().__init__(feed, surrogate_of, keep_newer=keep_newer)
         self._write = write
+        self._work_ahead = work_ahead
+
+    def work_ahead(self) -> None:
+        """Do in this thread what else would be done while the records are written."""
+        self._work_ahead(self)
 
     def write(self, *, lasting: bool = True) -> WriteResult:
         """Write all records in one transaction."""

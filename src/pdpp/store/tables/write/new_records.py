@@ -5,13 +5,25 @@ from typing import Any, NamedTuple
 
 from pdpp.store.cell import CellValue
 from pdpp.store.tables.records.dated import DatedColumns, dated_columns
+from pdpp.store.tables.write.cell_order import CellOrder, cell_order
+
+
+class Arrangement(NamedTuple):
+    """Where the values of new records stand, by the places of the records among all that are new.
+
+    It is the same wherever they are numbered from, and may be worked out ahead.
+    """
+
+    cells: CellOrder
+    dated: DatedColumns
 
 
 class NewRecords(NamedTuple):
     """New records of one feed and one version: a value of each column for each of them.
 
     ``places`` are those of the fields that are compared; ``cells`` has a value for each place.
-    ``dated`` are those of the fields whose values are found by time too.
+    ``dated`` are those of the fields whose values are found by time too. ``arrangement`` is known
+    where it was worked out ahead.
     """
 
     feed: int
@@ -27,9 +39,18 @@ class NewRecords(NamedTuple):
     digests: Sequence[str]
     cells: Sequence[Sequence[CellValue]]
     data: Sequence[bytes]
+    arrangement: Arrangement | None = None
+
+    def cell_order(self) -> CellOrder:
+        """Return in which order their cells lie in the table."""
+        if self.arrangement is not None:
+            return self.arrangement.cells
+        return cell_order(self.places, self.cells, self.surrogates)
 
     def dated_columns(self) -> DatedColumns:
         """Return where their values are and when, in the order of the table."""
+        if self.arrangement is not None:
+            return self.arrangement.dated.numbered(self.ids)
         return dated_columns(self.dated, self.cells, self.times, self.ids)
 
     def columns(self, cells: Sequence[str]) -> tuple[Sequence[Any], ...]:

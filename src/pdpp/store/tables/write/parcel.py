@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records.dated import DatedColumns
 from pdpp.store.tables.search.entry import Entry
+from pdpp.store.tables.write.cell_order import CellOrder
+from pdpp.store.tables.write.new_records import Arrangement
 from pdpp.store.tables.write.prepared import ExactCell, PreparedBatch, Use
 
 _COLUMNS = (
@@ -36,7 +39,7 @@ def pack(batch: PreparedBatch) -> bytes | None:
     columns = {name: getattr(batch, name) for name in _COLUMNS}
     try:
         entries = [*zip(*batch.entries, strict=True)]
-        rows = (entries, _plain(batch.uses), _plain(batch.exact))
+        rows = (entries, _plain(batch.uses), _plain(batch.exact), _columns(batch.arrangement))
         return marshal.dumps((columns, rows, batch.keep_newer, pickle.dumps(batch.words)))
     except (ValueError, MemoryError):
         return None
@@ -44,15 +47,24 @@ def pack(batch: PreparedBatch) -> bytes | None:
 
 def unpack(feed: IndexedFeed, parcel: bytes) -> PreparedBatch:
     """Return the batch of a parcel, which is of a process of this program and of nobody else."""
-    columns, (entries, uses, exact), keep_newer, words = marshal.loads(parcel)  # noqa: S302
+    columns, rows, keep_newer, words = marshal.loads(parcel)  # noqa: S302
+    entries, uses, exact, arranged = rows
     batch = PreparedBatch(feed, None, keep_newer=keep_newer)
     for name, column in columns.items():
         setattr(batch, name, column)
     batch.entries = [*map(Entry, *entries)] if entries else []
     batch.uses = [Use(*use) for use in uses]
     batch.exact = [ExactCell(*cell) for cell in exact]
+    if arranged is not None:
+        cells, *dated = arranged
+        batch.arrangement = Arrangement(CellOrder(*cells), DatedColumns(*dated))
     batch.words = pickle.loads(words)  # noqa: S301
     return batch
+
+
+def _columns(arrangement: Arrangement | None) -> Any:
+    """Return where the values of records stand, as the interpreter's writer knows it."""
+    return None if arrangement is None else (tuple(arrangement.cells), *arrangement.dated)
 
 
 def _plain(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

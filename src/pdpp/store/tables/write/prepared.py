@@ -15,9 +15,12 @@ from pdpp.store.number_key import number_key
 from pdpp.store.numbers import is_exact, read_data
 from pdpp.store.scope import digest_of, digests_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.records.dated import dated_columns
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
 from pdpp.store.tables.search.entry import Entry, Indexed, entries_of
 from pdpp.store.tables.write.age import is_older
+from pdpp.store.tables.write.cell_order import cell_order
+from pdpp.store.tables.write.new_records import Arrangement
 
 if TYPE_CHECKING:
     from pdpp.store.tables.search.blocks import Block
@@ -83,6 +86,10 @@ class PreparedBatch:
         self.entries: list[Entry] = []
         self.words: Block | None = None
         """The words of all records by turn, where they are worked out already."""
+        self.arrangement: Arrangement | None = None
+        """Where the values of all records stand by turn, where that is worked out already."""
+        self.parcel: bytes | None = None
+        """The batch as it is sent to another process, where it is packed already."""
         self.uses: list[Use] = []
         self.exact: list[ExactCell] = []
         self.long_values: dict[int, Mapping[str, bytes]] = {}
@@ -112,6 +119,7 @@ class PreparedBatch:
         keys, emitted, data, texts_given = records
         if not keys:
             return
+        self._forget_ahead()
         given = [
             canonical(record) if text is None else text
             for record, text in zip(data, texts_given, strict=True)
@@ -223,6 +231,7 @@ class PreparedBatch:
 
     def drop(self, key: str, emitted: int) -> None:
         """Delete a record when the batch is written."""
+        self._forget_ahead()
         self._replace(key)
         self.gone[key] = emitted
 
@@ -261,6 +270,22 @@ class PreparedBatch:
             self.words = blocks.build(
                 [*map(Indexed, range(self.turns), self.surrogates, self.entries)], places
             )
+
+    def _forget_ahead(self) -> None:
+        """Forget what was worked out: something else is taken."""
+        self.words = self.arrangement = self.parcel = None
+
+    def arrange(self) -> None:
+        """Work out where the values of all records stand, where each of them may be new."""
+        if self.turns and not self.passed:
+            self.arrangement = Arrangement(
+                cell_order(self.feed.compared_places, self.cells, self.surrogates),
+                dated_columns(self.feed.dated, self.cells, self.times, range(self.turns)),
+            )
+
+    def fresh_arrangement(self) -> Arrangement | None:
+        """Return where the values of new records stand, if that is known of all of them."""
+        return None if self.passed else self.arrangement
 
     def fresh_words(self, first: int) -> "Block | None":
         """Return the words that are worked out, if they are those of all new records.

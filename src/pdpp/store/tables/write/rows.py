@@ -157,7 +157,7 @@ class BatchRows:
             NewRecords(
                 self.feed.id,
                 self.version,
-                [place for place, _ in self.feed.cells.values()],
+                self.feed.compared_places,
                 self.feed.dated,
                 ids,
                 batch.fresh(batch.keys),
@@ -168,6 +168,7 @@ class BatchRows:
                 batch.fresh(batch.digests),
                 batch.fresh(batch.cells),
                 batch.fresh(batch.texts),
+                batch.fresh_arrangement(),
             )
         )
         if batch.entries:
