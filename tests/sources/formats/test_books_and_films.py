@@ -212,6 +212,60 @@ def test_clippings_are_read_in_any_language(tmp_path: Path) -> None:
     assert (zoned[0]["added_at"], zoned[0]["floating"]) == ("2017-07-31T23:11:20+01:00", False)
 
 
+def clip(about: str, words: str = "rope") -> str:
+    return f"\ufeffRopes (Lind)\r\n{about}\r\n\r\n{words}\r\n"
+
+
+def test_a_russian_kindle_writes_a_long_dash_before_each_clipping(tmp_path: Path) -> None:
+    clips = [
+        clip("– Ваш выделенный отрывок в месте 410–422 | Добавлено: среда, 6 мая 2026 г. в 7:45:00"),
+        clip("– Ваша заметка на странице 6 | Место 53 | Добавлено: среда, 6 мая 2026 г. в 7:46:00"),
+    ]
+    path = put(tmp_path, sample.clippings(clips), "My Clippings.txt")
+    found = records(Kindle(), path, "clippings")
+    assert [(data["kind"], data["location"], data["added_at"]) for data in found] == [
+        ("highlight", "410-422", "2026-05-06T07:45:00"),
+        ("note", "53", "2026-05-06T07:46:00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "moment"),
+    [
+        ("Added on Thursday, 25 April 13 23:45:11", "2013-04-25T23:45:11"),
+        ("Aggiunto il venerdì 6 aprile 12, 00:25:08", "2012-04-06T00:25:08"),
+        ("Added on Friday, 6 July 12 07:37:42 GMT+01:00", "2012-07-06T06:37:42Z"),
+    ],
+)
+def test_an_older_kindle_writes_years_of_two_digits(
+    tmp_path: Path, written: str, moment: str
+) -> None:
+    path = put(tmp_path, sample.clippings([clip(f"- Note Loc. 62  | {written}")]), "clips.txt")
+    [clipping] = records(Kindle(), path, "clippings")
+    assert clipping["added_at"] == moment
+    assert told(Kindle(), path) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "page", "location"),
+    [
+        ("Je highlight op pagina 3 | locatie 55 t/m 88", "3", "55-88"),
+        ("Your Highlight on page xii | Location 300-340", "xii", "300-340"),
+        ("Seu destaque na página xiv | posição 7-9", "xiv", "7-9"),
+        ("ハイライト ページ222 | 位置No. 3396-3397", "222", "3396-3397"),
+        ("7ページ｜位置No. 114-116のハイライト", "7", "114-116"),
+        ("Your Highlight on Location 102-102", None, "102-102"),
+    ],
+)
+def test_a_place_in_a_book_is_whole(
+    tmp_path: Path, place: str, page: str | None, location: str
+) -> None:
+    about = clip(f"- {place} | Added on Thursday, September 3, 2026 7:31:00 PM")
+    path = put(tmp_path, sample.clippings([about]), "clips.txt")
+    [clipping] = records(Kindle(), path, "clippings")
+    assert (clipping.get("page"), clipping["location"]) == (page, location)
+
+
 def test_a_marked_passage_without_words_is_no_bookmark(tmp_path: Path) -> None:
     line = "- Your Highlight on Location {} | Added on Monday, September 14, 2026 7:05:00 AM"
     clips = [f"Scans (Lind)\r\n{line.format(place)}\r\n\r\n\r\n" for place in ("40-41", "42")]
