@@ -218,14 +218,16 @@ def clip(about: str, words: str = "rope") -> str:
 
 def test_a_russian_kindle_writes_a_long_dash_before_each_clipping(tmp_path: Path) -> None:
     clips = [
-        clip("– Ваш выделенный отрывок в месте 410–422 | Добавлено: среда, 6 мая 2026 г. в 7:45:00"),
-        clip("– Ваша заметка на странице 6 | Место 53 | Добавлено: среда, 6 мая 2026 г. в 7:46:00"),
+        clip(f"– {place} | Добавлено: среда, 6 мая 2026 г. в 7:4{minute}:00")
+        for minute, place in enumerate(
+            ("Ваш выделенный отрывок в месте 410–422", "Ваша заметка на странице 6 | Место 53")
+        )
     ]
     path = put(tmp_path, sample.clippings(clips), "My Clippings.txt")
     found = records(Kindle(), path, "clippings")
     assert [(data["kind"], data["location"], data["added_at"]) for data in found] == [
-        ("highlight", "410-422", "2026-05-06T07:45:00"),
-        ("note", "53", "2026-05-06T07:46:00"),
+        ("highlight", "410-422", "2026-05-06T07:40:00"),
+        ("note", "53", "2026-05-06T07:41:00"),
     ]
 
 

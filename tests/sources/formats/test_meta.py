@@ -652,3 +652,20 @@ def test_a_post_is_the_same_wherever_a_later_archive_keeps_its_picture(
     assert [data["title"] for data in posts].count("Nora posted") == 1
     kept = [data for data in of(home.records(), "media") if "125166778" in data["name"]]
     assert len(kept) == 3
+
+
+def test_a_like_is_the_same_in_the_layout_of_today(tmp_path: Path) -> None:
+    post = "https://www.instagram.com/p/DDD444/"
+    cells = [
+        {"label": "URL", "value": post, "href": post},
+        {"title": "Owner", "dict": [{"dict": [{"label": "Username", "value": "erin"}]}]},
+    ]
+    then = {"title": "erin", "string_list_data": [{"href": post, "value": "👍", "timestamp": ZERO}]}
+    today = {"timestamp": ZERO, "media": [], "label_values": cells, "fbid": "17842"}
+    owner = "personal_information/personal_information/personal_information.json"
+    home = Home(tmp_path / "home")
+    for name, held in (("a", {"likes_media_likes": [then]}), ("b", [today])):
+        likes = {"your_instagram_activity/likes/liked_posts.json": json_bytes(held)}
+        home.bring(zipped(tmp_path / f"{name}.zip", {**likes, owner: json_bytes(IG_OWNER)}))
+    [like] = of(home.records(), "likes")
+    assert (like["owner"], like["link"]) == ("erin", post)

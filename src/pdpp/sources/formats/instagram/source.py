@@ -107,7 +107,9 @@ def _like(
     owners = [mended(value.get("title")), words.get("Username"), words.get("Owner")]
     owners.append(owner_in(value))
     owner = next(filter(None, [*owners, *words.values()]), "")
-    key = digest_key(kind, str(moment), link or owner, str(value.get("fbid") or ""))
+    # A number is only told since 2026: what has an address is known by that alone.
+    number = "" if link else str(value.get("fbid") or "")
+    key = digest_key(kind, str(moment), link or owner, number)
     data = {
         "id": key,
         "title": owner or link or "(something)",

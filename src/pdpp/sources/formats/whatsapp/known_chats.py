@@ -1,0 +1,108 @@
+"""Known chats: a chat stays the same one when a group, or a contact, gets another name.
+
+No export tells the id of its chat, only what the phone calls it. Of each chat some marks of what
+was said in it are kept. An export under another name that has them is of that chat.
+"""
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from pdpp.sources.formats.whatsapp.lines import MARKS, ChatLine
+from pdpp.sources.keys import RecordKey, digest_key
+from pdpp.sources.source import Recall
+
+SHAPE = "known chats"
+_MOST = 100
+_FEWEST_SHARED = 5
+_SHARE = 0.8
+"""So many of the marks of either chat must be those of the other: some people send the same
+messages to two groups."""
+_SHORTEST = 16
+"""Characters of a message that nobody else sends in the same minute."""
+
+
+class ChatMarks:
+    """Marks of a chat: of the digests of its messages the smallest.
+
+    Which these are does not depend on where an export ends: two exports share those of the
+    messages that both hold.
+    """
+
+    def __init__(self) -> None:
+        self._marks: set[str] = set()
+        self._end = "~"
+
+    def see(self, line: ChatLine) -> None:
+        """Take one more message into account, unless it may stand there otherwise next time."""
+        stamp, sender, text = line
+        if sender is None or len(text) < _SHORTEST or "<" in text or text[0] in MARKS:
+            return
+        # A phone set to another country writes the numbers of a date in another order.
+        numbers = sorted(number % 100 for number in stamp.numbers)
+        said = f"{numbers} {stamp.hour % 12}:{stamp.minute} {text}"
+        mark = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        if mark < self._end:
+            self._marks.add(mark)
+            if len(self._marks) >= 2 * _MOST:
+                self._marks = set(_smallest(self._marks))
+                self._end = max(self._marks)
+
+    def told(self) -> list[str]:
+        """Return the marks."""
+        return _smallest(self._marks)
+
+
+class NamedChat(NamedTuple):
+    """What a chat is called, and its marks."""
+
+    name: str
+    marks: list[str]
+
+
+class KnownChats:
+    """The chats that came in before, the oldest first, and those of an export that comes in now."""
+
+    def __init__(self, recall: Recall, found: Iterable[NamedChat]) -> None:
+        """Take how to ask what earlier imports kept, and the chats of an export."""
+        self._chats = {key: NamedChat(*chat) for key, chat in recall("whatsapp", SHAPE).items()}
+        self._found: dict[str, NamedChat] = {}
+        for name, marks in found:
+            key = str(digest_key(name))
+            before = self._chats.get(key, NamedChat(name, []))
+            self._found[key] = NamedChat(name, _smallest({*before.marks, *marks}))
+            self._chats[key] = self._found[key]
+
+    def kept(self) -> Mapping[str, Any]:
+        """Return what a later import is to know."""
+        return {key: list(chat) for key, chat in self._found.items() if chat.marks}
+
+    def key_of(self, name: str) -> RecordKey:
+        """Return what a chat is known by: the oldest that is the same one tells."""
+        return digest_key(self._oldest(name))
+
+    def notes(self) -> Iterable[str]:
+        """Tell of chats that are taken for others."""
+        for name, _ in self._found.values():
+            if (oldest := self._oldest(name)) != name:
+                yield f"{name} is the same chat as {oldest}: nearly all of it stands in both"
+
+    def _oldest(self, name: str) -> str:
+        key = str(digest_key(name))
+        chat = self._chats.get(key)
+        others = () if chat is None else self._chats.values()
+        alike = (other.name for other in others if chat and _are_alike(chat.marks, other.marks))
+        return next(alike, name)
+
+
+def _smallest(marks: Iterable[str]) -> list[str]:
+    return sorted(marks)[:_MOST]
+
+
+def _are_alike(one: list[str], other: list[str]) -> bool:
+    """Tell whether two chats are one, by the marks up to where those of both are whole."""
+    ends = [marks[-1] for marks in (one, other) if len(marks) == _MOST]
+    end = min(ends, default="~")
+    ours, theirs = ({mark for mark in marks if mark <= end} for marks in (one, other))
+    shared = len(ours & theirs)
+    return shared >= max(_FEWEST_SHARED, _SHARE * min(len(ours), len(theirs)))
