@@ -309,3 +309,13 @@ def test_an_episode_is_of_a_series(tmp_path: Path, title: str, series: str | Non
     )
     [viewing] = records(Netflix(), path, "viewings")
     assert viewing.get("series") == series
+
+
+def test_viewings_of_a_profile_that_was_renamed_are_the_same_ones(tmp_path: Path) -> None:
+    keys = []
+    for profile in ("Nora", "Nora ⛵"):
+        rows = [sample.viewing("Fog", "2026-05-09 20:00:02") for _ in range(2)]
+        content = sample.table(sample.ACTIVITY_HEADER, *([profile, *row[1:]] for row in rows))
+        keys.append(set(read(Netflix(), put(tmp_path / profile, content))))
+    assert keys[0] == keys[1]
+    assert len(keys[0]) == 2

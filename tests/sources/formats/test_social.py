@@ -263,3 +263,22 @@ def test_who_wrote_what_is_shown_of_a_page_is_read_too(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(social.exported([first]))
     [message] = of(read(Discord(), tmp_path), "messages")
     assert message["text"] == "Harbour office\nGale warning\nuntil Friday"
+
+
+def test_a_post_of_linkedin_of_several_lines_has_the_quotes_of_its_author_alone(
+    tmp_path: Path,
+) -> None:
+    header = "Date,ShareLink,ShareCommentary,SharedURL,MediaURL,Visibility\n"
+    lines = [
+        '"The ""dry"" dock is full.""',
+        '""""',
+        '""Ask again""',
+        '"" on Monday""',
+        '""",,,MEMBER',
+    ]
+    row = "2022-09-08 04:10:18,https://www.linkedin.com/feed/9," + "\n".join(lines)
+    archive = social.LINKED | {"Shares.csv": f"{header}{row}\n".encode()}
+    for name, content in archive.items():
+        (tmp_path / name).write_bytes(content)
+    [post] = of(read(LinkedIn(), tmp_path), "posts")
+    assert post["text"] == 'The "dry" dock is full.\n\nAsk again\n on Monday'

@@ -179,7 +179,9 @@ def _day(text: str) -> str | None:
 
 
 def _post(kind: str, text_column: str, link: str, cells: Cells, where: str) -> Iterator[Finding]:
-    posted, text = utc_text(cells["date"]), cells[text_column].replace('""', '"')
+    # Each line of a post stands in quotes of its own, inside those of the cell.
+    text = cells[text_column].replace('"\n"', "\n").replace('""', '"').strip()
+    posted = utc_text(cells["date"])
     if posted is None:
         yield Unknown("a post without a time", where)
         return
