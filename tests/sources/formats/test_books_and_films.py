@@ -99,6 +99,16 @@ def test_a_list_of_ones_own_comes_in_with_places_and_notes(tmp_path: Path) -> No
     ]
 
 
+def test_what_others_wrote_and_you_liked_on_letterboxd_is_left_out_and_told(
+    tmp_path: Path,
+) -> None:
+    liked = b"Date,Content\n2026-01-02,https://boxd.it/5xyz\n"
+    files = sample.LETTERBOXD | {"likes/reviews.csv": liked, "likes/lists.csv": liked}
+    report = Home(tmp_path / "home").bring(zipped(tmp_path / "letterboxd.zip", files))
+    assert "others wrote and you liked" in str(report["files"]["passed_over"])
+    assert report["files"]["unknown"] == []
+
+
 def test_what_was_deleted_on_letterboxd_stays_out(tmp_path: Path) -> None:
     files = dict(sample.LETTERBOXD)
     gone = {f"{folder}/{name}": files[name] for folder in ("deleted", "orphaned") for name in files}

@@ -669,3 +669,20 @@ def test_a_like_is_the_same_in_the_layout_of_today(tmp_path: Path) -> None:
         home.bring(zipped(tmp_path / f"{name}.zip", {**likes, owner: json_bytes(IG_OWNER)}))
     [like] = of(home.records(), "likes")
     assert (like["owner"], like["link"]) == ("erin", post)
+
+
+def test_a_profile_that_was_shared_in_a_chat_is_named(tmp_path: Path) -> None:
+    share = {"profile_share_username": "ines.mar", "profile_share_name": spoilt("Inês do Mar")}
+    said = message(7, "Nora", None, share=share)
+    path = tmp_path / "message_1.json"
+    path.write_bytes(json_bytes(chat(said)))
+    [shared] = of(read(Instagram(), put_beside(tmp_path, path)), "messages")
+    assert shared["text"] == "Inês do Mar\nines.mar"
+
+
+def put_beside(folder: Path, chat_file: Path) -> Path:
+    """Return an archive of Instagram with one chat."""
+    inbox = folder / "e" / "your_instagram_activity" / "messages" / "inbox" / "ines_17842"
+    inbox.mkdir(parents=True)
+    chat_file.rename(inbox / chat_file.name)
+    return folder / "e"

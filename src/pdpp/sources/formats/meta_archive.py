@@ -29,6 +29,7 @@ _ARCHIVE = re.compile(r"\A.*\.(?:zip|tgz)/", re.IGNORECASE)
 _OPEN = {"participants.item.name", "messages.item.sender_name", "messages.item.timestamp_ms"}
 _SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
 _SENDERS = (b'"sender_name"', b'"senderName"')
+_SHARED = ("share_text", "profile_share_name", "profile_share_username", "link")
 _SEALED_NUMBER = re.compile(r"_\d+\Z")
 _ADDRESS = re.compile(r"\w+://\S+\Z")
 _FILE_NUMBER = re.compile(r"(?:\A|[/_])(\d{9,})\.\w+\Z")
@@ -402,7 +403,7 @@ def _text(value: Mapping[str, Any], addresses: list[Any]) -> str:
     """Return what a message says; what has no words is put into words."""
     pieces = [mended(value.get("content") or value.get("text"))]
     share = mapped(value, "share")
-    pieces += [mended(share.get(name)) for name in ("share_text", "link")]
+    pieces += [mended(share.get(name)) for name in _SHARED]
     pieces = [piece for piece in dict.fromkeys(pieces) if piece]
     if pieces:
         return "\n".join(pieces)

@@ -47,7 +47,8 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
         yield Skipped("an empty message", where)
         return
     conversation = digest_key("conversation", cells["conversation id"])
-    key = digest_key("message", cells["conversation id"], cells["date"], cells["from"], text)
+    # Somebody who left is called "LinkedIn Member" from then on.
+    key = digest_key("message", cells["conversation id"], cells["date"], text or files)
     names = {cells["from"], *cells.get("to", "").split(",")}
     data = {
         "id": key,
