@@ -720,6 +720,7 @@ FAMILY = (
     ("9:56", "Nora", "Then leave it there for Sunday"),
     ("9:57", "Nora", "We sail at ten if the wind turns"),
     ("9:58", "+351 912 345 678", "I bring bread and the big thermos"),
+    *((f"10:{n:02}", "Nora", f"Buoy number {n} has drifted again") for n in range(20)),
 )
 
 
@@ -773,9 +774,10 @@ def test_a_chat_that_was_renamed_is_the_same_chat(together: bool, tmp_path: Path
 
 def test_two_chats_in_which_some_messages_are_the_same_stay_two(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
-    home.bring(called(tmp_path, "Sailing", "Ana"))
-    other = "".join(f"18/3/22, {at} - {who}: {said}\n" for at, who, said in FAMILY[:4])
-    other += "".join(f"20/3/22, 9:1{n} - Ben: Only said among rowers {n}\n" for n in range(8))
+    more = "".join(f"20/3/22, 8:{n} - Ana: Only said among sailors {n}\n" for n in range(10, 20))
+    home.bring(called(tmp_path, "Sailing", "Ana", more))
+    other = "".join(f"18/3/22, {at} - {who}: {said}\n" for at, who, said in FAMILY)
+    other += "".join(f"20/3/22, 9:{n} - Ben: Only said among rowers {n}\n" for n in range(10, 20))
     title = "WhatsApp Chat with Rowing"
     home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": other.encode()}))
     assert sorted(data["name"] for data in streams(home, "chats")) == ["Rowing", "Sailing"]

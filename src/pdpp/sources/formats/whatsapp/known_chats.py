@@ -5,50 +5,50 @@ was said in it are kept. An export under another name that has them is of that c
 """
 
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from pdpp.sources.formats.whatsapp.lines import MARKS, ChatLine
 from pdpp.sources.keys import RecordKey, digest_key
 from pdpp.sources.source import Recall
 
 SHAPE = "known chats"
-_MOST = 100
-_FEWEST_SHARED = 5
+_MOST = 1_000
+_BEYOND = 1 << 32
+_FEWEST_SHARED = 20
 _SHARE = 0.8
-"""So many of the marks of either chat must be those of the other: some people send the same
-messages to two groups."""
+"""So many marks must two chats share: greetings and news are sent to several at once."""
 _SHORTEST = 16
 """Characters of a message that nobody else sends in the same minute."""
 
 
 class ChatMarks:
-    """Marks of a chat: of the digests of its messages the smallest.
+    """Marks of a chat: of the checksums of its messages the smallest.
 
     Which these are does not depend on where an export ends: two exports share those of the
     messages that both hold.
     """
 
     def __init__(self) -> None:
-        self._marks: set[str] = set()
-        self._end = "~"
+        self._marks: set[int] = set()
+        self._end = _BEYOND
 
     def see(self, line: ChatLine) -> None:
         """Take one more message into account, unless it may stand there otherwise next time."""
         stamp, sender, text = line
         if sender is None or len(text) < _SHORTEST or "<" in text or text[0] in MARKS:
             return
-        # A phone set to another country writes the numbers of a date in another order.
-        numbers = sorted(number % 100 for number in stamp.numbers)
-        said = f"{numbers} {stamp.hour % 12}:{stamp.minute} {text}"
-        mark = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        # A phone set to another country writes the numbers of a date in another order, and the
+        # year without its century.
+        said = f"{sum(stamp.numbers) % 100} {stamp.hour % 12}:{stamp.minute} {text}"
+        mark = crc32(said.encode("utf-8", "surrogatepass"))
         if mark < self._end:
             self._marks.add(mark)
             if len(self._marks) >= 2 * _MOST:
                 self._marks = set(_smallest(self._marks))
                 self._end = max(self._marks)
 
-    def told(self) -> list[str]:
+    def told(self) -> list[int]:
         """Return the marks."""
         return _smallest(self._marks)
 
@@ -57,7 +57,7 @@ class NamedChat(NamedTuple):
     """What a chat is called, and its marks."""
 
     name: str
-    marks: list[str]
+    marks: list[int]
 
 
 class KnownChats:
@@ -95,14 +95,14 @@ class KnownChats:
         return next(alike, name)
 
 
-def _smallest(marks: Iterable[str]) -> list[str]:
+def _smallest(marks: Iterable[int]) -> list[int]:
     return sorted(marks)[:_MOST]
 
 
-def _are_alike(one: list[str], other: list[str]) -> bool:
+def _are_alike(one: list[int], other: list[int]) -> bool:
     """Tell whether two chats are one, by the marks up to where those of both are whole."""
     ends = [marks[-1] for marks in (one, other) if len(marks) == _MOST]
-    end = min(ends, default="~")
+    end = min(ends, default=_BEYOND)
     ours, theirs = ({mark for mark in marks if mark <= end} for marks in (one, other))
     shared = len(ours & theirs)
     return shared >= max(_FEWEST_SHARED, _SHARE * min(len(ours), len(theirs)))

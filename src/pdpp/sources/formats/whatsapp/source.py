@@ -283,7 +283,7 @@ class _Layout(NamedTuple):
     """
 
     called: str
-    marks: list[str]
+    marks: list[int]
     order: str
     certain: bool
     mixed: bool
