@@ -18,8 +18,8 @@ from pdpp.sources.formats.whatsapp.attached import (
     possible_name,
     without_file,
 )
-from pdpp.sources.formats.whatsapp.known_chats import SHAPE, ChatMarks, KnownChats, NamedChat
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
+from pdpp.sources.formats.whatsapp.renamed_chats import SHAPE, ChatMarks, NamedChat, RenamedChats
 from pdpp.sources.formats.whatsapp.repeats import Repeats
 from pdpp.sources.formats.whatsapp.titles import name_in_title
 from pdpp.sources.formats.whatsapp.years import YearCount, YearGuess
@@ -96,7 +96,7 @@ class WhatsApp(Source):
         year = _chosen_year(choices)
         layouts = {entry.name: _layout(tree, entry, order, year) for entry, _ in chats}
         found = [NamedChat(layout.called, layout.marks) for layout in layouts.values()]
-        known = KnownChats(choices.recall, found)
+        known = RenamedChats(choices.recall, found)
         unsure = [name for name, layout in layouts.items() if not layout.certain]
         certain = databases or any(level is Confidence.CERTAIN for _, level in chats)
         return Recognition(
@@ -120,7 +120,7 @@ class WhatsApp(Source):
             keep={SHAPE: known.kept()},
             detail={
                 "layouts": layouts,
-                "known": partial(KnownChats, choices.recall, found),
+                "known": partial(RenamedChats, choices.recall, found),
                 "databases": databases,
                 "time_zone": choices.given.get("time_zone"),
             },
@@ -130,7 +130,7 @@ class WhatsApp(Source):
         """Return one part for each chat."""
         zone = zone_named(recognition.detail["time_zone"])
         # Asked anew, because an export that was recognised together with this one came in since.
-        known: KnownChats = recognition.detail["known"]()
+        known: RenamedChats = recognition.detail["known"]()
         for name, layout in recognition.detail["layouts"].items():
             entry = tree.get(name)
             if entry is not None:

@@ -1,4 +1,4 @@
-"""Known chats: a chat stays the same one when a group, or a contact, gets another name.
+"""Renamed chats: a chat stays the same one when a group, or a contact, gets another name.
 
 No export tells the id of its chat, only what the phone calls it. Of each chat some marks of what
 was said in it are kept. An export under another name that has them is of that chat.
@@ -12,7 +12,7 @@ from pdpp.sources.formats.whatsapp.lines import MARKS, ChatLine
 from pdpp.sources.keys import RecordKey, digest_key
 from pdpp.sources.source import Recall
 
-SHAPE = "known chats"
+SHAPE = "named chats"
 _MOST = 1_000
 _BEYOND = 1 << 32
 _FEWEST_SHARED = 20
@@ -60,7 +60,7 @@ class NamedChat(NamedTuple):
     marks: list[int]
 
 
-class KnownChats:
+class RenamedChats:
     """The chats that came in before, the oldest first, and those of an export that comes in now."""
 
     def __init__(self, recall: Recall, found: Iterable[NamedChat]) -> None:
