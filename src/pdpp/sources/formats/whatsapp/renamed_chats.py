@@ -61,38 +61,36 @@ class NamedChat(NamedTuple):
 
 
 class RenamedChats:
-    """The chats that came in before, the oldest first, and those of an export that comes in now."""
+    """The chats that came in before, the oldest first, and those of an export that comes in now.
+
+    Of a name only a digest is kept: a chat may be deleted, and its name is to be gone then.
+    """
 
     def __init__(self, recall: Recall, found: Iterable[NamedChat]) -> None:
         """Take how to ask what earlier imports kept, and the chats of an export."""
-        self._chats = {key: NamedChat(*chat) for key, chat in recall("whatsapp", SHAPE).items()}
-        self._found: dict[str, NamedChat] = {}
+        self._marks: dict[str, list[int]] = {**recall("whatsapp", SHAPE)}
+        self._found: dict[str, str] = {}
         for name, marks in found:
             key = str(digest_key(name))
-            before = self._chats.get(key, NamedChat(name, []))
-            self._found[key] = NamedChat(name, _smallest({*before.marks, *marks}))
-            self._chats[key] = self._found[key]
+            self._found[key] = name
+            self._marks[key] = _smallest({*self._marks.get(key, []), *marks})
 
     def kept(self) -> Mapping[str, Any]:
         """Return what a later import is to know."""
-        return {key: list(chat) for key, chat in self._found.items() if chat.marks}
+        return {key: self._marks[key] for key in self._found if self._marks[key]}
 
     def key_of(self, name: str) -> RecordKey:
         """Return what a chat is known by: the oldest that is the same one tells."""
-        return digest_key(self._oldest(name))
+        key = digest_key(name)
+        marks = self._marks.get(str(key), [])
+        alike = (RecordKey(other) for other in self._marks if _are_alike(marks, self._marks[other]))
+        return next(alike, key)
 
     def notes(self) -> Iterable[str]:
         """Tell of chats that are taken for others."""
-        for name, _ in self._found.values():
-            if (oldest := self._oldest(name)) != name:
-                yield f"{name} is the same chat as {oldest}: nearly all of it stands in both"
-
-    def _oldest(self, name: str) -> str:
-        key = str(digest_key(name))
-        chat = self._chats.get(key)
-        others = () if chat is None else self._chats.values()
-        alike = (other.name for other in others if chat and _are_alike(chat.marks, other.marks))
-        return next(alike, name)
+        for key, name in self._found.items():
+            if self.key_of(name) != key:
+                yield f"{name} is a chat that has another name too: nearly all of it stands in both"
 
 
 def _smallest(marks: Iterable[int]) -> list[int]:
