@@ -99,6 +99,16 @@ def test_a_list_of_ones_own_comes_in_with_places_and_notes(tmp_path: Path) -> No
     ]
 
 
+def test_what_others_wrote_and_you_liked_on_letterboxd_is_left_out_and_told(
+    tmp_path: Path,
+) -> None:
+    liked = b"Date,Content\n2026-01-02,https://boxd.it/5xyz\n"
+    files = sample.LETTERBOXD | {"likes/reviews.csv": liked, "likes/lists.csv": liked}
+    report = Home(tmp_path / "home").bring(zipped(tmp_path / "letterboxd.zip", files))
+    assert "others wrote and you liked" in str(report["files"]["passed_over"])
+    assert report["files"]["unknown"] == []
+
+
 def test_what_was_deleted_on_letterboxd_stays_out(tmp_path: Path) -> None:
     files = dict(sample.LETTERBOXD)
     gone = {f"{folder}/{name}": files[name] for folder in ("deleted", "orphaned") for name in files}
@@ -212,6 +222,62 @@ def test_clippings_are_read_in_any_language(tmp_path: Path) -> None:
     assert (zoned[0]["added_at"], zoned[0]["floating"]) == ("2017-07-31T23:11:20+01:00", False)
 
 
+def clip(about: str, words: str = "rope") -> str:
+    return f"\ufeffRopes (Lind)\r\n{about}\r\n\r\n{words}\r\n"
+
+
+def test_a_russian_kindle_writes_a_long_dash_before_each_clipping(tmp_path: Path) -> None:
+    clips = [
+        clip(f"– {place} | Добавлено: среда, 6 мая 2026 г. в 7:4{minute}:00")
+        for minute, place in enumerate(
+            ("Ваш выделенный отрывок в месте 410–422", "Ваша заметка на странице 6 | Место 53")
+        )
+    ]
+    path = put(tmp_path, sample.clippings(clips), "My Clippings.txt")
+    found = records(Kindle(), path, "clippings")
+    assert [(data["kind"], data["location"], data["added_at"]) for data in found] == [
+        ("highlight", "410-422", "2026-05-06T07:40:00"),
+        ("note", "53", "2026-05-06T07:41:00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "moment"),
+    [
+        ("Added on Thursday, 25 April 13 23:45:11", "2013-04-25T23:45:11"),
+        ("Aggiunto il venerdì 6 aprile 12, 00:25:08", "2012-04-06T00:25:08"),
+        ("Added on Friday, 6 July 12 07:37:42 GMT+01:00", "2012-07-06T06:37:42Z"),
+    ],
+)
+def test_an_older_kindle_writes_years_of_two_digits(
+    tmp_path: Path, written: str, moment: str
+) -> None:
+    path = put(tmp_path, sample.clippings([clip(f"- Note Loc. 62  | {written}")]), "clips.txt")
+    [clipping] = records(Kindle(), path, "clippings")
+    assert clipping["added_at"] == moment
+    assert told(Kindle(), path) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "page", "location"),
+    [
+        ("Je highlight op pagina 3 | locatie 55 t/m 88", "3", "55-88"),
+        ("Your Highlight on page xii | Location 300-340", "xii", "300-340"),
+        ("Seu destaque na página xiv | posição 7-9", "xiv", "7-9"),
+        ("ハイライト ページ222 | 位置No. 3396-3397", "222", "3396-3397"),
+        ("7ページ｜位置No. 114-116のハイライト", "7", "114-116"),
+        ("Your Highlight on Location 102-102", None, "102-102"),
+    ],
+)
+def test_a_place_in_a_book_is_whole(
+    tmp_path: Path, place: str, page: str | None, location: str
+) -> None:
+    about = clip(f"- {place} | Added on Thursday, September 3, 2026 7:31:00 PM")
+    path = put(tmp_path, sample.clippings([about]), "clips.txt")
+    [clipping] = records(Kindle(), path, "clippings")
+    assert (clipping.get("page"), clipping["location"]) == (page, location)
+
+
 def test_a_marked_passage_without_words_is_no_bookmark(tmp_path: Path) -> None:
     line = "- Your Highlight on Location {} | Added on Monday, September 14, 2026 7:05:00 AM"
     clips = [f"Scans (Lind)\r\n{line.format(place)}\r\n\r\n\r\n" for place in ("40-41", "42")]
@@ -253,3 +319,13 @@ def test_an_episode_is_of_a_series(tmp_path: Path, title: str, series: str | Non
     )
     [viewing] = records(Netflix(), path, "viewings")
     assert viewing.get("series") == series
+
+
+def test_viewings_of_a_profile_that_was_renamed_are_the_same_ones(tmp_path: Path) -> None:
+    keys = []
+    for profile in ("Nora", "Nora ⛵"):
+        rows = [sample.viewing("Fog", "2026-05-09 20:00:02") for _ in range(2)]
+        content = sample.table(sample.ACTIVITY_HEADER, *([profile, *row[1:]] for row in rows))
+        keys.append(set(read(Netflix(), put(tmp_path / profile, content))))
+    assert keys[0] == keys[1]
+    assert len(keys[0]) == 2

@@ -9,6 +9,7 @@ from tests.sources.kit import Home, look, read, told, zipped
 from tests.sources.samples.meta import (
     COMMENT,
     FACEBOOK,
+    IG_OWNER,
     LIKE,
     OLD,
     PHOTO,
@@ -592,3 +593,96 @@ def test_a_chat_that_was_encrypted_later_is_one_chat_of_both_folders(tmp_path: P
         "Hi 3",
         "Now sealed",
     ]
+
+
+def test_messages_of_somebody_who_goes_by_another_name_are_the_same_ones(tmp_path: Path) -> None:
+    inbox = "your_instagram_activity/messages/inbox"
+    owner = "personal_information/personal_information/personal_information.json"
+    profile = json_bytes(IG_OWNER)
+    said = (message(7, "Inês 🌊", "Ebb at six"), message(7, "Nora Lind", "I come"))
+    gone = (message(7, "Instagram User", "Ebb at six"), said[1])
+    earlier = chat(*said, path="inbox/ines_17842", title="Inês 🌊")
+    later = chat(*gone, path="inbox/instagramuser_17842", title="Instagram User")
+    home = Home(tmp_path / "home")
+    for name, folder, held in (("a", "ines_17842", earlier), ("b", "instagramuser_17842", later)):
+        files = {f"{inbox}/{folder}/message_1.json": json_bytes(held), owner: profile}
+        home.bring(zipped(tmp_path / f"{name}.zip", files))
+    messages = of(home.records(), "messages")
+    assert sorted((data["sender"], data["text"]) for data in messages) == [
+        ("Instagram User", "Ebb at six"),
+        ("Nora Lind", "I come"),
+    ]
+    assert len(of(home.records(), "chats")) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "your_activity_across_facebook/posts/media/Mobileuploads_LvJWqglAvA/1251667781858.jpg",
+            "your_facebook_activity/posts/media/Mobileuploads_1251667/1251667781858.jpg",
+        ),
+        (
+            "photos_and_videos/MobileUploads_k3j4h5/28819_1251667781_646231_n_1251667781858.jpg",
+            "your_facebook_activity/posts/media/Mobileuploads_1251667/1251667781858.jpg",
+        ),
+    ],
+)
+def test_a_post_is_the_same_wherever_a_later_archive_keeps_its_picture(
+    before: str, after: str, tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "home")
+    for name, address in (("a", before), ("b", after)):
+        shown = {"media": {"uri": address, "creation_timestamp": ZERO}}
+        post = {"timestamp": ZERO + 70, "attachments": [{"data": [shown]}], "title": "Nora posted"}
+        other = address.replace("1858", "1859")
+        album = {"name": "Sails", "photos": [{"uri": other, "creation_timestamp": ZERO + 71}]}
+        files = {
+            f"{ACTIVITY}/posts/your_posts__check_ins__photos_and_videos_1.json": [post],
+            f"{ACTIVITY}/posts/album/0.json": album,
+            f"{ACTIVITY}/posts/your_uncategorized_photos.json": {
+                "other_photos_v2": [{"uri": f"{other[:-4]}0.jpg", "creation_timestamp": ZERO}]
+            },
+            address: PHOTO,
+            other: PHOTO + b"3",
+            f"{other[:-4]}0.jpg": PHOTO + b"4",
+        }
+        home.bring(with_files(tmp_path / name, files))
+    posts = of(home.records(), "posts")
+    assert [data["title"] for data in posts].count("Nora posted") == 1
+    kept = [data for data in of(home.records(), "media") if "125166778" in data["name"]]
+    assert len(kept) == 3
+
+
+def test_a_like_is_the_same_in_the_layout_of_today(tmp_path: Path) -> None:
+    post = "https://www.instagram.com/p/DDD444/"
+    cells = [
+        {"label": "URL", "value": post, "href": post},
+        {"title": "Owner", "dict": [{"dict": [{"label": "Username", "value": "erin"}]}]},
+    ]
+    then = {"title": "erin", "string_list_data": [{"href": post, "value": "👍", "timestamp": ZERO}]}
+    today = {"timestamp": ZERO, "media": [], "label_values": cells, "fbid": "17842"}
+    owner = "personal_information/personal_information/personal_information.json"
+    home = Home(tmp_path / "home")
+    for name, held in (("a", {"likes_media_likes": [then]}), ("b", [today])):
+        likes = {"your_instagram_activity/likes/liked_posts.json": json_bytes(held)}
+        home.bring(zipped(tmp_path / f"{name}.zip", {**likes, owner: json_bytes(IG_OWNER)}))
+    [like] = of(home.records(), "likes")
+    assert (like["owner"], like["link"]) == ("erin", post)
+
+
+def test_a_profile_that_was_shared_in_a_chat_is_named(tmp_path: Path) -> None:
+    share = {"profile_share_username": "ines.mar", "profile_share_name": spoilt("Inês do Mar")}
+    said = message(7, "Nora", None, share=share)
+    path = tmp_path / "message_1.json"
+    path.write_bytes(json_bytes(chat(said)))
+    [shared] = of(read(Instagram(), put_beside(tmp_path, path)), "messages")
+    assert shared["text"] == "Inês do Mar\nines.mar"
+
+
+def put_beside(folder: Path, chat_file: Path) -> Path:
+    """Return an archive of Instagram with one chat."""
+    inbox = folder / "e" / "your_instagram_activity" / "messages" / "inbox" / "ines_17842"
+    inbox.mkdir(parents=True)
+    chat_file.rename(inbox / chat_file.name)
+    return folder / "e"

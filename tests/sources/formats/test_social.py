@@ -263,3 +263,37 @@ def test_who_wrote_what_is_shown_of_a_page_is_read_too(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(social.exported([first]))
     [message] = of(read(Discord(), tmp_path), "messages")
     assert message["text"] == "Harbour office\nGale warning\nuntil Friday"
+
+
+def test_a_post_of_linkedin_of_several_lines_has_the_quotes_of_its_author_alone(
+    tmp_path: Path,
+) -> None:
+    header = "Date,ShareLink,ShareCommentary,SharedURL,MediaURL,Visibility\n"
+    lines = [
+        '"The ""dry"" dock is full.""',
+        '""""',
+        '""Ask again""',
+        '"" on Monday""',
+        '""",,,MEMBER',
+    ]
+    row = "2022-09-08 04:10:18,https://www.linkedin.com/feed/9," + "\n".join(lines)
+    archive = social.LINKED | {"Shares.csv": f"{header}{row}\n".encode()}
+    for name, content in archive.items():
+        (tmp_path / name).write_bytes(content)
+    [post] = of(read(LinkedIn(), tmp_path), "posts")
+    assert post["text"] == 'The "dry" dock is full.\n\nAsk again\n on Monday'
+
+
+def test_messages_of_somebody_who_left_linkedin_are_the_same_ones(tmp_path: Path) -> None:
+    columns = "CONVERSATION ID,CONVERSATION TITLE,FROM,SENDER PROFILE URL,TO,DATE,SUBJECT,CONTENT"
+    home = Home(tmp_path / "home")
+    for name in ("Otto Brandt", "LinkedIn Member"):
+        path = tmp_path / f"Basic_LinkedInDataExport {name}"
+        path.mkdir()
+        said = f"c1,,{name},,Nora Lind,2026-01-01 10:00:00 UTC,,The sail is mended"
+        files = social.LINKED | {"messages.csv": f"{columns},FOLDER\n{said},INBOX\n".encode()}
+        for base, content in files.items():
+            (path / base).write_bytes(content)
+        home.bring(path)
+    [message] = of(home.records(), "messages")
+    assert message["sender"] == "LinkedIn Member"

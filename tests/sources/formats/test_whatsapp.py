@@ -4,6 +4,7 @@ import os
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -708,3 +709,75 @@ def test_a_line_of_another_phone_in_a_message_does_not_turn_the_dates(
     assert [data["sent_at"][:10] for data in messages] == [f"2026-01-{day:02}" for day in days]
     assert messages[8]["text"] == f"tide 11\n{pasted}"
     assert told(SOURCE, path) == []
+
+
+FAMILY = (
+    ("9:52", "+351 912 345 678", "Who has the key of the boathouse?"),
+    ("9:53", "Nora", "Yes"),
+    ("9:53", "+351 912 345 678", "Yes"),
+    ("9:54", "Nora", "It hangs behind the second door"),
+    ("9:55", "+351 912 345 678", "Found it, thanks to both of you"),
+    ("9:56", "Nora", "Then leave it there for Sunday"),
+    ("9:57", "Nora", "We sail at ten if the wind turns"),
+    ("9:58", "+351 912 345 678", "I bring bread and the big thermos"),
+    *((f"10:{n:02}", "Nora", f"Buoy number {n} has drifted again") for n in range(20)),
+)
+
+
+def called(folder: Path, name: str, number: str, *more: str) -> Path:
+    """Return a zip of a chat under a name, in which the one without a name is called something."""
+    said = "".join(
+        f"18/3/22, {time} - {number if who[0] == '+' else who}: {text}\n"
+        for time, who, text in FAMILY
+    )
+    title = f"WhatsApp Chat with {name}"
+    text = f"18/3/22, 9:50 - You created group “{name}”\n{said}{''.join(more)}"
+    return zipped(folder / f"{title}.zip", {f"{title}.txt": text.encode()})
+
+
+def streams(home: Home, name: str) -> list[dict[str, Any]]:
+    return [data for (stream, _), data in home.records().items() if stream == name]
+
+
+def test_messages_are_the_same_when_a_contact_gets_a_name(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(called(tmp_path, "Sailing", "+351 912 345 678"))
+    report = home.bring(called(tmp_path, "Sailing", "Ana"))
+    assert report["counts"]["new"] == 0
+    messages = [data for data in streams(home, "messages") if not data["service"]]
+    assert len(messages) == len(FAMILY)
+    assert {data["sender"] for data in messages} == {"Ana", "Nora"}
+    assert sum(data["text"] == "Yes" for data in messages) == 2
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_chat_that_was_renamed_is_the_same_chat(together: bool, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    later = "19/3/22, 9:59 - Ana: The wind has turned at last\n"
+    (tmp_path / "in").mkdir()
+    paths = [
+        called(tmp_path / "in", "Sailing", "+351 912 345 678"),
+        called(tmp_path / "in", "Sailing 2.0 ⛵", "Ana", later),
+    ]
+    for path in [tmp_path / "in"] if together else paths:
+        home.bring(path)
+    [chat] = streams(home, "chats")
+    assert chat["name"] == "Sailing 2.0 ⛵"
+    messages = [data for data in streams(home, "messages") if not data["service"]]
+    assert len(messages) == len(FAMILY) + 1
+    assert {data["chat"] for data in messages} == {"Sailing 2.0 ⛵"}
+    home.bring(paths[1])
+    again = home.bring(paths[1])
+    assert again["counts"]["new"] == again["counts"]["changed"] == 0
+    assert together or "is a chat that has another name too" in str(again["notes"])
+
+
+def test_two_chats_in_which_some_messages_are_the_same_stay_two(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    more = "".join(f"20/3/22, 8:{n} - Ana: Only said among sailors {n}\n" for n in range(10, 20))
+    home.bring(called(tmp_path, "Sailing", "Ana", more))
+    other = "".join(f"18/3/22, {at} - {who}: {said}\n" for at, who, said in FAMILY)
+    other += "".join(f"20/3/22, 9:{n} - Ben: Only said among rowers {n}\n" for n in range(10, 20))
+    title = "WhatsApp Chat with Rowing"
+    home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": other.encode()}))
+    assert sorted(data["name"] for data in streams(home, "chats")) == ["Rowing", "Sailing"]

@@ -29,8 +29,10 @@ _ARCHIVE = re.compile(r"\A.*\.(?:zip|tgz)/", re.IGNORECASE)
 _OPEN = {"participants.item.name", "messages.item.sender_name", "messages.item.timestamp_ms"}
 _SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
 _SENDERS = (b'"sender_name"', b'"senderName"')
+_SHARED = ("share_text", "profile_share_name", "profile_share_username", "link")
 _SEALED_NUMBER = re.compile(r"_\d+\Z")
 _ADDRESS = re.compile(r"\w+://\S+\Z")
+_FILE_NUMBER = re.compile(r"(?:\A|[/_])(\d{9,})\.\w+\Z")
 _MOST_LOOKED_AT = 200
 NOT_HERE = "a file that is not in the export"
 
@@ -131,6 +133,15 @@ def shown_in(value: Any) -> list[Mapping[str, Any]]:
     """Return the pictures and files that a post or a comment shows."""
     inner = [mapped(piece, "media") for piece in pieces_of(value) if "media" in piece]
     return inner + [file for file in listed(value, "media") if isinstance(file, dict)]
+
+
+def number_in(address: str) -> str | None:
+    """Return the number by which Meta knows a file, which stands at the end of its name.
+
+    What stands before it, in the name and in the folders, differs from one archive to a later one.
+    """
+    match = _FILE_NUMBER.search(address)
+    return match[1] if match else None
 
 
 def caption_of(file: Mapping[str, Any]) -> str:
@@ -268,7 +279,11 @@ def read_chat(chat: ChatFiles, finder: FileFinder) -> Iterator[Finding]:
 
 
 class _ChatReader:
-    """Reads one chat. No message has an id: moment and sender tell them apart, and a number."""
+    """Reads one chat. No message has an id: the moment tells them apart, and a number.
+
+    The name of a sender is no part of what a message is known by: people change theirs, and those
+    who left are all called the same, in the language of the account.
+    """
 
     def __init__(self, chat: ChatFiles, finder: FileFinder) -> None:
         self._chat = chat
@@ -335,7 +350,7 @@ class _ChatReader:
             return
         sender = mended(value.get("senderName" if self._chat.sealed else "sender_name"))
         addresses = list(_addresses(value))
-        key = self._ordinals.key(str(moment), self._key, sender)
+        key = self._ordinals.key(str(moment), self._key)
         text = _text(value, addresses)
         if not self._folder or key not in self._earlier:
             self._span.see(sent)
@@ -388,7 +403,7 @@ def _text(value: Mapping[str, Any], addresses: list[Any]) -> str:
     """Return what a message says; what has no words is put into words."""
     pieces = [mended(value.get("content") or value.get("text"))]
     share = mapped(value, "share")
-    pieces += [mended(share.get(name)) for name in ("share_text", "link")]
+    pieces += [mended(share.get(name)) for name in _SHARED]
     pieces = [piece for piece in dict.fromkeys(pieces) if piece]
     if pieces:
         return "\n".join(pieces)
@@ -428,8 +443,10 @@ def attached(
     entry = finder.find(address)
     if entry is None:
         return Skipped(NOT_HERE, where)
-    # What belongs to nothing else is known by its address.
-    key: RecordKey = digest_key("file", *(owner.values() or [str(address)]), entry.base)
+    number = number_in(str(address))
+    # What belongs to nothing else and has no number is known by its address.
+    known = (number,) if number else (*([] if owner else [str(address)]), entry.base)
+    key: RecordKey = digest_key("file", *owner.values(), *known)
     data = {
         "id": key,
         **owner,

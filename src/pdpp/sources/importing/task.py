@@ -155,12 +155,18 @@ class ImportTask:
             store.connect(
                 self.destination.connection_id, source.connector_key, self.destination.display_name
             )
-        recognition = self.export.recognition
-        kept = {recognition.shape: recognition.remember, **recognition.keep}
-        for shape, choices in kept.items():
-            if choices:
-                environment.state.remember(source.connector_key, shape, choices)
+        self._remember()
         return declaration
+
+    def _remember(self) -> None:
+        """Keep what the owner decided, and add what the source is to know to what it knows."""
+        state, key = self.environment.state, self.export.source.connector_key
+        recognition = self.export.recognition
+        # Exports that were recognised together know nothing of each other.
+        kept = {name: {**state.recall(key, name), **new} for name, new in recognition.keep.items()}
+        for shape, choices in {recognition.shape: recognition.remember, **kept}.items():
+            if choices:
+                state.remember(key, shape, choices)
 
     def run(
         self,

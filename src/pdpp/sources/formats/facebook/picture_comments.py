@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.meta_archive import caption_of, listed, mapped, mended
+from pdpp.sources.formats.meta_archive import caption_of, listed, mapped, mended, number_in
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.jsonstream import JsonElement, entry_elements
@@ -57,7 +57,8 @@ def comments_on(
         if (moment, text) in own:
             yield Skipped("a comment that is kept among those you wrote", place)
             continue
-        key = digest_key("picture comment", str(moment), author, text, address)
+        shown = number_in(address) or address
+        key = digest_key("picture comment", str(moment), author, text, shown)
         data = {
             "id": key,
             "author": author,

@@ -14,6 +14,7 @@ from pdpp.sources.formats.meta_archive import (
     listed,
     mapped,
     mended,
+    number_in,
     pieces_of,
     shown_in,
     words_of,
@@ -45,8 +46,8 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
     texts += [written, *(mended(piece.get("text")) for piece in pieces)]
     text = "\n".join(dict.fromkeys(filter(None, texts)))
     title = mended(value.get("title"))
-    addresses = [str(file["uri"]) for file in media if file.get("uri")]
-    key = digest_key("post", str(value["timestamp"]), title, text, *addresses, *_number(value))
+    files = [number_in(str(file["uri"])) or str(file["uri"]) for file in media if file.get("uri")]
+    key = digest_key("post", str(value["timestamp"]), title, text, *files, *_number(value))
     links = [mapped(piece, "external_context") for piece in pieces]
     named = [mended(mapped(piece, "life_event").get("title")) for piece in pieces]
     named += [mended(link.get("name")) for link in links]

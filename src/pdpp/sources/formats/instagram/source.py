@@ -12,6 +12,7 @@ from pdpp.sources.formats.meta_archive import (
     listed,
     mapped,
     mended,
+    number_in,
     owner_in,
     words_of,
     written_in,
@@ -43,7 +44,7 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
     text = mended(value.get("title")) or mended(files[0].get("title"))
     text = text or written_in(cells_of(value))[0]
     addresses = [str(file["uri"]) for file in files if file.get("uri")]
-    bases = [address.rpartition("/")[2] for address in addresses]
+    bases = [number_in(address) or address.rpartition("/")[2] for address in addresses]
     # A text alone has no file to tell it by, and several may be posted at once.
     key = digest_key(kind, str(moment), *(bases or [text] * bool(text)))
     data = {"id": key, "text": text or None, "kind": kind, "posted_at": posted}
@@ -106,7 +107,9 @@ def _like(
     owners = [mended(value.get("title")), words.get("Username"), words.get("Owner")]
     owners.append(owner_in(value))
     owner = next(filter(None, [*owners, *words.values()]), "")
-    key = digest_key(kind, str(moment), link or owner, str(value.get("fbid") or ""))
+    # A number is only told since 2026: what has an address is known by that alone.
+    number = "" if link else str(value.get("fbid") or "")
+    key = digest_key(kind, str(moment), link or owner, number)
     data = {
         "id": key,
         "title": owner or link or "(something)",

@@ -23,17 +23,23 @@ from pdpp.sources.source import (
 )
 
 _END = "=========="
-_FIRST = re.compile(rb"\A[^\n]{1,500}\n- [^\n]{1,300}\|[^\n]{1,300}\n")
+_FIRST = re.compile(rb"\A[^\n]{1,500}\n(?:-|\xe2\x80\x93) [^\n]{1,300}\|[^\n]{1,300}\n")
+"""A book and a line on what was marked in it, which begins with a long dash in Russian."""
 _NOTE = re.compile(
     r"\b(?:note|notiz|nota|notitie|notatka|anotação|заметка|not)\b|笔记|筆記|メモ|메모",
     re.IGNORECASE,
 )
 _PAGE = re.compile(
-    r"(?:page|seite|página|pagina|str\.|стр\.|страниц|sayfa)\D{0,12}(\d+(?:-\d+)?)"
+    r"(?:page|seite|página|pagina|str\.|стр\.|страниц|sayfa|ページ)\D{0,12}(\d+(?:-\d+)?)"
+    r"|(?:page|seite|página|pagina) ([ivxlc]+)\b"
     r"|(?:第\s*|#)?(\d+(?:-\d+)?)\s*(?:页|頁|ページ|페이지)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:-\d+)?")
+_TO = re.compile(r"(?<=\d)(?:–| t/m )(?=\d)")
+"""What stands between two numbers in Russian and in Dutch."""
+_SHORT_YEAR = re.compile(r"(?<=[^\W\d] )(\d{2})(?=,? \d{1,2}:)")
+"""A year behind a month, as Kindles wrote it until 2013."""
 _NO_SECONDS = re.compile(r"(?<![\d:])(\d{1,2}:\d{2})(?![\d:])")
 _BOOK = re.compile(r"(?P<title>.*\S)\s*\((?P<author>[^()]*(?:\([^()]*\))?[^()]*)\)\s*\Z")
 _MOST_LINES = 10_000
@@ -95,7 +101,7 @@ def _clipping(
 ) -> Iterator[Finding]:
     about = lines[1].strip() if len(lines) > 1 else ""
     place, bar, day = about.rpartition("|")
-    moment, _ = read_time(_NO_SECONDS.sub(r"\1:00", day))
+    moment, _ = read_time(_NO_SECONDS.sub(r"\1:00", _SHORT_YEAR.sub(r"20\1", day)))
     if not bar or not lines[0].strip():
         yield Unknown("a clipping without a book or a place", where)
         return
@@ -104,6 +110,7 @@ def _clipping(
     if moment is not None:
         added, floating = local_text(datetime.fromisoformat(moment), zone)
     book = _BOOK.match(lines[0].strip())
+    place = _TO.sub("-", place)
     page = _PAGE.search(place)
     rest = place[page.end() :] if page else place
     location = _NUMBER.search(rest)
@@ -114,7 +121,7 @@ def _clipping(
         "author": book["author"] if book else "",
         "kind": _kind(place, text, location[0] if location else ""),
         "text": text,
-        "page": (page[1] or page[2]) if page else "",
+        "page": next(filter(None, page.groups()), "") if page else "",
         "location": location[0] if location else "",
         "added_at": added,
         "floating": floating if added else None,

@@ -16,6 +16,7 @@ from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognitio
 _FILM = frozenset({"date", "name", "year", "letterboxd uri"})
 _LISTS = {"watchlist*.csv": "watchlist", "watched*.csv": "watched", "films*.csv": "liked"}
 """Lists of films have the same columns, so that the names of their files tell them apart."""
+_LIKED = ("likes/reviews.csv", "*/likes/reviews.csv", "likes/lists.csv", "*/likes/lists.csv")
 _GONE = frozenset({"deleted", "orphaned"})
 """Folders of what somebody deleted, in tables that are called as those of what is there."""
 
@@ -120,6 +121,7 @@ class Letterboxd(KnownTables):
     passed_over = MappingProxyType(
         {
             "profile.csv": "what Letterboxd knows of you",
+            **dict.fromkeys(_LIKED, "addresses of what others wrote and you liked"),
             **dict.fromkeys(("deleted/*", "*/deleted/*"), "what you deleted"),
             **dict.fromkeys(("orphaned/*", "*/orphaned/*"), "what belongs to something deleted"),
         }

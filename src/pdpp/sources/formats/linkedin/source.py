@@ -47,7 +47,8 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
         yield Skipped("an empty message", where)
         return
     conversation = digest_key("conversation", cells["conversation id"])
-    key = digest_key("message", cells["conversation id"], cells["date"], cells["from"], text)
+    # Somebody who left is called "LinkedIn Member" from then on.
+    key = digest_key("message", cells["conversation id"], cells["date"], text or files)
     names = {cells["from"], *cells.get("to", "").split(",")}
     data = {
         "id": key,
@@ -179,7 +180,9 @@ def _day(text: str) -> str | None:
 
 
 def _post(kind: str, text_column: str, link: str, cells: Cells, where: str) -> Iterator[Finding]:
-    posted, text = utc_text(cells["date"]), cells[text_column].replace('""', '"')
+    # Each line of a post stands in quotes of its own, inside those of the cell.
+    text = cells[text_column].replace('"\n"', "\n").replace('""', '"').strip()
+    posted = utc_text(cells["date"])
     if posted is None:
         yield Unknown("a post without a time", where)
         return

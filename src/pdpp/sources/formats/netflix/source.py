@@ -40,7 +40,8 @@ def _viewing(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
     if started is None or not cells["title"]:
         yield Unknown("a viewing without a title or a time", where)
         return
-    key = ordinals.key(started, cells["profile name"], cells["title"])
+    # A profile may get another name, and is then called so in every row.
+    key = ordinals.key(started, cells["title"])
     data = {
         "id": key,
         "title": cells["title"],

@@ -19,6 +19,7 @@ from pdpp.sources.formats.whatsapp.attached import (
     without_file,
 )
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
+from pdpp.sources.formats.whatsapp.renamed_chats import SHAPE, ChatMarks, NamedChat, RenamedChats
 from pdpp.sources.formats.whatsapp.repeats import Repeats
 from pdpp.sources.formats.whatsapp.titles import name_in_title
 from pdpp.sources.formats.whatsapp.years import YearCount, YearGuess
@@ -94,6 +95,8 @@ class WhatsApp(Source):
         zone_named(choices.given.get("time_zone"))
         year = _chosen_year(choices)
         layouts = {entry.name: _layout(tree, entry, order, year) for entry, _ in chats}
+        found = [NamedChat(layout.called, layout.marks) for layout in layouts.values()]
+        known = RenamedChats(choices.recall, found)
         unsure = [name for name, layout in layouts.items() if not layout.certain]
         certain = databases or any(level is Confidence.CERTAIN for _, level in chats)
         return Recognition(
@@ -112,9 +115,12 @@ class WhatsApp(Source):
                 f"{layout.first_year}; say --set year=… for that of the last if it is wrong"
                 for name, layout in layouts.items()
                 if not layout.year_told
-            )[:3],
+            )[:3]
+            + tuple(known.notes())[:3],
+            keep={SHAPE: known.kept()},
             detail={
                 "layouts": layouts,
+                "known": partial(RenamedChats, choices.recall, found),
                 "databases": databases,
                 "time_zone": choices.given.get("time_zone"),
             },
@@ -123,11 +129,13 @@ class WhatsApp(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each chat."""
         zone = zone_named(recognition.detail["time_zone"])
+        # Asked anew, because an export that was recognised together with this one came in since.
+        known: RenamedChats = recognition.detail["known"]()
         for name, layout in recognition.detail["layouts"].items():
             entry = tree.get(name)
             if entry is not None:
-                called = _chat_name(tree, entry)
-                chat = _Chat(tree, entry, called, digest_key(called), layout, zone)
+                key = known.key_of(layout.called)
+                chat = _Chat(tree, entry, layout.called, key, layout, zone)
                 yield ExportPart(entry, partial(_read, chat))
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(read_database, tree, entry))
@@ -268,12 +276,14 @@ def _chosen_year(choices: OwnerChoices) -> int | None:
 
 
 class _Layout(NamedTuple):
-    """How a chat writes its dates, and whether only some of its line ends end a message.
+    """What a chat is called, what was said in it, and how it is written.
 
-    Where the month is a word (``named``), dates may tell no year, and then years are counted from
-    that of the first message.
+    ``mixed`` says that only some of its line ends end a message. Where the month is a word
+    (``named``), dates may tell no year, and then years are counted from that of the first message.
     """
 
+    called: str
+    marks: list[int]
     order: str
     certain: bool
     mixed: bool
@@ -288,7 +298,7 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
     An iPhone ends messages with CRLF and lines inside them with LF: where both occur, that tells
     a message from a line of another chat that somebody pasted.
     """
-    guess, years = OrderGuess(), YearGuess()
+    guess, years, marks = OrderGuess(), YearGuess(), ChatMarks()
     ends: set[bool] = set()
     brackets = 0
     named: bool | None = None
@@ -300,13 +310,15 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
                 named = begun.stamp.named
                 brackets += b"[" in line.text[:8]
                 guess.see(begun.stamp)
+                marks.see(begun)
                 if named:
                     years.see(begun.stamp, begun.text)
     order, certain = guess.order()
     mixed = len(ends) == 2 and brackets > 0
+    about = _chat_name(tree, entry), marks.told()
     if not years.missing:
-        return _Layout(chosen or order, certain or chosen is not None, mixed, bool(named))
-    return _Layout(order, certain, mixed, True, *years.first_year(year, tree.path))
+        return _Layout(*about, chosen or order, certain or chosen is not None, mixed, bool(named))
+    return _Layout(*about, order, certain, mixed, True, *years.first_year(year, tree.path))
 
 
 def _decoded(text: bytes) -> str:
@@ -325,7 +337,8 @@ def _message(chat: _Chat, lines_: _Lines) -> _Message:
     moment = first.stamp.moment(chat.layout.order)
     # A year that the chat does not tell stays out: told otherwise later, it is the same message.
     time = "" if moment is None else moment.isoformat().replace(":", "")[0 if year_told else 4 :]
-    digest = digest_key(time, first.sender or "", without_file(text))
+    # Who wrote is told as the phone's contacts call them, and these are renamed.
+    digest = digest_key(time, "" if first.sender is None else "said", without_file(text))
     return _Message(number, first.sender, text, moment, time, digest)
 
 

@@ -1,0 +1,106 @@
+"""Renamed chats: a chat stays the same one when a group, or a contact, gets another name.
+
+No export tells the id of its chat, only what the phone calls it. Of each chat some marks of what
+was said in it are kept. An export under another name that has them is of that chat.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from pdpp.sources.formats.whatsapp.lines import MARKS, ChatLine
+from pdpp.sources.keys import RecordKey, digest_key
+from pdpp.sources.source import Recall
+
+SHAPE = "named chats"
+_MOST = 1_000
+_BEYOND = 1 << 32
+_FEWEST_SHARED = 20
+_SHARE = 0.8
+"""So many marks must two chats share: greetings and news are sent to several at once."""
+_SHORTEST = 16
+"""Characters of a message that nobody else sends in the same minute."""
+
+
+class ChatMarks:
+    """Marks of a chat: of the checksums of its messages the smallest.
+
+    Which these are does not depend on where an export ends: two exports share those of the
+    messages that both hold.
+    """
+
+    def __init__(self) -> None:
+        self._marks: set[int] = set()
+        self._end = _BEYOND
+
+    def see(self, line: ChatLine) -> None:
+        """Take one more message into account, unless it may stand there otherwise next time."""
+        stamp, sender, text = line
+        if sender is None or len(text) < _SHORTEST or "<" in text or text[0] in MARKS:
+            return
+        # A phone set to another country writes the numbers of a date in another order, and the
+        # year without its century.
+        said = f"{sum(stamp.numbers) % 100} {stamp.hour % 12}:{stamp.minute} {text}"
+        mark = crc32(said.encode("utf-8", "surrogatepass"))
+        if mark < self._end:
+            self._marks.add(mark)
+            if len(self._marks) >= 2 * _MOST:
+                self._marks = set(_smallest(self._marks))
+                self._end = max(self._marks)
+
+    def told(self) -> list[int]:
+        """Return the marks."""
+        return _smallest(self._marks)
+
+
+class NamedChat(NamedTuple):
+    """What a chat is called, and its marks."""
+
+    name: str
+    marks: list[int]
+
+
+class RenamedChats:
+    """The chats that came in before, the oldest first, and those of an export that comes in now.
+
+    Of a name only a digest is kept: a chat may be deleted, and its name is to be gone then.
+    """
+
+    def __init__(self, recall: Recall, found: Iterable[NamedChat]) -> None:
+        """Take how to ask what earlier imports kept, and the chats of an export."""
+        self._marks: dict[str, list[int]] = {**recall("whatsapp", SHAPE)}
+        self._found: dict[str, str] = {}
+        for name, marks in found:
+            key = str(digest_key(name))
+            self._found[key] = name
+            self._marks[key] = _smallest({*self._marks.get(key, []), *marks})
+
+    def kept(self) -> Mapping[str, Any]:
+        """Return what a later import is to know."""
+        return {key: self._marks[key] for key in self._found if self._marks[key]}
+
+    def key_of(self, name: str) -> RecordKey:
+        """Return what a chat is known by: the oldest that is the same one tells."""
+        key = digest_key(name)
+        marks = self._marks.get(str(key), [])
+        alike = (RecordKey(other) for other in self._marks if _are_alike(marks, self._marks[other]))
+        return next(alike, key)
+
+    def notes(self) -> Iterable[str]:
+        """Tell of chats that are taken for others."""
+        for key, name in self._found.items():
+            if self.key_of(name) != key:
+                yield f"{name} is a chat that has another name too: nearly all of it stands in both"
+
+
+def _smallest(marks: Iterable[int]) -> list[int]:
+    return sorted(marks)[:_MOST]
+
+
+def _are_alike(one: list[int], other: list[int]) -> bool:
+    """Tell whether two chats are one, by the marks up to where those of both are whole."""
+    ends = [marks[-1] for marks in (one, other) if len(marks) == _MOST]
+    end = min(ends, default=_BEYOND)
+    ours, theirs = ({mark for mark in marks if mark <= end} for marks in (one, other))
+    shared = len(ours & theirs)
+    return shared >= max(_FEWEST_SHARED, _SHARE * min(len(ours), len(theirs)))
