@@ -221,7 +221,8 @@ endif
 	@$(INSTALL) $(COMPILED) -r requirements/run.txt
 	@$(PY) -c 'import os, sysconfig; site = sysconfig.get_path("purelib"); \
 		open(os.path.join(site, "pdpp.pth"), "w").write(os.path.relpath("src", site) + "\n")'
-	@printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -m pdpp "$$@"' > $(BIN)/pdpp
+# -P: it runs nothing of the folder that somebody starts it in.
+	@printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -P -m pdpp "$$@"' > $(BIN)/pdpp
 	@chmod +x $(BIN)/pdpp
 	@$(PY) -m compileall -q src
 	@touch $@

@@ -170,7 +170,7 @@ def test_vs_code_is_undone_in_the_file_that_its_command_writes() -> None:
 
 def test_a_program_in_a_folder_with_spaces_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/my programs/python")
-    assert by_program(FIRST).command[:3] == ("/my programs/python", "-m", "pdpp")
+    assert by_program(FIRST).command[:4] == ("/my programs/python", "-P", "-m", "pdpp")
     assert config("json", "--by", "program")["mcpServers"]["pdpp"]["command"] == (
         "/my programs/python"
     )

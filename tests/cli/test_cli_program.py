@@ -207,6 +207,27 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(diary: Path) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_program_that_is_started_with_closed_streams_does_its_work(
+    closed: str, diary: Path, tmp_path: Path
+) -> None:
+    """As a scheduler may start it."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "first.md").write_text("# The first\n\nA note.")
+    arguments = ("import", notes, "--yes", "--data", diary)
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *command(*arguments)],
+        env=environment(stored(arguments)),
+        capture_output=True,
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    [held] = pdpp_here("import", "history", "--json", data=diary).document["imports"]
+    assert held["status"] == "complete"
+
+
 @begun_by_an_interpreter
 def test_a_narrow_character_set_is_no_reason_to_fail(diary: Path) -> None:
     name = ("--name", "Days 🌞", "--id", "cin_diary")

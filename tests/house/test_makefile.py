@@ -2,12 +2,13 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ["sh", "make", "test", "echo", "cat", "mkdir", "rm", "expr", "getconf"]
+TOOLS = ["sh", "make", "test", "echo", "cat", "chmod", "mkdir", "rm", "touch", "expr", "getconf"]
 
 
 @pytest.fixture
@@ -65,6 +66,32 @@ def test_uv_is_used_where_there_is_one(bare: Path) -> None:
     install_fake(bare, "python3", "exit 0")
     install_fake(bare, "uv", 'echo "made by uv $*"; exit 9')
     assert "made by uv venv --quiet --clear" in make(bare, "run").stdout
+
+
+def test_the_program_that_is_installed_runs_nothing_of_the_folder_it_is_started_in(
+    bare: Path,
+) -> None:
+    """An agent starts it in a checkout, and a person among downloads."""
+    (bare / ".venv" / "bin").mkdir(parents=True)
+    installs = 'case "$*" in *pip*|*compileall*|-c*) exit 0;; esac'
+    install_fake(bare, "../.venv/bin/python", f'{installs}\nexec "{sys.executable}" "$@"')
+    (bare / ".venv" / "pyvenv.cfg").touch()
+    made = make(bare, "install")
+    assert made.returncode == 0, made.stderr
+    downloads = bare / "downloads"
+    downloads.mkdir()
+    for name in ("pdpp", "json", "click"):
+        (downloads / f"{name}.py").write_text("raise SystemExit('was run')")
+    shown = subprocess.run(
+        [bare / ".venv" / "bin" / "pdpp", "--version"],
+        cwd=downloads,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("pdpp ")
 
 
 @pytest.mark.parametrize(

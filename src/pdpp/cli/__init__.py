@@ -12,6 +12,7 @@ _COMMANDS = {"config", "install", "uninstall", "-h", "--help"}
 
 def main() -> None:
     """Run the program on this process's arguments and leave with its exit code."""
+    _open_closed_streams()
     arguments = sys.argv[1:]
     try:
         gc.set_threshold(*COLLECTOR_ROUNDS)
@@ -28,6 +29,16 @@ def main() -> None:
     if arguments[:1] == ["read"]:
         _leave_at_once(code)
     sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Read nothing, and write nowhere, where the program was started with closed streams.
+
+    A file that is opened later would otherwise take the number of a stream, and be written into.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _leave_at_once(code: int) -> None:

@@ -37,7 +37,8 @@ def own_command() -> list[str]:
     Not the first ``pdpp`` on the PATH: that may be another one of the same name.
     """
     beside = Path(sys.executable).with_name("pdpp.exe" if sys.platform == "win32" else "pdpp")
-    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "pdpp"]
+    # -P: an agent starts it in a folder of strangers, of which no module is run.
+    return [str(beside)] if beside.is_file() else [sys.executable, "-P", "-m", "pdpp"]
 
 
 def by_program(provider_url: str, options: Sequence[str] = ()) -> Launch:
