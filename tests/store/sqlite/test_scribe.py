@@ -382,6 +382,28 @@ def test_what_is_declared_anew_right_before_it_writes_is_left_to_this_process(
     assert world.store.check() == []
 
 
+def test_whose_answer_cannot_be_read_writes_nothing_later(
+    world: World, monkeypatch: pytest.MonkeyPatch, told: list[WriteResult | None]
+) -> None:
+    """It has the batch, and waits for the lock; what is newer is written meanwhile."""
+
+    def no_memory(_: object) -> object:
+        raise MemoryError
+
+    with world.store.writing_beside():
+        process = process_of(world)
+        with world.store._database.writing():  # type: ignore[attr-defined]
+            with monkeypatch.context() as patch:
+                patch.setattr(pickle, "load", no_memory)
+                beside = threading.Thread(target=world.put, args=(messages(),))
+                beside.start()
+                wait_until(lambda: told == [None])
+            assert process.poll() is not None
+        beside.join()
+        assert world.put(messages(MANY, "pear")).changed == MANY
+    assert world.store.check() == []
+
+
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM])
 def test_what_it_was_killed_over_is_written_here(
     world: World, kind: signal.Signals, told: list[WriteResult | None]

@@ -144,9 +144,12 @@ class Scribe:
             try:
                 answer = self._asked(Errand(batch.feed, catalogue, now, parcel))
             finally:
-                # Whoever was interrupted left an answer behind, and nobody asks again.
                 self._is_ready = answer is not None
                 self._is_settled = False
+                if answer is None:
+                    # It may still have the batch, which is not to come after what is written here.
+                    self._process.kill()
+                    self._process.wait()
         if answer is None:
             _log.warning(
                 "The process that writes imports beside this one ended; it goes on without."
