@@ -24,6 +24,9 @@ class AgentSession:
     lines: int = 0
     acted: bool = False
     """Whether something was done before anything was said."""
+    moment: str = ""
+    repeats: dict[str, int] = field(default_factory=dict)
+    """How often each thing was there at the moment that was told last."""
     tokens: TokenCount = field(default_factory=lambda: TokenCount(most=_RECENT_ANSWERS))
 
     @classmethod
@@ -42,6 +45,8 @@ class AgentSession:
             "messages": self.messages,
             "lines": self.lines,
             "acted": self.acted,
+            "moment": self.moment,
+            "repeats": self.repeats.copy(),
             "tokens": self.tokens.state(),
         }
 
@@ -72,6 +77,13 @@ class AgentSession:
             self.acted = True
             self.first = min(self.first, at) if self.first else at
             self.last = max(self.last, at)
+
+    def repeat(self, moment: str, name: str) -> int:
+        """Return how often a thing was there at one moment, this time included."""
+        if moment != self.moment:
+            self.moment, self.repeats = moment, {}
+        self.repeats[name] = number = self.repeats.get(name, 0) + 1
+        return number
 
     def record(self, key: str) -> dict[str, Any]:
         """Return the record of the session."""
