@@ -1,6 +1,5 @@
 """Sessions of Codex that are in several logs: copies, logs written anew, and logs that go on."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +84,7 @@ def test_a_renamed_log_is_of_the_same_session(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     log = write(tmp_path / "sessions" / FIRST, SHARED + HERE)
     home.bring(log)
-    renamed = shutil.copy(log, tmp_path / "the buoy.jsonl")
+    renamed = log.rename(tmp_path / "the buoy.jsonl")
     assert not {"new", "changed"} & counts(home.bring(renamed)).keys()
 
 
