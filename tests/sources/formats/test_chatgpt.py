@@ -215,6 +215,16 @@ def test_pictures_become_blobs(tmp_path: Path) -> None:
     assert ("messages", file["message_id"]) in home.records()
 
 
+def test_a_picture_that_is_shown_has_the_name_under_which_it_was_sent(tmp_path: Path) -> None:
+    pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_77"}
+    shown = {"content_type": "multimodal_text", "parts": [pointer, "What bird is this?"]}
+    sent = [{"id": "file_77", "name": "tern.webp", "mime_type": "image/webp"}]
+    talk = conversation("c-3", [node("u", None, "user", shown, 1, attachments=sent)], "u")
+    records = read(SOURCE, export(tmp_path / "e", talk))
+    [file] = [data for (stream, _), data in records.items() if stream == "attachments"]
+    assert (file["name"], file["media_type"]) == ("tern.webp", "image/webp")
+
+
 def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
     check_twice(export(tmp_path / "e", TIDES, NEWER), tmp_path)
 

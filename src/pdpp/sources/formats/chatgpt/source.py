@@ -17,7 +17,7 @@ from pdpp.sources.formats.chatgpt.files import (
     named_files,
 )
 from pdpp.sources.formats.manifest import missing_parts, read_manifest
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
@@ -314,12 +314,15 @@ def _attachments(
 ) -> Iterator[Finding]:
     """Yield the files that a message shows, then those that it names and does not show."""
     seen = set()
-    for pointer in (pointer for part in shown for pointer in asset_pointers(part)):
-        seen.add(file_id(bare(pointer)))
-        yield from _attachment(owner, pointer, {}, files)
+    told: dict[str, Mapping[str, Any]] = {}
     for file in named:
-        if file_id(str(file["id"])) not in seen:
-            seen.add(file_id(str(file["id"])))
+        told.setdefault(file_id(str(file["id"])), file)
+    for pointer in (pointer for part in shown for pointer in asset_pointers(part)):
+        name = file_id(bare(pointer))
+        seen.add(name)
+        yield from _attachment(owner, pointer, told.get(name, {}), files)
+    for name, file in told.items():
+        if name not in seen:
             yield from _attachment(owner, str(file["id"]), file, files)
 
 
@@ -338,7 +341,7 @@ def _attachment(
         "sent_at": owner.sent,
     }
     entry = files.find(pointer)
-    kept = () if entry is None else (Attachment("file", entry.open_exact, media_type),)
-    yield Item("attachments", key, data, kept)
+    opener = None if entry is None else entry.open_exact
+    yield with_file(Item("attachments", key, data), opener, media_type)
     if entry is None:
         yield Skipped("a file that is not in the export", owner.message[:120])
