@@ -87,8 +87,8 @@ def test_files_of_one_session_of_gemini_are_one_session(tmp_path: Path) -> None:
     """A session that is taken up again has another file, and so has each helper of it."""
     begun = {**SESSION, "messages": [gemini(1, "user", "Ring the bell"), gemini(2, "gemini", "No")]}
     helped = {**SESSION, "kind": "subagent", "messages": [gemini(3, "user", "Look for the bell")]}
-    for number, session in enumerate((begun, helped), 1):
-        (tmp_path / f"session-2026-01-01T1{number}-00-ab.json").write_text(json.dumps(session))
+    for number, document in enumerate((begun, helped), 1):
+        (tmp_path / f"session-2026-01-01T1{number}-00-ab.json").write_text(json.dumps(document))
     records = read(GeminiCli(), tmp_path)
     assert sorted(data["position"] for data in of(records, "messages")) == [1, 2, 3]
     [session] = of(records, "sessions")
