@@ -382,6 +382,7 @@ def test_documents_that_were_given_to_the_agent_are_told(tmp_path: Path) -> None
 
 def test_lines_about_the_program_are_no_messages(tmp_path: Path) -> None:
     kinds = ("mode", "bridge-session", "file-history-delta", "worktree-state")
+    kinds += ("cost-state", "frame-link", "continued-in", "atis-latch")
     lines = [{"type": kind, "sessionId": "5f2c-11"} for kind in kinds]
     log = write(tmp_path / "s.jsonl", [*lines, line("user", "u-1", "Ahoy", 1)])
     assert [item.reason for item in told(SOURCE, log)] == [
