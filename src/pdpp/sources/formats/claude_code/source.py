@@ -238,7 +238,7 @@ class _ClaudeCodeLog(AgentLog):
             yield from self._piece(piece, value, f"{value['uuid']}.{number}")
 
     def _hear(self, value: Mapping[str, Any], text: str, session: AgentSession) -> None:
-        session.hear(value["type"], text, value["timestamp"])
+        session.hear(value["type"], text, value["timestamp"], value["uuid"])
         session.learn("project", value.get("cwd"))
         session.learn("git_branch", value.get("gitBranch"))
         session.learn("version", value.get("version"), anew=True)
