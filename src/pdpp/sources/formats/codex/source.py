@@ -1,4 +1,4 @@
-"""Codex: the logs that the coding agent keeps, one file of JSON lines for each session.
+"""Codex: the logs that the coding agent keeps, one or several files of JSON lines for each session.
 
 Since version 0.30 or so a line is ``{timestamp, type, payload}``; before that it was the payload
 alone, without a time, after a first line about the session. In spring 2025 a session was one
@@ -161,7 +161,8 @@ class _CodexLog(AgentLog):
                 with suppress(DamagedFile):  # Told where it is read itself.
                     deque(_CodexLog(entry, self._names, self._thread).read(START), maxlen=0)
             session = AgentSession.resumed(self._thread.ends.get(entry.name, {}))
-        session.lines = 0
+        # What a line is called depends on its own log alone.
+        session.lines, session.moment, session.repeats = 0, "", {}
         return session
 
     def record(self, session: AgentSession) -> Iterator[Item]:

@@ -4,7 +4,7 @@ A session is known by the id in its first line. Since autumn 2026 one that is ta
 taken back to an earlier turn, goes on in a log of its own, whose first line has the same id.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -63,18 +63,9 @@ def threads_of(logs: Iterable[FileEntry]) -> list[CodexThread]:
 
 
 def _head_of(entry: FileEntry) -> _LogHead:
-    for about, begun in _abouts(entry):
-        return _LogHead(str(about["id"]), begun)
-    return _LogHead(session_of(entry), "")
-
-
-def _abouts(entry: FileEntry) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield what lines at the beginning of a log say of a session, and when they were written."""
     for value in first_objects(entry):
         about = value.get("payload") if value.get("type") == "session_meta" else value
-        if (
-            isinstance(about, Mapping)
-            and about.get("id")
-            and (about is not value or "type" not in value)
-        ):
-            yield about, str(value.get("timestamp") or "")
+        is_first = about is not value or ("instructions" in value and "type" not in value)
+        if is_first and isinstance(about, Mapping) and about.get("id"):
+            return _LogHead(str(about["id"]), str(value.get("timestamp") or ""))
+    return _LogHead(session_of(entry), "")
