@@ -236,6 +236,26 @@ def test_an_export_and_then_a_later_one_are_the_later_one(tmp_path: Path) -> Non
     check_overlap(export(tmp_path / "a", TIDES), export(tmp_path / "b", NEWER, longer), tmp_path)
 
 
+def test_an_export_and_then_an_earlier_one_are_the_later_one(tmp_path: Path) -> None:
+    """Which of two answers is shown is told by the conversation, and not by the answers."""
+    asked = node("u", None, "user", words("How deep is it?"), 1)
+    first = node("a", "u", "assistant", words("Three fathoms."), 2)
+    again = node("b", "u", "assistant", words("Four fathoms."), 90)
+    gone = node("c", "u", "assistant", words("Five fathoms."), 3)
+    later = conversation("c-9", [asked, first, again], "b", update_time=1_767_300_000)
+    earlier = conversation("c-9", [asked, first, gone], "a", update_time=1_767_262_000)
+    home = Home(tmp_path / "home")
+    home.bring(export(tmp_path / "later", later))
+    home.bring(export(tmp_path / "earlier", earlier))
+    messages = [data for (stream, _), data in home.records().items() if stream == "messages"]
+    assert {data["text"]: data["visible"] for data in messages} == {
+        "How deep is it?": True,
+        "Three fathoms.": False,
+        "Four fathoms.": True,
+        "Five fathoms.": False,
+    }
+
+
 def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
     def place(content: bytes) -> Path:
         path = tmp_path / "conversations.json"

@@ -187,26 +187,27 @@ def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> I
     if not name or began is None:
         yield Unknown("a conversation without an id or a time", where)
         return
-    key, count = safe_key(str(name)), 0
+    key = safe_key(str(name))
     visible = _visible(nodes, value.get("current_node"))
     canvas = Canvas(key)
+    found: list[Finding] = []
     for node_id, node in nodes.items():
-        for finding in account(
-            _message(key, node_id, node, visible, began, files, canvas), where, "message"
-        ):
-            count += isinstance(finding, Item) and finding.stream == "messages"
-            yield finding
-    yield from canvas.items()
+        reading = _message(key, node_id, node, visible, began, files, canvas)
+        found += account(reading, where, "message")
+    said = [item for item in found if isinstance(item, Item) and item.stream == "messages"]
     updated = epoch_text(value.get("update_time")) or (known[-1] if known else began)
     data = {
         "id": key,
         "title": str(value.get("title") or _UNTITLED),
         "model": value.get("default_model_slug"),
-        "message_count": count,
+        "message_count": len(said),
         "started_at": began,
         "updated_at": updated,
     }
+    # First, because it tells which state of it the messages are of.
     yield Item("conversations", key, present(data))
+    yield from found
+    yield from canvas.items()
 
 
 def _time(node: object) -> str | None:
