@@ -70,6 +70,18 @@ START = ResumePoint()
 Finding = Item | Skipped | Unknown | Seen | ResumePoint
 
 
+def with_file(
+    item: Item, opener: Callable[[], BinaryIO] | None, media_type: str, field: str = "file"
+) -> Item:
+    """Return an item with its file; one whose file is not here leaves a record that has it.
+
+    A later export may lack what an earlier one held, or be only a part of what was sent.
+    """
+    if opener is None:
+        return item._replace(weak=True)
+    return item._replace(attachments=(Attachment(field, opener, media_type),))
+
+
 def present(data: Mapping[str, Any], *nothing: object) -> dict[str, Any]:
     """Return data without the members that have no value, or one that counts as ``nothing``."""
     return {

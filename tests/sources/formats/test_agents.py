@@ -83,6 +83,22 @@ def test_a_line_that_states_messages_anew_replaces_them(tmp_path: Path) -> None:
     ]
 
 
+def test_files_of_one_session_of_gemini_are_one_session(tmp_path: Path) -> None:
+    """A session that is taken up again has another file, and so has each helper of it."""
+    begun = {**SESSION, "messages": [gemini(1, "user", "Ring the bell"), gemini(2, "gemini", "No")]}
+    helped = {**SESSION, "kind": "subagent", "messages": [gemini(3, "user", "Look for the bell")]}
+    for number, document in enumerate((begun, helped), 1):
+        (tmp_path / f"session-2026-01-01T1{number}-00-ab.json").write_text(json.dumps(document))
+    records = read(GeminiCli(), tmp_path)
+    assert sorted(data["position"] for data in of(records, "messages")) == [1, 2, 3]
+    [session] = of(records, "sessions")
+    assert (session["title"], session["message_count"]) == ("Ring the bell", 3)
+    alone = Home(tmp_path / "home")
+    alone.bring(tmp_path / "session-2026-01-01T11-00-ab.json")
+    alone.bring(tmp_path)
+    assert [data["message_count"] for data in of(alone.records(), "sessions")] == [3]
+
+
 def test_the_folder_and_the_database_of_opencode_hold_the_same(tmp_path: Path) -> None:
     folder = SAMPLES["opencode: a folder of documents"].folder(tmp_path / "a")
     database = SAMPLES["opencode: a database"].folder(tmp_path / "b")

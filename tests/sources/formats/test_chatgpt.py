@@ -215,6 +215,16 @@ def test_pictures_become_blobs(tmp_path: Path) -> None:
     assert ("messages", file["message_id"]) in home.records()
 
 
+def test_a_picture_that_is_shown_has_the_name_under_which_it_was_sent(tmp_path: Path) -> None:
+    pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_77"}
+    shown = {"content_type": "multimodal_text", "parts": [pointer, "What bird is this?"]}
+    sent = [{"id": "file_77", "name": "tern.webp", "mime_type": "image/webp"}]
+    talk = conversation("c-3", [node("u", None, "user", shown, 1, attachments=sent)], "u")
+    records = read(SOURCE, export(tmp_path / "e", talk))
+    [file] = [data for (stream, _), data in records.items() if stream == "attachments"]
+    assert (file["name"], file["media_type"]) == ("tern.webp", "image/webp")
+
+
 def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
     check_twice(export(tmp_path / "e", TIDES, NEWER), tmp_path)
 
@@ -224,6 +234,26 @@ def test_an_export_and_then_a_later_one_are_the_later_one(tmp_path: Path) -> Non
     longer["mapping"]["u9"] = node("u9", "late", "user", words("Good morning."), 99)
     longer["current_node"] = "u9"
     check_overlap(export(tmp_path / "a", TIDES), export(tmp_path / "b", NEWER, longer), tmp_path)
+
+
+def test_an_export_and_then_an_earlier_one_are_the_later_one(tmp_path: Path) -> None:
+    """Which of two answers is shown is told by the conversation, and not by the answers."""
+    asked = node("u", None, "user", words("How deep is it?"), 1)
+    first = node("a", "u", "assistant", words("Three fathoms."), 2)
+    again = node("b", "u", "assistant", words("Four fathoms."), 90)
+    gone = node("c", "u", "assistant", words("Five fathoms."), 3)
+    later = conversation("c-9", [asked, first, again], "b", update_time=1_767_300_000)
+    earlier = conversation("c-9", [asked, first, gone], "a", update_time=1_767_262_000)
+    home = Home(tmp_path / "home")
+    home.bring(export(tmp_path / "later", later))
+    home.bring(export(tmp_path / "earlier", earlier))
+    messages = [data for (stream, _), data in home.records().items() if stream == "messages"]
+    assert {data["text"]: data["visible"] for data in messages} == {
+        "How deep is it?": True,
+        "Three fathoms.": False,
+        "Four fathoms.": True,
+        "Five fathoms.": False,
+    }
 
 
 def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:

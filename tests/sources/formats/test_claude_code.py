@@ -380,8 +380,22 @@ def test_documents_that_were_given_to_the_agent_are_told(tmp_path: Path) -> None
     ] * 2
 
 
+def test_messages_that_the_agent_writes_again_count_once(tmp_path: Path) -> None:
+    """After it shortened a long talk it writes what it kept, with the same ids and times."""
+    said = [line("user", f"u-{n}", f"Knot {n}", n) for n in range(50)]
+    late = line("user", "u-x", "Came late", 45)
+    log = write(tmp_path / "s.jsonl", [*said, late, *said[3:], line("user", "u-99", "On", 59)])
+    records = read(SOURCE, log)
+    [session] = [data for (stream, _), data in records.items() if stream == "sessions"]
+    assert session["message_count"] == 52
+    assert [stream for stream, _ in records].count("messages") == 52
+
+
 def test_lines_about_the_program_are_no_messages(tmp_path: Path) -> None:
-    kinds = ("mode", "bridge-session", "file-history-delta", "worktree-state")
+    kinds = (
+        *("mode", "bridge-session", "file-history-delta", "worktree-state"),
+        *("cost-state", "frame-link", "continued-in", "atis-latch"),
+    )
     lines = [{"type": kind, "sessionId": "5f2c-11"} for kind in kinds]
     log = write(tmp_path / "s.jsonl", [*lines, line("user", "u-1", "Ahoy", 1)])
     assert [item.reason for item in told(SOURCE, log)] == [

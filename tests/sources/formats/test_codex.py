@@ -276,7 +276,7 @@ def test_reading_on_from_any_place_finds_what_reading_all_at_once_finds(
         (item.stream, item.key): item.data for item in part.findings(point) if type(item) is Item
     }
     assert after.items() <= whole.items()
-    assert ("sessions", NAME.removesuffix(".jsonl")) in after
+    assert ("sessions", META["id"]) in after
 
 
 def test_an_agent_finds_a_sentence_of_a_session(sessions: Path, tmp_path: Path) -> None:

@@ -31,6 +31,17 @@ def test_a_session_has_what_was_asked_thought_done_and_said_once(tmp_path: Path)
     assert (session["model"], session["version"]) == ("gpt-5", "0.0.370")
 
 
+def test_what_an_agent_asks_its_helper_is_not_said_by_the_user(tmp_path: Path) -> None:
+    asked = {**copilot_event(1, "user.message", content="Read the gauge"), "agentId": "helper-1"}
+    events = [COPILOT_EVENTS[0], asked, copilot_event(2, "user.message", content="How high is it?")]
+    path = tmp_path / "c-1.jsonl"
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    rows = [(stream, data) for (stream, _), data in read(SOURCE, path).items()]
+    assert [data["role"] for stream, data in rows if stream == "messages"] == ["agent", "user"]
+    [session] = [data for stream, data in rows if stream == "sessions"]
+    assert session["title"] == "How high is it?"
+
+
 def test_what_is_no_message_is_told(tmp_path: Path) -> None:
     reasons = [finding.reason for finding in told(SOURCE, SAMPLE.folder(tmp_path))]
     assert sorted(reasons) == [

@@ -8,6 +8,7 @@ then this one are this one; cut and spoilt it is told; and an agent finds a sent
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,32 @@ def test_the_census_and_the_reader_agree(sample: FormatSample, tmp_path: Path) -
         assert counted == sum(census[kind] for kind in kinds), (units, census)
     assert document["accounted"]
     assert not (tmp_path / "no").exists()
+
+
+def files_in(home: Home) -> dict[Any, str]:
+    """Return the digests of the files that a home holds, by the record and the field."""
+    return {
+        (*key, field): value["sha256"]
+        for key, data in home.records().items()
+        for field, value in data.items()
+        if isinstance(value, dict) and "sha256" in value
+    }
+
+
+def test_an_export_without_the_files_of_an_earlier_one_takes_none_of_them_away(
+    sample: FormatSample, tmp_path: Path
+) -> None:
+    """Services leave files out of one export and not of another, and people take them out."""
+    home, folder = Home(tmp_path / "home"), sample.folder(tmp_path / "e")
+    home.bring(folder, *sample.options)
+    held = files_in(home)
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    kept = [path for path in paths if sha256(path.read_bytes()).hexdigest() in held.values()]
+    if kept:
+        for path in kept:
+            path.unlink()
+        home.run(folder, "--yes", *sample.options)
+        assert files_in(home).items() >= held.items()
 
 
 @pytest.mark.parametrize("name", WITH_TEXT)

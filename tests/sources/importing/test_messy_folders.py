@@ -474,6 +474,16 @@ def test_pieces_of_a_takeout_are_one_export_however_they_lie(form: str, tmp_path
     assert [s for s, _ in Home(tmp_path / "home").records()].count("attachments") == 1
 
 
+@pytest.mark.parametrize("page", ["archive_browser.html", "Archiv_Übersicht.html"])
+def test_a_takeout_says_whose_it_is_in_any_language(page: str, tmp_path: Path) -> None:
+    files = {f"{KEEP}/Boat.json": json_bytes(NOTE), f"Takeout/{page}": OVERVIEW}
+    zipped(tmp_path / "in" / "takeout-20260101T000000Z-001.zip", files)
+    [found] = look(tmp_path / "in").exports
+    assert found.export.recognition.identity == "nora.lind@gmail.example"
+    report = reports(Home(tmp_path / "home"), tmp_path / "in")["google_keep"]
+    assert report["files"]["unknown"] == []
+
+
 def test_a_takeout_beside_another_one_that_is_packed_stays_apart(tmp_path: Path) -> None:
     mine = {f"{KEEP}/Boat.json": json_bytes(NOTE), "Takeout/archive_browser.html": OVERVIEW}
     FIRST["google_keep"].folder(tmp_path, mine)

@@ -85,15 +85,17 @@ def file_name(entry: FileEntry) -> str:
     return entry.base.removesuffix(".zst").removesuffix(".jsonl")
 
 
-def copies_among(logs: Iterable[FileEntry]) -> LogCopies:
-    """Compare the logs of each session with the longest of them."""
-    of_session: dict[str, list[FileEntry]] = {}
+def copies_among(
+    logs: Iterable[FileEntry], name_of: Callable[[FileEntry], str] = session_of
+) -> LogCopies:
+    """Compare the logs of each name with the longest of them."""
+    called: dict[str, list[FileEntry]] = {}
     for entry in logs:
-        of_session.setdefault(session_of(entry), []).append(entry)
+        called.setdefault(name_of(entry), []).append(entry)
     earlier: set[str] = set()
     apart: set[str] = set()
-    for session, same in of_session.items():
-        longest = max(same, key=lambda entry: (entry.size, file_name(entry) == session))
+    for same in called.values():
+        longest = max(same, key=lambda entry: (entry.size, file_name(entry) == session_of(entry)))
         for entry in same:
             if entry is not longest:
                 (earlier if _begins(longest, entry) else apart).add(entry.name)
@@ -215,7 +217,7 @@ def _folders(entry: FileEntry) -> Iterator[object]:
 
 
 class AgentLog(ABC):
-    """Reads one log. Keys begin with the log's own name: a resumed session repeats old lines."""
+    """Reads one log. Keys begin with the name of its session: a resumed one repeats old lines."""
 
     def __init__(self, entry: FileEntry, session: str = "") -> None:
         self._entry = entry
@@ -223,7 +225,7 @@ class AgentLog(ABC):
 
     def read(self, start: ResumePoint) -> Iterator[Finding]:
         """Yield what the lines hold, and the session itself at the end."""
-        session = AgentSession.resumed(start.state)
+        session = self.begin(start)
         for finding in events(self._entry, start.offset):
             session.lines += 1
             if isinstance(finding, JsonLine):
@@ -236,6 +238,10 @@ class AgentLog(ABC):
             if finding.closed:
                 yield ResumePoint(finding.end, session.state())
         yield from self.record(session)
+
+    def begin(self, start: ResumePoint) -> AgentSession:
+        """Return what is known of the session at a place in the log."""
+        return AgentSession.resumed(start.state)
 
     def record(self, session: AgentSession) -> Iterator[Item]:
         """Yield the record of the session, if anything was said or done in it."""

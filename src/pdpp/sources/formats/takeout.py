@@ -3,16 +3,19 @@
 import re
 from collections.abc import Mapping
 
+from pdpp.sources.reading.overview import OVERVIEWS
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, Recognition
 
 _ADDRESS = re.compile(rb"[A-Za-z0-9.+_-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-_OVERVIEW = "archive_browser.html"
 _TAKEOUT = "Takeout"
 _FOLDER = re.compile(rf"{_TAKEOUT}(?: \(?\d+\)?)?")
-TAKEOUT_OWNER = (_OVERVIEW,)
-TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the looks of a page"}
+TAKEOUT_OWNER = OVERVIEWS
+TAKEOUT_FILES = {
+    **dict.fromkeys(OVERVIEWS, "Takeout's own list of contents"),
+    "*.css": "the looks of a page",
+}
 
 
 def takeout_recognition(
@@ -22,7 +25,7 @@ def takeout_recognition(
 
     Where the part itself tells an ``address``, that is the account.
     """
-    match = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)
+    match = next((_ADDRESS.search(page.head()) for page in tree.named(*OVERVIEWS)), None)
     address = address or (match.group().decode().lower() if match else "")
     return Recognition(
         Confidence.CERTAIN,

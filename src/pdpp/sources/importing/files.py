@@ -7,6 +7,7 @@ from types import MappingProxyType
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import FileCounts, ImportReport
 from pdpp.sources.reading.nested import is_archive
+from pdpp.sources.reading.overview import OVERVIEWS
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import EXPECTED, AnyPart
 
@@ -16,7 +17,7 @@ EVERYWHERE: Mapping[str, str] = MappingProxyType(
         "._*": "a file of the operating system",
         "Thumbs.db": "a file of the operating system",
         "desktop.ini": "a file of the operating system",
-        "archive_browser.html": "the page of a Takeout that lists what is in it",
+        **dict.fromkeys(OVERVIEWS, "the page of a Takeout that lists what is in it"),
         "__MACOSX/*": "a file of the operating system",
         "*/__MACOSX/*": "a file of the operating system",
     }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pdpp.sources.reading.overview import OVERVIEWS
 from pdpp.sources.reading.tree import FileEntry, Tree, folders_around
 
 _TAKEOUT = re.compile(r"(takeout-\d{8}T\d{6}Z)", re.IGNORECASE)
@@ -16,8 +17,6 @@ _META = re.compile(
     re.IGNORECASE,
 )
 _UNPACKED_TAKEOUT = re.compile(r"Takeout(?: \(?\d+\)?)?")
-_PAGE = "archive_browser.html"
-"""The page of a Takeout that lists what is in it: each Takeout has one, in one of its pieces."""
 
 
 class Place(NamedTuple):
@@ -100,6 +99,9 @@ def _takeout_beside(tree: Tree, folder: str, packed: Mapping[str, Sequence[str]]
 
 
 def _pages(tree: Tree, places: Iterable[str]) -> int:
-    """Return how many Takeouts some folders and archives are pieces of, if they say so."""
+    """Return how many Takeouts some folders and archives are pieces of, if they say so.
+
+    Each Takeout has one page that lists what is in it, in one of its pieces.
+    """
     inside = tuple(f"{place}/" for place in places)
-    return sum(e.base == _PAGE and e.name.startswith(inside) for e in tree.entries)
+    return sum(e.base in OVERVIEWS and e.name.startswith(inside) for e in tree.entries)

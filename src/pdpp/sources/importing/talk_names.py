@@ -4,6 +4,9 @@ A message tells the name of its chat and says of itself no time of change, so th
 would put back a name that a newer one replaced. Which of two exports is newer is told by the chats
 themselves: by the time of the last change of the one in question, or where both exports end alike
 in it, by those of the others that both hold.
+
+A conversation with an assistant tells when it was changed before its messages come. Those of an
+earlier state leave the messages that are there: which of two answers is shown would be put back.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,6 +61,8 @@ class TalkNames:
         sealer: KeySealer,
         parts: Sequence[AnyPart],
         stopped: Callable[[], bool],
+        *,
+        as_told: bool = False,
     ) -> None:
         self._store = store
         self._sealer = sealer
@@ -66,7 +71,10 @@ class TalkNames:
         reaches = owner_reaches(store.catalogue())
         self._reaches = {r.stream.name: r for r in reaches if r.connection_id == connection_id}
         streams = {name: reach.stream for name, reach in self._reaches.items()}
-        self._titles, self._messages = _streams(streams)
+        self._titles, self._messages, nameless = _streams(streams)
+        self._nameless = {} if as_told else nameless
+        """Streams of messages that tell no name of their talk, each with the field of the talk."""
+        self._outdated: set[str] = set()
         self._kept: dict[tuple[str, object], Mapping[str, object]] = {}
 
     def parts(self) -> Sequence[AnyPart]:
@@ -89,8 +97,18 @@ class TalkNames:
         if fields := self._messages.get(stream):
             kept = self._newer(data.get(fields.talk), data, fields.title)
             return finding._replace(data={**data, **kept}) if kept else finding
+        if (talk := self._nameless.get(stream)) and data.get(talk) in self._outdated:
+            return finding._replace(weak=True)
         title = self._titles.get(stream)
+        if title and self._is_outdated(key, data):
+            self._outdated.add(key)
         return finding._replace(weak=True) if title and self._newer(key, data, title) else finding
+
+    def _is_outdated(self, talk: str, data: Mapping[str, Any]) -> bool:
+        """Tell whether the account holds a later state of a talk."""
+        stored = self._stored.get(self._sealer.key_of(talk))
+        changed = _moment(data, _CHANGED_AT)
+        return stored is not None and 0 < changed < stored.changed
 
     def _newer(self, talk: Any, data: Mapping[str, Any], title: str) -> Mapping[str, object]:
         """Return what a newer export told of a chat, by the members that tell something else."""
@@ -176,10 +194,16 @@ class TalkNames:
         return max(said, default=0) < max(stored, default=0)
 
 
-def _streams(streams: Mapping[str, Stream]) -> tuple[dict[str, str], dict[str, _MessageFields]]:
-    """Return the streams of chats, each with the field of the name, and those of messages."""
+def _streams(
+    streams: Mapping[str, Stream],
+) -> tuple[dict[str, str], dict[str, _MessageFields], dict[str, str]]:
+    """Return the streams of chats, each with the field of the name, and those of messages.
+
+    Of messages that tell no name of their chat it is only the field that tells the chat.
+    """
     titles: dict[str, str] = {}
     messages: dict[str, _MessageFields] = {}
+    nameless: dict[str, str] = {}
     for stream in streams.values():
         for talks, foreign_key in _belongings(stream):
             title = _field_of(streams[talks], Role.TITLE)
@@ -188,7 +212,9 @@ def _streams(streams: Mapping[str, Stream]) -> tuple[dict[str, str], dict[str, _
                 own, sent_at = _field_of(stream, Role.TITLE), _field_of(stream, Role.EVENT_TIME)
                 if own:
                     messages[stream.name] = _MessageFields(foreign_key, own, sent_at)
-    return titles, messages
+                else:
+                    nameless[stream.name] = foreign_key
+    return titles, messages, nameless
 
 
 def _belongings(stream: Stream) -> Iterator[tuple[str, str]]:

@@ -261,7 +261,9 @@ class ImportTask:
         secret = self.environment.store.import_secret()
         return KeySealer(secret, self.export.source.connector_key)
 
-    def _named(self, parts: Sequence[AnyPart], stop: Callable[[], bool]) -> Sequence[AnyPart]:
+    def _named(
+        self, parts: Sequence[AnyPart], stop: Callable[[], bool], *, as_told: bool = False
+    ) -> Sequence[AnyPart]:
         """Return parts that leave chats the names of a newer export."""
         if self.destination.is_new:
             return parts
@@ -271,6 +273,7 @@ class ImportTask:
             self._sealer(),
             parts,
             stop,
+            as_told=as_told,
         ).parts()
 
     def _teller(self, parts: Sequence[AnyPart], callbacks: ImportCallbacks) -> Callable[[], None]:
@@ -338,7 +341,7 @@ class ImportTask:
         again = ImportTask(self.tree, self.export, self.destination, environment)
         parts = list(self.export.source.parts(self.tree, self.export.recognition))
         with closing(again._writer(mirror=False)) as writer:
-            for part in again._named(parts, _never):
+            for part in again._named(parts, _never, as_told=True):
                 for finding in part.findings(START):
                     if isinstance(finding, Item):
                         writer.add(finding)

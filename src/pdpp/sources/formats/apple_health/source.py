@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.apple_health.elements import READERS, moment
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import text_lines
@@ -148,7 +148,7 @@ def _element(files: _NamedFiles, element: XmlElement, where: str) -> Iterator[Fi
         yield item._replace(example=where)
         return
     places = [(route, files.find(path)) for route, path in _places(element)]
-    yield _with_file(item, places[0][1] if places else None)
+    yield _with_file(item, places[0][1]) if places else item
     for number, (route, file) in enumerate(places, 1):
         if file is None:
             yield Skipped("a file that the document names and the export lacks", where)
@@ -166,11 +166,9 @@ def _places(element: XmlElement) -> Iterator[tuple[XmlElement, str]]:
 
 
 def _with_file(item: Item, file: FileEntry | None) -> Item:
-    if file is None:
-        return item
     field = "route" if item.stream == "workouts" else "file"
     kind = _GPX if field == "route" else "application/fhir+json"
-    return item._replace(attachments=(Attachment(field, file.open_exact, kind),))
+    return with_file(item, None if file is None else file.open_exact, kind, field)
 
 
 def _further_route(workout: Item, part: str, route: XmlElement, file: FileEntry) -> Item:

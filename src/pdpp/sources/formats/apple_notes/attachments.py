@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pdpp.sources.formats.apple_notes.tables import table_text
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
+from pdpp.sources.item import Finding, Item, Skipped, present, with_file
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.protobuf import Message, unpacked
 from pdpp.sources.reading.sqlitefile import SqliteCopy
@@ -27,6 +27,8 @@ _FIELDS = (
     *("ZFILENAME", "ZOCRSUMMARY", "ZHANDWRITINGSUMMARY", "ZPARENTATTACHMENT"),
 )
 _TABLES = ("ZMERGEABLEDATA1", "ZMERGEABLEDATA")
+_NO_PICTURE = "the lines of a drawing, of which no picture is there"
+_NOT_BESIDE = "a file that does not lie beside the database"
 
 
 class NoteContent(NamedTuple):
@@ -176,13 +178,12 @@ def _file(
         "text": row["ZOCRSUMMARY"] or row["ZHANDWRITINGSUMMARY"],
         **times,
     }
-    files: tuple[Attachment, ...] = ()
+    item = Item("attachments", key, present(data, ""))
     findings: list[Finding] = []
     if entry is not None:
-        files = (Attachment("file", entry.open_exact, media_type or entry.media_type),)
-    elif drawn:
-        findings = [Skipped("the lines of a drawing, of which no picture is there", where)]
-    elif media is not None:
-        findings = [Skipped("a file that does not lie beside the database", where)]
+        item = with_file(item, entry.open_exact, media_type or entry.media_type)
+    elif drawn or media is not None:
+        item = with_file(item, None, "")
+        findings = [Skipped(_NO_PICTURE if drawn else _NOT_BESIDE, where)]
     words = f"{data['name']} ({link})" if link else f"[{data['name']}]"
-    return HeldThing(words, [Item("attachments", key, present(data, ""), files), *findings])
+    return HeldThing(words, [item, *findings])

@@ -17,7 +17,7 @@ from pdpp.sources.formats.chatgpt.files import (
     named_files,
 )
 from pdpp.sources.formats.manifest import missing_parts, read_manifest
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
@@ -187,26 +187,27 @@ def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> I
     if not name or began is None:
         yield Unknown("a conversation without an id or a time", where)
         return
-    key, count = safe_key(str(name)), 0
+    key = safe_key(str(name))
     visible = _visible(nodes, value.get("current_node"))
     canvas = Canvas(key)
+    found: list[Finding] = []
     for node_id, node in nodes.items():
-        for finding in account(
-            _message(key, node_id, node, visible, began, files, canvas), where, "message"
-        ):
-            count += isinstance(finding, Item) and finding.stream == "messages"
-            yield finding
-    yield from canvas.items()
+        reading = _message(key, node_id, node, visible, began, files, canvas)
+        found += account(reading, where, "message")
+    said = [item for item in found if isinstance(item, Item) and item.stream == "messages"]
     updated = epoch_text(value.get("update_time")) or (known[-1] if known else began)
     data = {
         "id": key,
         "title": str(value.get("title") or _UNTITLED),
         "model": value.get("default_model_slug"),
-        "message_count": count,
+        "message_count": len(said),
         "started_at": began,
         "updated_at": updated,
     }
+    # First, because it tells which state of it the messages are of.
     yield Item("conversations", key, present(data))
+    yield from found
+    yield from canvas.items()
 
 
 def _time(node: object) -> str | None:
@@ -314,12 +315,15 @@ def _attachments(
 ) -> Iterator[Finding]:
     """Yield the files that a message shows, then those that it names and does not show."""
     seen = set()
-    for pointer in (pointer for part in shown for pointer in asset_pointers(part)):
-        seen.add(file_id(bare(pointer)))
-        yield from _attachment(owner, pointer, {}, files)
+    told: dict[str, Mapping[str, Any]] = {}
     for file in named:
-        if file_id(str(file["id"])) not in seen:
-            seen.add(file_id(str(file["id"])))
+        told.setdefault(file_id(str(file["id"])), file)
+    for pointer in (pointer for part in shown for pointer in asset_pointers(part)):
+        name = file_id(bare(pointer))
+        seen.add(name)
+        yield from _attachment(owner, pointer, told.get(name, {}), files)
+    for name, file in told.items():
+        if name not in seen:
             yield from _attachment(owner, str(file["id"]), file, files)
 
 
@@ -338,7 +342,7 @@ def _attachment(
         "sent_at": owner.sent,
     }
     entry = files.find(pointer)
-    kept = () if entry is None else (Attachment("file", entry.open_exact, media_type),)
-    yield Item("attachments", key, data, kept)
+    opener = None if entry is None else entry.open_exact
+    yield with_file(Item("attachments", key, data), opener, media_type)
     if entry is None:
         yield Skipped("a file that is not in the export", owner.message[:120])

@@ -1,6 +1,6 @@
 """Blocks: the typed pieces of a Claude message, and the artifacts that its tools write."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,15 +17,14 @@ _FILES = frozenset({"document", "image"})
 
 def counted_messages(
     messages: Iterable[Any], read: Callable[[Any, str], Iterator[Finding]], where: str
-) -> Generator[Finding, None, int]:
-    """Yield what the messages of a conversation hold; return how many of them are kept."""
-    count = 0
+) -> tuple[int, list[Finding]]:
+    """Return how many messages of a conversation are kept, and what all of them hold."""
+    found: list[Finding] = []
     for number, message in enumerate(messages, 1):
         place = f"{where} message {number}"
-        for finding in account(read(message, place), place, "message"):
-            count += isinstance(finding, Item) and finding.stream == "messages"
-            yield finding
-    return count
+        found += account(read(message, place), place, "message")
+    said = [item for item in found if isinstance(item, Item) and item.stream == "messages"]
+    return len(said), found
 
 
 def parsed(value: Any) -> Any:

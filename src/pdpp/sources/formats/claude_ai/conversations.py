@@ -46,8 +46,7 @@ class ConversationReader:
         def read(message: Any, place: str) -> Iterator[Finding]:
             return _message(key, message, began, artifacts, branch, place)
 
-        count = yield from counted_messages(messages, read, where)
-        yield from artifacts.items()
+        count, found = counted_messages(messages, read, where)
         data = {
             "id": key,
             "title": str(value.get("name") or UNTITLED),
@@ -56,7 +55,10 @@ class ConversationReader:
             "started_at": began,
             "updated_at": updated,
         }
+        # First, because it tells which state of it the messages are of.
         yield Item("conversations", key, present(data))
+        yield from found
+        yield from artifacts.items()
 
 
 def visible_branch(messages: Sequence[object]) -> frozenset[str] | None:

@@ -27,8 +27,7 @@ def read_design_chat(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     def read(message: Any, place: str) -> Iterator[Finding]:
         return _message(artifacts, message, began, place)
 
-    count = yield from counted_messages(value["messages"], read, where)
-    yield from artifacts.items()
+    count, found = counted_messages(value["messages"], read, where)
     data = {
         "id": key,
         "title": str(value.get("title") or UNTITLED),
@@ -37,6 +36,8 @@ def read_design_chat(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
         "updated_at": moment_text(value.get("updated_at")) or began,
     }
     yield Item("conversations", key, data)
+    yield from found
+    yield from artifacts.items()
 
 
 def _message(

@@ -40,12 +40,18 @@ _ASIDE = frozenset(
         "agent-color",
         "agent-name",
         "agent-setting",
+        "artifact-autoreact-ledger",
+        "artifact-comment-monitor",
+        "atis-latch",
         "attachment",
         "attribution-snapshot",
         "bridge-session",
         "content-replacement",
+        "continued-in",
+        "cost-state",
         "file-history-delta",
         "file-history-snapshot",
+        "frame-link",
         "init",
         "last-prompt",
         "mode",
@@ -232,7 +238,7 @@ class _ClaudeCodeLog(AgentLog):
             yield from self._piece(piece, value, f"{value['uuid']}.{number}")
 
     def _hear(self, value: Mapping[str, Any], text: str, session: AgentSession) -> None:
-        session.hear(value["type"], text, value["timestamp"])
+        session.hear(value["type"], text, value["timestamp"], value["uuid"])
         session.learn("project", value.get("cwd"))
         session.learn("git_branch", value.get("gitBranch"))
         session.learn("version", value.get("version"), anew=True)

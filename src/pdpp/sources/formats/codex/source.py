@@ -1,22 +1,24 @@
-"""Codex: the logs that the coding agent keeps, one file of JSON lines for each session.
+"""Codex: the logs that the coding agent keeps, one or several files of JSON lines for each session.
 
 Since version 0.30 or so a line is ``{timestamp, type, payload}``; before that it was the payload
 alone, without a time, after a first line about the session. In spring 2025 a session was one
 document, written anew at each message, which is read in ``document``.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.agent_log import (
     ABOUT_SESSION,
     EMPTY,
     ONLY_LINK,
     AgentLog,
     earlier_state,
-    log_parts,
     logs_of,
     look_at,
     roots_of_homes,
@@ -29,8 +31,9 @@ from pdpp.sources.formats.codex.document import (
     session_documents,
     session_of,
 )
-from pdpp.sources.item import Finding, Skipped, Unknown
-from pdpp.sources.keys import safe_key
+from pdpp.sources.formats.codex.threads import CodexThread, threads_of
+from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
@@ -39,6 +42,7 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     AnyPart,
     ExportPart,
+    GrowingPart,
     OwnerChoices,
     Recognition,
     Source,
@@ -48,6 +52,7 @@ _INDEX = "session_index.jsonl"
 _ASIDE = frozenset(
     {"event_msg", "turn_context", "compacted", "state", "world_state", "retained_context"}
     | {"inter_agent_communication_metadata", "token_usage_record", "security_risk_score"}
+    | {"rollout_reference", "fork_reference"}
 )
 _CALLS = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
@@ -61,6 +66,7 @@ _MARKS = frozenset(
     | {"context_compaction", "additional_tools"}
 )
 """Items that tell of the program's work: what it kept of files, and when it shortened the talk."""
+_MARK = "a mark of the program, which is no message"
 _BARE = frozenset({"message", "reasoning"}) | _CALLS | _RESULTS
 
 
@@ -108,9 +114,11 @@ class Codex(Source):
                 yield ExportPart(entry, partial(_read_document, entry, names))
             else:
                 yield ExportPart(entry, partial(earlier_state, entry))
-        yield from log_parts(
-            logs_of(tree), lambda entry, session: _CodexLog(entry, names, session).read
-        )
+        for thread in threads_of(logs_of(tree)):
+            for entry in thread.earlier:
+                yield ExportPart(entry, partial(earlier_state, entry))
+            for entry in (*thread.logs, *thread.apart):
+                yield GrowingPart(entry, _CodexLog(entry, names, thread).read)
 
 
 def _layouts(entry: FileEntry) -> set[str]:
@@ -136,11 +144,32 @@ def _named_sessions(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 class _CodexLog(AgentLog):
-    """Reads one log: messages, tool calls and images. Lines have no ids: they are counted."""
+    """Reads one log: messages, tool calls and images."""
 
-    def __init__(self, entry: FileEntry, names: Mapping[str, str], session: str = "") -> None:
-        super().__init__(entry, session)
+    def __init__(self, entry: FileEntry, names: Mapping[str, str], thread: CodexThread) -> None:
+        super().__init__(entry, thread.session)
         self._names = names
+        self._thread = thread
+
+    def begin(self, start: ResumePoint) -> AgentSession:
+        """Return what is known of the session: a log goes on where the one before it ended."""
+        if start.offset:
+            return super().begin(start)
+        session = AgentSession()
+        for entry in self._thread.before(self._entry):
+            if entry.name not in self._thread.ends:
+                with suppress(DamagedFile):  # Told where it is read itself.
+                    deque(_CodexLog(entry, self._names, self._thread).read(START), maxlen=0)
+            session = AgentSession.resumed(self._thread.ends.get(entry.name, {}))
+        # What a line is called depends on its own log alone.
+        session.lines, session.moment, session.repeats = 0, "", {}
+        return session
+
+    def record(self, session: AgentSession) -> Iterator[Item]:
+        """Yield the record of the session at the end of its last log."""
+        self._thread.ends[self._entry.name] = session.state()
+        if self._thread.ends_with(self._entry):
+            yield from super().record(session)
 
     def event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value = event.value
@@ -154,6 +183,8 @@ class _CodexLog(AgentLog):
         elif kind in _ASIDE:
             _learn(kind, value.get("payload"), session)
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
+        elif kind == "realtime_item":
+            yield from self._spoken(value["payload"], event, session)
         elif kind == "response_item":
             yield from self._item_of(event, value["payload"], session)
         elif kind == "inter_agent_communication":
@@ -168,7 +199,7 @@ class _CodexLog(AgentLog):
         at = moment_text(about.get("timestamp"))
         if at is not None and not session.first:
             session.first = session.last = at
-        session.name(self._names.get(str(about.get("id"))))
+        session.name(self._names.get(self._thread.session))
         git = about.get("git") or {}
         session.learn("project", about.get("cwd"))
         session.learn("git_branch", git.get("branch"))
@@ -182,53 +213,78 @@ class _CodexLog(AgentLog):
         if not at:
             yield Unknown("a message without a time", event.where)
         elif kind == "message":
-            yield from self._message(payload["role"], payload["content"], at, session, event.where)
+            yield from self._message(payload["role"], payload["content"], at, session, event)
         elif kind == "agent_message":
             pieces = payload["content"]
             pieces = [{"text": pieces}] if isinstance(pieces, str) else pieces
-            yield from self._message("agent", pieces, at, session, event.where)
+            yield from self._message("agent", pieces, at, session, event)
         elif kind in _MARKS:
-            yield Skipped("a mark of the program, which is no message", event.where)
+            yield Skipped(_MARK, event.where)
         elif kind == "reasoning":
             thought = [*(payload.get("summary") or ()), *(payload.get("content") or ())]
-            yield from self._message("reasoning", thought, at, session, event.where)
+            yield from self._message("reasoning", thought, at, session, event)
         elif kind == "image_generation_call" and payload.get("result"):
-            name = str(payload.get("id") or session.lines)
+            name = str(payload.get("id") or _name_of(event, session, payload["result"]))
             yield from self._image(payload["result"], "image/png", at, name)
         elif kind in _CALLS:
             data = {"tool": _tool(payload), "input": _input(payload)}
-            yield self._item("tool_calls", str(payload.get("call_id") or session.lines), at, data)
+            name = str(payload.get("call_id") or _name_of(event, session, *data.values()))
+            yield self._item("tool_calls", name, at, data)
         elif kind in _RESULTS:
             call = safe_key(self._id, payload["call_id"])
             data = {"call_id": call, "text": _output(payload.get("output", payload.get("tools")))}
             yield self._item("tool_results", payload["call_id"], at, data)
-            yield from self._images(payload.get("output"), at, session)
+            yield from self._images(payload.get("output"), at, payload["call_id"], event.where)
         else:
             where = f"{event.where}: {str(kind)[:40]}"
             yield Unknown("content of a type that is not known", where)
 
-    def _message(
-        self, role: str, pieces: Any, at: str, session: AgentSession, where: str
+    def _spoken(
+        self, payload: Mapping[str, Any], event: JsonLine, session: AgentSession
     ) -> Iterator[Finding]:
-        text, images = _texts(pieces), list(self._images(pieces, at, session))
+        """Yield a piece of what was said aloud."""
+        if payload.get("type") == "transcript_segment":
+            at = moment_text(event.value.get("timestamp")) or session.last
+            yield from self._message(payload["role"], [payload], at, session, event)
+        else:
+            yield Skipped(_MARK, event.where)
+
+    def _message(
+        self, role: str, pieces: Any, at: str, session: AgentSession, event: JsonLine
+    ) -> Iterator[Finding]:
+        text = _texts(pieces)
+        name = _name_of(event, session, role, text)
+        images = list(self._images(pieces, at, name, event.where))
         if text:
             session.hear(role, text, at)
-            yield self._item("messages", f"{session.lines:06}", at, {"role": role, "text": text})
+            yield self._item("messages", name, at, {"role": role, "text": text})
         elif not images:
-            yield Skipped(EMPTY, where)
+            yield Skipped(EMPTY, event.where)
         yield from images
 
-    def _images(self, pieces: Any, at: str, session: AgentSession) -> Iterator[Finding]:
+    def _images(self, pieces: Any, at: str, name: str, where: str) -> Iterator[Finding]:
         """Yield the images among the pieces of a message, or of what a tool gave back."""
         for number, piece in enumerate(pieces if isinstance(pieces, list) else ()):
             if not isinstance(piece, Mapping) or piece.get("type") != "input_image":
                 continue
-            name = f"{session.lines:06}.{number}"
             head, _, encoded = str(piece.get("image_url") or "").partition(";base64,")
             if head.startswith("data:"):
-                yield from self._image(encoded, head.removeprefix("data:"), at, name)
+                media_type = head.removeprefix("data:")
+                yield from self._image(encoded, media_type, at, f"{name}.{number}")
             else:
-                yield Skipped(ONLY_LINK, f"{self._entry.name} {name}")
+                yield Skipped(ONLY_LINK, where)
+
+
+def _name_of(event: JsonLine, session: AgentSession, *said: str) -> str:
+    """Return a name for what a line says; lines have none.
+
+    The number of a line is none either: Codex writes logs of older versions anew, with more lines
+    and without some, and a log that was copied goes on differently on two machines.
+    """
+    moment = str(event.value.get("timestamp") or f"line {session.lines}")
+    name = str(digest_key(moment, *said))
+    number = session.repeat(moment, name)
+    return name if number == 1 else f"{name}-{number}"
 
 
 def _learn(kind: str, payload: object, session: AgentSession) -> None:
@@ -246,7 +302,7 @@ def _learn(kind: str, payload: object, session: AgentSession) -> None:
 def _read_document(entry: FileEntry, names: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the messages of a session that is one document, and the session at the end."""
     about = session_of(entry)
-    log = _CodexLog(entry, names, str(about["id"]))
+    log = _CodexLog(entry, names, CodexThread(str(about["id"]), [entry]))
     session = AgentSession()
     log.meet(about, session)
 

@@ -78,7 +78,9 @@ class _EventReader:
             if at is None or not name:
                 yield Unknown("a message without an id or a time", where)
             elif kind == "user.message":
-                yield from self._asked(data, name, at, where)
+                # What is asked of a helper, the agent asks.
+                role = "agent" if value.get("agentId") else "user"
+                yield from self._asked(data, role, name, at, where)
             else:
                 yield from self._answered(data, kind, name, at, where)
         elif kind == "tool.execution_start" and at is not None:
@@ -92,9 +94,11 @@ class _EventReader:
         else:
             yield Unknown("a line of a type that is not known", f"{where}: {kind[:40]}")
 
-    def _asked(self, data: Mapping[str, Any], name: str, at: str, where: str) -> Iterator[Finding]:
+    def _asked(
+        self, data: Mapping[str, Any], role: str, name: str, at: str, where: str
+    ) -> Iterator[Finding]:
         if text := text_of(data.get("content")).strip():
-            yield self._talk.message(name, "user", text, at)
+            yield self._talk.message(name, role, text, at)
         else:
             yield Skipped(EMPTY, where)
         for _ in data.get("attachments") or ():

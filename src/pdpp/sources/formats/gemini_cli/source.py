@@ -3,6 +3,7 @@
 Qwen Code wrote as Gemini CLI does until the end of 2025; its own logs are read in ``qwen``.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -21,7 +22,7 @@ from pdpp.sources.formats.gemini_cli.checkpoint import (
     files_in,
     read_checkpoint,
 )
-from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.jsonstream import JsonElement, elements, entry_elements
@@ -38,6 +39,8 @@ from pdpp.sources.source import (
 )
 
 _PATHS = frozenset({"sessionId", "projectHash", "messages"})
+_MOMENTS = ("startTime", "lastUpdated")
+_ABOUT = ("projectHash", "summary", *_MOMENTS)
 _ANSWERS = frozenset({"gemini", "qwen", "assistant", "model"})
 _ASIDE = frozenset({"info", "error", "warning"})
 
@@ -79,18 +82,22 @@ class GeminiCli(Source):
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
-        """Return one part for each session."""
-        for entry in tree.these(recognition.detail["sessions"]):
-            read = _read_log if entry.suffix == ".jsonl" else _read_document
-            yield ExportPart(entry, partial(read, entry))
-        kept = set(map(_session_id, tree.these(recognition.detail["sessions"])))
+        """Return one part for each file of a session."""
+        entries = list(tree.these(recognition.detail["sessions"]))
+        together: dict[str, list[FileEntry]] = {}
+        for entry in entries:
+            together.setdefault(_talk_of(entry).key, []).append(entry)
+        for same in together.values():
+            for entry in same:
+                yield ExportPart(entry, partial(_read, entry, same))
+        kept = set(map(_session_id, entries))
         for entry in tree.these(recognition.detail["checkpoints"]):
             yield ExportPart(entry, partial(read_checkpoint, tree, entry, kept))
 
 
 def _session_id(entry: FileEntry) -> str:
     if entry.suffix == ".jsonl":
-        return str(next(first_objects(entry, 1), {}).get("sessionId"))
+        return str(next(first_objects(entry, 1), {}).get("sessionId") or "")
     with suppress(DamagedFile):
         for element in entry_elements(entry, "sessionId"):
             return str(element.value) if isinstance(element, JsonElement) else ""
@@ -114,48 +121,71 @@ def _is_log(entry: FileEntry) -> bool:
     return {"sessionId", "projectHash"} <= first.keys() or qwen.is_qwen_log(entry)
 
 
-def _read_document(entry: FileEntry) -> Iterator[Finding]:
-    paths = ("sessionId", "projectHash", "startTime", "lastUpdated", "summary", "messages.item")
-    about: dict[str, Any] = {}
-    talk = AgentTalk(_name(entry))
+def _talk_of(entry: FileEntry) -> AgentTalk:
+    if entry.suffix == ".jsonl" and qwen.is_qwen_log(entry):
+        return qwen.talk_of(entry)
+    return AgentTalk(_session_id(entry) or entry.base.rpartition(".")[0])
+
+
+def _read(entry: FileEntry, together: Iterable[FileEntry]) -> Iterator[Finding]:
+    """Yield what a file holds, and the session with what its other files hold.
+
+    A session that was taken up again has another file, and so has each helper of it.
+    """
+    talk, about = _talk_of(entry), _About()
+    for each in together:
+        findings = (_read_log if each.suffix == ".jsonl" else _read_document)(each, talk, about)
+        if each.name == entry.name:
+            yield from findings
+        else:
+            with suppress(DamagedFile):  # Told where it is read itself.
+                deque(findings, maxlen=0)
+    yield about.record(talk) or Skipped("a session without messages", entry.name)
+
+
+class _About:
+    """What the files of a session say of it beside its messages."""
+
+    def __init__(self) -> None:
+        self._title = ""
+        self._moments: list[str] = []
+
+    def take(self, name: str, value: object, talk: AgentTalk) -> None:
+        """Take in one member."""
+        if name == "summary":
+            self._title = self._title or str(value or "")
+        elif name == "projectHash" and value:
+            talk.facts.setdefault("project", str(value))
+        elif name in _MOMENTS and (moment := moment_text(value)) is not None:
+            self._moments.append(moment)
+
+    def record(self, talk: AgentTalk) -> Item | None:
+        """Return the record of the session, if anything was said."""
+        talk.title = talk.title or self._title
+        return talk.record(min(self._moments, default=None), max(self._moments, default=None))
+
+
+def _read_document(entry: FileEntry, talk: AgentTalk, about: _About) -> Iterator[Finding]:
     with entry.open() as stream:
-        for element in elements(stream, *paths):
+        for element in elements(stream, *_ABOUT, "messages.item"):
             if isinstance(element, Skipped):
                 yield element
             elif element.path == "messages.item":
-                talk = talk if talk.facts or not about else _talk(about, entry)
                 where = f"{entry.name} message {element.number}"
                 yield from account(_message(element.value, talk, where), where, "message")
             else:
-                about[element.path] = element.value
-    yield _record(talk, entry, about)
+                about.take(element.path, element.value, talk)
 
 
-def _talk(about: Mapping[str, object], entry: FileEntry) -> AgentTalk:
-    return AgentTalk(str(about.get("sessionId") or _name(entry)), project=about.get("projectHash"))
-
-
-def _name(entry: FileEntry) -> str:
-    return entry.base.rpartition(".")[0]
-
-
-def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, Any]) -> Finding:
-    talk.title = talk.title or str(about.get("summary") or "")
-    times = moment_text(about.get("startTime")), moment_text(about.get("lastUpdated"))
-    return talk.record(*times) or Skipped("a session without messages", entry.name)
-
-
-def _read_log(entry: FileEntry) -> Iterator[Finding]:
-    about = next(first_objects(entry, 1), {})
-    of_qwen = qwen.is_qwen_log(entry)
-    talk = qwen.talk_of(entry) if of_qwen else _talk(about, entry)
-    read = qwen.read_line if of_qwen else _line
+def _read_log(entry: FileEntry, talk: AgentTalk, about: _About) -> Iterator[Finding]:
+    for name, value in next(first_objects(entry, 1), {}).items():
+        about.take(name, value, talk)
+    read = qwen.read_line if qwen.is_qwen_log(entry) else _line
     for event in events(entry):
         if isinstance(event, JsonLine):
             yield from account(read(event.value, talk, event.where), event.where, "line")
         else:
             yield event.skipped
-    yield _record(talk, entry, about)
 
 
 def _line(value: Mapping[str, object], talk: AgentTalk, where: str) -> Iterator[Finding]:

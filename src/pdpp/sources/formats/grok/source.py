@@ -8,7 +8,7 @@ from typing import Any
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.chatgpt.files import sniffed
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
@@ -171,8 +171,8 @@ def _attachment(
         "media_type": media_type,
         "sent_at": sent,
     }
-    kept = () if entry is None else (Attachment("file", entry.open_exact, media_type),)
-    yield Item("attachments", key, data, kept)
+    opener = None if entry is None else entry.open_exact
+    yield with_file(Item("attachments", key, data), opener, media_type)
     if entry is None:
         yield Skipped("a file that is not in the export", message[:120])
 

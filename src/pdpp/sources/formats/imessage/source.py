@@ -12,7 +12,7 @@ from pdpp.sources.formats.imessage.propertylist import app_text, edited_text, ha
 from pdpp.sources.formats.imessage.typedstream import archived_text
 from pdpp.sources.formats.phone_backup import backup_folders, backup_name, backup_of
 from pdpp.sources.formats.program_database import recognise_databases
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
@@ -307,8 +307,8 @@ class _Reader:
             "size": size if isinstance(size, int) else None,
             "sent_at": sent,
         }
-        files = () if file is None else (Attachment("file", file.open_exact, media_type),)
-        return Item("attachments", key, present(data), files)
+        opener = None if file is None else file.open_exact
+        return with_file(Item("attachments", key, present(data)), opener, media_type)
 
 
 def _name_of(file: sqlite3.Row) -> str:

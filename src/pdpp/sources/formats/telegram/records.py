@@ -10,7 +10,7 @@ from typing import Any
 
 from pdpp.sources.formats.telegram.content import kind_of, plain_text, reactions_of, text_of
 from pdpp.sources.formats.telegram.rich import rich_files
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.times import epoch_text, local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -120,8 +120,11 @@ class ChatReader:
             "posted_at": sent,
         }
         entry = self._tree.beside(self._entry, name) if name else None
-        files = () if entry is None else (Attachment("file", entry.open_exact, entry.media_type),)
-        yield Item("stories", key, present(data), files)
+        story = Item("stories", key, present(data))
+        if name:
+            opener = None if entry is None else entry.open_exact
+            story = with_file(story, opener, entry.media_type if entry else "")
+        yield story
 
     def _media(
         self, key: str, about: Mapping[str, object], name: str, value: Mapping[str, Any]
