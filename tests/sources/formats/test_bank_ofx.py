@@ -482,3 +482,16 @@ def test_an_account_of_a_bank_without_a_kind_is_no_card(tmp_path: Path) -> None:
     path.write_bytes(sgml(RENT).replace(b"<ACCTTYPE>CHECKING", b"<ACCTTYPE></ACCTTYPE>"))
     [account] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"]
     assert account["kind"] == "BANK"
+
+
+def test_a_statement_of_a_card_that_ends_as_another_is_whole(tmp_path: Path) -> None:
+    text = sgml(COFFEE).decode("latin-1")
+    for name in ("STMTTRNRS", "STMTRS"):
+        text = text.replace(f"<{name}>", f"<CC{name}>")
+    text = text.replace("BANKACCTFROM>", "CCACCTFROM>").replace("</STMTTRNRS>", "</CCSTMTTRNRS>")
+    path = tmp_path / "card.ofx"
+    path.write_bytes(text.encode("latin-1"))
+    assert b"<CCSTMTRS>" in path.read_bytes()
+    assert b"</STMTRS>" in path.read_bytes()
+    assert told(SOURCE, path) == []
+    assert sorted(stream for stream, _ in read(SOURCE, path)) == ["accounts", "transactions"]
