@@ -188,6 +188,20 @@ def test_zips_two_deep_are_read_and_three_deep_are_not(tmp_path: Path) -> None:
     assert keys(look(most)) == []
 
 
+def test_archives_of_one_archive_are_read_alike_alone_and_in_a_folder(tmp_path: Path) -> None:
+    packed = {}
+    for name in ("Ana", "Ben"):
+        book = vcard.book(vcard.plain(name), vcard.plain("Cleo"))
+        held = {"contacts.vcf": book, "a.ics": ics.calendar(ics.CHOIR)}
+        packed[f"{name}.zip"] = zipped(tmp_path / f"{name}.zip", held).read_bytes()
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "both.zip", tmp_path / "folder" / "both.zip"):
+        zipped(path, packed)
+        discovery = look(path if path.parent == tmp_path else path.parent)
+        assert keys(discovery).count("contacts_vcard") == 2
+        assert discovery.unknown == []
+
+
 def test_a_tgz_is_read_as_a_zip_is(tmp_path: Path) -> None:
     path = tmp_path / "takeout-20260101T000000Z-001.tgz"
     with tarfile.open(path, "w:gz") as archive:

@@ -50,6 +50,7 @@ class BankOfx(Source):
 
     connector_key = "bank_ofx"
     lies_among_others = True
+    files_stand_alone = True
     label = "Bank statement (OFX or QFX)"
 
     def roots(self, tree: Tree) -> Iterable[str]:

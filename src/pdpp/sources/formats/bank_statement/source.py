@@ -33,6 +33,7 @@ class StatementFiles(Source):
 
     connector_key = "bank_statement"
     lies_among_others = True
+    files_stand_alone = True
     label = "Bank statement (CAMT, MT940 or QIF)"
     settings = MappingProxyType(
         {"date_order": "Order of day, month and year in QIF: DMY, MDY or YMD."}

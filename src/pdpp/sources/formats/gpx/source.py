@@ -36,6 +36,7 @@ class Gpx(Source):
 
     connector_key = "gpx"
     lies_among_others = True
+    files_stand_alone = True
     collects = True
     label = "Tracks and maps (GPX, KML)"
     passed_over = MappingProxyType({f"*{_PACKED_MAP}/*": "a picture of a map"})
