@@ -36,6 +36,7 @@ from pdpp.sources.source import (
 )
 
 _MOST_REMEMBERED = 500_000
+_PATTERNS = ("*.[oOqQ][fF][xX]", "*.[qQ][bB][oO]")
 _HEADER = re.compile(rb"OFXHEADER\s*[:=]")
 _ROOT = re.compile(rb"<OFX\s*>", re.IGNORECASE)
 _VERSION = re.compile(rb"VERSION\s*[:=]\s*[\"']?(\d{3})")
@@ -85,7 +86,7 @@ class BankOfx(Source):
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:
-    return list(tree.entries) if tree.kind == "file" else tree.named("*.[oOqQ][fF][xX]")
+    return list(tree.entries) if tree.kind == "file" else tree.named(*_PATTERNS)
 
 
 def _is_ofx(head: bytes) -> bool:

@@ -20,7 +20,9 @@ from pdpp.sources.source import (
     roots_of_accounts,
 )
 
-_ENDINGS = frozenset({".xml", ".camt", ".sta", ".mt940", ".940", ".swi", ".txt", ".qif", ""})
+_ENDINGS = frozenset(
+    {"", ".xml", ".camt", ".sta", ".mta", ".mt940", ".940", ".swi", ".txt", ".qif"}
+)
 _MOST_CANDIDATES = 2_000
 _COPY = re.compile(r"\s*\(\d{1,3}\)$")
 _LAYOUTS: Mapping[str, Callable[[FileEntry], bool]] = MappingProxyType(

@@ -79,7 +79,7 @@ def _candidates(tree: Tree) -> list[FileEntry]:
     tracks = [
         entry
         for entry in tree.entries
-        if entry.base.lower().endswith(_ENDINGS)
+        if entry.plain_base.lower().endswith(_ENDINGS)
         and "workout-routes" not in entry.name.split("/")[:-1]
     ]
     return tracks[:_MOST_CANDIDATES]
