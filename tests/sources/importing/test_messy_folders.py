@@ -141,7 +141,10 @@ def test_statements_of_two_months_hide_no_table_in_the_folder_around_them(
 @pytest.mark.parametrize("form", ["folder", "zip"])
 @pytest.mark.parametrize(
     "beside",
-    ["bank_ofx: SGML", "contacts_vcard: three versions", "gpx: tracks, a route and a place"],
+    [
+        *("bank_ofx: SGML", "contacts_vcard: three versions", "gpx: tracks, a route and a place"),
+        *("goodreads: a library", "google_timeline: a phone with Android"),
+    ],
 )
 def test_files_that_stand_alone_hide_no_table_and_no_note_beside_them(
     beside: str, form: str, tmp_path: Path
