@@ -310,6 +310,24 @@ def test_what_a_bank_says_of_a_booking_beside_its_purpose_is_kept(tmp_path: Path
     assert booking["bank_reference"] == "B4G29P"
 
 
+def test_a_ledger_without_a_name_is_the_same_alone_and_beside_others(tmp_path: Path) -> None:
+    def ledger(*payees: str) -> bytes:
+        entries = [f"D1/{day}/2026\nT-5\nP{payee}\n^\n" for day, payee in enumerate(payees, 10)]
+        return bank.qif(*entries, head="!Type:Bank\n")
+
+    home, ledgers = Home(tmp_path / "home"), tmp_path / "ledgers"
+    checking = ("Rope", "Pie", "Tea", "Oars", "Paint", "Soap", "Tar", "Nails")
+    january = put(ledgers, ledger(*checking), "checking-2026-01.qif")
+    put(ledgers, ledger(*checking, "Lamp"), "checking-2026-02.qif")
+    savings = put(ledgers, ledger("Rope", *["Fee"] * 12), "savings.qif")
+    home.run(ledgers, "--yes")
+    assert sorted(home.accounts()) == ["Bank", "Bank 2"]
+    payees = [str(data["payee"]) for data in home.records().values() if "payee" in data]
+    assert sorted(payees) == sorted([*checking, "Lamp", *["Fee"] * 12])
+    for path in (savings, january):
+        assert home.bring(path)["counts"]["new"] == 0
+
+
 def test_a_ledger_is_called_as_its_first_entry_opens_it(tmp_path: Path) -> None:
     opening = "D1/1/26\nT100\nPOpening Balance\nL[Giro]\n^\n"
     ledger = f"!Type:Bank\n{opening}D1/2/26\nT-5\nPRope\n^\n".encode()
