@@ -221,6 +221,10 @@ class Source(ABC):
     """Whether its files are whole by themselves, in a folder or an archive of many things: what
     lies beside a mailbox or a calendar is not of it."""
 
+    files_stand_alone: bool = False
+    """Whether each of its files is all of an export, such as a statement or an address book: notes,
+    chats and tables of a bank may lie beside it, and are none of it."""
+
     parts_depend: bool = False
     """Whether what a part yields depends on the parts before it: of a message that lies in two
     mailboxes, the first has another key than the second. Whoever goes on reads all of them."""

@@ -93,6 +93,52 @@ def test_what_stands_above_a_table_with_names_of_its_own_is_not_its_header(tmp_p
     assert facts(found) == [("2026-01-05", "-1020.50", "EUR"), ("2026-01-09", "2400.00", "EUR")]
 
 
+ABOVE = (
+    "Code de la banque : 10101;Date de début : 01/03/2026;Date de fin : 31/03/2026;;{}\n"
+    "Numéro de compte : 0123;Devise : EUR;;{}\n\nSolde en fin de période;;;{}\n"
+)
+TAIL = "Solde en début de période;;;{}\n"
+SHORT = (
+    ABOVE.format("", ";", "-15,00;")
+    + "Date;Libellé;Débit;Crédit;Détail\n05/03/2026;CORDERIE;-800,00;;Cordes\n"
+    + "20/03/2026;CAPITAINERIE;;10,00;Solde du mois\n"
+    + TAIL.format("775,00;")
+)
+LONG = (
+    ABOVE.format("", "", ";-15,00")
+    + "Date;Numéro d'opération;Libellé;Débit;Crédit;Détail;\n"
+    + "05/03/26;R1;CORDERIE;-800,00;;Cordes;\n20/03/26;R2;CAPITAINERIE;;+10,00;Solde du mois;\n"
+    + TAIL.format(";+775,00")
+)
+
+
+@pytest.mark.parametrize("text", [SHORT, LONG], ids=["short", "long"])
+def test_names_with_their_values_above_a_table_are_not_its_header(
+    text: str, tmp_path: Path
+) -> None:
+    path = put(tmp_path, text)
+    assert facts(read(SOURCE, path)) == [
+        ("2026-03-05", "-800.00", None),
+        ("2026-03-20", "10.00", None),
+    ]
+    assert {finding.reason for finding in told(SOURCE, path)} == {"a balance, which is no payment"}
+
+
+PAYPAL = {
+    "Spanish": "Fecha,Hora,Zona horaria,Nombre,Tipo,Estado,Divisa,Bruto,Comisión,Neto",
+    "French": "Date,Heure,Fuseau horaire,Nom,Type,État,Devise,Avant commission,Commission,Net",
+    "Italian": "Data,Ora,Fuso orario,Nome,Tipo,Stato,Valuta,Lordo,Tariffa,Netto",
+}
+
+
+@pytest.mark.parametrize("language", PAYPAL)
+def test_paypal_is_known_in_more_languages(language: str, tmp_path: Path) -> None:
+    row = '31/1/2026,11:05:56,Europe/Madrid,Cordelería,x,x,EUR,"49,37","-1,78","47,59"\n'
+    path = put(tmp_path, f"{PAYPAL[language]}\n{row}")
+    [data] = read(SOURCE, path).values()
+    assert (data["amount_text"], data["payee"]) == ("47.59", "Cordelería")
+
+
 def test_sums_in_the_currency_of_the_account_have_its_name(tmp_path: Path) -> None:
     text = (
         "Номер карты;Дата операции;Дата обработки;Сумма операции;Валюта операции;"

@@ -152,6 +152,20 @@ def test_a_name_that_a_bank_gave_twice_keeps_both_transactions(tmp_path: Path) -
     assert reasons == ["a transaction that stands twice"] * 2
 
 
+def test_a_name_that_a_bank_gives_again_takes_no_earlier_transaction_away(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    months = (
+        sgml(
+            movement("1", "20260501", "-9.40", "Chandler"), movement("2", "20260502", "-3", "Pie")
+        ),
+        sgml(movement("1", "20260602", "5.00", "Reward"), movement("2", "20260603", "-3", "Pie")),
+    )
+    for number, content in enumerate((*months, *months)):
+        home.bring(put(tmp_path, content, f"{number}.ofx"))
+    days = [data["posted_on"] for (name, _), data in home.records().items() if name != "accounts"]
+    assert sorted(days) == ["2026-05-01", "2026-05-02", "2026-06-02", "2026-06-03"]
+
+
 def test_a_transaction_without_a_name_gets_one_from_its_content(tmp_path: Path) -> None:
     nameless = movement("", "20260131", "-9.00", "Bakery")
     once = read(SOURCE, put(tmp_path, sgml(nameless)))
@@ -482,3 +496,16 @@ def test_an_account_of_a_bank_without_a_kind_is_no_card(tmp_path: Path) -> None:
     path.write_bytes(sgml(RENT).replace(b"<ACCTTYPE>CHECKING", b"<ACCTTYPE></ACCTTYPE>"))
     [account] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"]
     assert account["kind"] == "BANK"
+
+
+def test_a_statement_of_a_card_that_ends_as_another_is_whole(tmp_path: Path) -> None:
+    text = sgml(COFFEE).decode("latin-1")
+    for name in ("STMTTRNRS", "STMTRS"):
+        text = text.replace(f"<{name}>", f"<CC{name}>")
+    text = text.replace("BANKACCTFROM>", "CCACCTFROM>").replace("</STMTTRNRS>", "</CCSTMTTRNRS>")
+    path = tmp_path / "card.ofx"
+    path.write_bytes(text.encode("latin-1"))
+    assert b"<CCSTMTRS>" in path.read_bytes()
+    assert b"</STMTRS>" in path.read_bytes()
+    assert told(SOURCE, path) == []
+    assert sorted(stream for stream, _ in read(SOURCE, path)) == ["accounts", "transactions"]

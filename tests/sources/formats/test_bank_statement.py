@@ -109,7 +109,7 @@ def test_qif_has_categories_and_splits(tmp_path: Path) -> None:
         ("12/19/2018", "2018-12-19"),
         ("2018-12-19", "2018-12-19"),
         ("1/2/97", "1997-01-02"),
-        ("1.2'03", "2003-01-02"),
+        ("1.2'03", "2003-02-01"),
         ("20181219", "2018-12-19"),
         ("19 December 2018", "2018-12-19"),
         ("Dec 19, 2018", "2018-12-19"),
@@ -310,6 +310,24 @@ def test_what_a_bank_says_of_a_booking_beside_its_purpose_is_kept(tmp_path: Path
     assert booking["bank_reference"] == "B4G29P"
 
 
+def test_a_ledger_without_a_name_is_the_same_alone_and_beside_others(tmp_path: Path) -> None:
+    def ledger(*payees: str) -> bytes:
+        entries = [f"D1/{day}/2026\nT-5\nP{payee}\n^\n" for day, payee in enumerate(payees, 10)]
+        return bank.qif(*entries, head="!Type:Bank\n")
+
+    home, ledgers = Home(tmp_path / "home"), tmp_path / "ledgers"
+    checking = ("Rope", "Pie", "Tea", "Oars", "Paint", "Soap", "Tar", "Nails")
+    january = put(ledgers, ledger(*checking), "checking-2026-01.qif")
+    put(ledgers, ledger(*checking, "Lamp"), "checking-2026-02.qif")
+    savings = put(ledgers, ledger("Rope", *["Fee"] * 12), "savings.qif")
+    home.run(ledgers, "--yes")
+    assert sorted(home.accounts()) == ["Bank", "Bank 2"]
+    payees = [str(data["payee"]) for data in home.records().values() if "payee" in data]
+    assert sorted(payees) == sorted([*checking, "Lamp", *["Fee"] * 12])
+    for path in (savings, january):
+        assert home.bring(path)["counts"]["new"] == 0
+
+
 def test_a_ledger_is_called_as_its_first_entry_opens_it(tmp_path: Path) -> None:
     opening = "D1/1/26\nT100\nPOpening Balance\nL[Giro]\n^\n"
     ledger = f"!Type:Bank\n{opening}D1/2/26\nT-5\nPRope\n^\n".encode()
@@ -353,6 +371,8 @@ def test_the_order_of_entries_shows_whether_a_short_year_stands_first(
         (["3/4/2026"], ["2026-03-04"], True),
         (["4/4/2026"], ["2026-04-04"], False),
         (["3/14/2026"], ["2026-03-14"], False),
+        (["03.11.26", "04.11.26", "10.11.26"], ["2026-11-03", "2026-11-04", "2026-11-10"], False),
+        (["26.11.03", "26.11.04", "26.12.01"], ["2026-11-03", "2026-11-04", "2026-12-01"], False),
     ],
 )
 def test_days_that_could_be_months_are_read_in_the_order_of_the_entries_or_told(

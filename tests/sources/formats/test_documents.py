@@ -55,9 +55,26 @@ def test_what_was_filled_in_and_noted_on_a_pdf_comes_with_its_page(tmp_path: Pat
     ]
 
 
-def test_annotations_that_are_broken_cost_no_text(tmp_path: Path) -> None:
-    broken = documents.pdf("Lease of a flat", page="/Annots [12 (no annotation) 99 0 R]")
-    assert only(tmp_path, "lease.pdf", broken)["body"] == "Lease of a flat"
+def test_comments_of_a_pdf_that_cannot_be_read_are_told_and_cost_nothing_else(
+    tmp_path: Path,
+) -> None:
+    annotations = "12 (no annotation) << /Subtype /Text /Contents (Ring twice) >> 99 0 R"
+    broken = documents.pdf("Lease of a flat", page=f"/Annots [{annotations}]")
+    assert only(tmp_path / "a", "lease.pdf", broken)["body"] == "Lease of a flat\nRing twice"
+    lost = Skipped("comments and fields that cannot be read", "papers/lease.pdf: 2")
+    assert told(SOURCE, tmp_path / "a") == [lost]
+    no_list = documents.pdf("Lease of a flat", page="/Annots 12")
+    assert only(tmp_path / "b", "lease.pdf", no_list)["body"] == "Lease of a flat"
+    assert [finding.reason for finding in told(SOURCE, tmp_path / "b")] == [lost.reason]
+
+
+def test_whatever_a_person_draws_onto_a_pdf_brings_what_is_noted_on_it(tmp_path: Path) -> None:
+    kinds = ("Caret", "Square", "Ink", "Line", "Stamp")
+    drawn = " ".join(f"<< /Subtype /{kind} /Contents (about a {kind}) >>" for kind in kinds)
+    described = "<< /Subtype /Link /Contents (where it leads) >>"
+    pdf = documents.pdf("Lease", page=f"/Annots [{drawn} {described} << /Subtype /Ink >>]")
+    body = only(tmp_path, "lease.pdf", pdf)["body"]
+    assert body.splitlines() == ["Lease", *(f"about a {kind}" for kind in kinds)]
 
 
 def test_a_text_has_its_words_and_pages_and_not_what_was_deleted(tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ def test_a_place_with_an_address_alone_is_kept_and_what_is_no_place_is_told(tmp_
         "<Placemark><styleUrl>#s</styleUrl></Placemark>",
         "<Placemark><name>X</name><Point><coordinates>999,9</coordinates></Point></Placemark>",
         "<NetworkLink><name>y</name><Link><href>https://maps.example</href></Link></NetworkLink>",
+        "<NetworkLink><Link><href>files/Other list.kml</href></Link></NetworkLink>",
         "<GroundOverlay><name>z</name></GroundOverlay>",
     )
     names = {data["name"]: data.get("description") for data in read(SOURCE, path).values()}
@@ -179,6 +180,7 @@ def test_a_place_with_an_address_alone_is_kept_and_what_is_no_place_is_told(tmp_
         "a placemark without a place or a name",
         "points without a place",
         "a link to a map on the web; save the map itself, without “keep up to date”",
+        "a link to a map beside this one, which is read by itself",
         "a picture on the map",
     ]
 

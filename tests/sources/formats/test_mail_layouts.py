@@ -371,6 +371,13 @@ def test_messages_with_nothing_but_a_word_between_them_are_messages(tmp_path: Pa
         assert seen.account == "Mail (ida@x.example)"
 
 
+def test_a_word_alone_between_messages_needs_no_empty_line_before_it(tmp_path: Path) -> None:
+    way = "Boat\nFrom \nTo: the mole\nFrom \nReceived with thanks"
+    path = tmp_path / "Inbox"
+    path.write_text("".join(f"From \n{letter(number, text=way)}" for number in (1, 2, 3)))
+    assert [data["body"] for data in read(SOURCE, path).values()] == [way] * 3
+
+
 @pytest.mark.parametrize(
     "day", ["2026-01-31T10:15:32Z", "31 Jan 2026 10:15:32 GMT", "Sa Jan 31 10:15:32 2026", ""]
 )

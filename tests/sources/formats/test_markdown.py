@@ -310,6 +310,9 @@ def test_a_text_bundle_has_its_name_and_the_times_that_bear_writes(tmp_path: Pat
     assert notes["Trip"]["updated_at"] == "2024-02-02T03:04:05Z"
     assert not notes["Trip"]["floating"]
     assert "created_at" not in notes["Bare"]
+    bundle = read(SOURCE, tmp_path / "bear" / "Trip.textbundle")
+    [alone] = [data for (stream, _), data in bundle.items() if stream == "notes"]
+    assert (alone["title"], alone["created_at"]) == ("Trip", "2024-01-02T03:04:05Z")
 
 
 def test_names_of_properties_may_begin_with_a_capital_letter(tmp_path: Path) -> None:

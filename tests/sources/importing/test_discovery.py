@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import pdpp_here
+from tests.sources.formats import test_bank_ofx as ofx
 from tests.sources.formats import test_calendar_ics as ics
 from tests.sources.formats import test_claude_ai as claude
 from tests.sources.formats import test_contacts_vcard as vcard
 from tests.sources.kit import Home, zipped
+from tests.sources.samples import bank_statement as statements
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
@@ -186,6 +188,37 @@ def test_zips_two_deep_are_read_and_three_deep_are_not(tmp_path: Path) -> None:
     most = zipped(tmp_path / "d" / "most.zip", {"outer.zip": outer.read_bytes()})
     assert keys(look(outer)) == ["calendar_ics"]
     assert keys(look(most)) == []
+
+
+def test_archives_of_one_archive_are_read_alike_alone_and_in_a_folder(tmp_path: Path) -> None:
+    packed = {}
+    for name in ("Ana", "Ben"):
+        book = vcard.book(vcard.plain(name), vcard.plain("Cleo"))
+        held = {"contacts.vcf": book, "a.ics": ics.calendar(ics.CHOIR)}
+        packed[f"{name}.zip"] = zipped(tmp_path / f"{name}.zip", held).read_bytes()
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "both.zip", tmp_path / "folder" / "both.zip"):
+        zipped(path, packed)
+        discovery = look(path if path.parent == tmp_path else path.parent)
+        assert keys(discovery).count("contacts_vcard") == 2
+        assert discovery.unknown == []
+
+
+@pytest.mark.parametrize("name", ["people.vcf.txt", "Bank/2026.qbo", "Bank/2026.MTA"])
+def test_names_that_browsers_and_banks_give_are_found_in_a_folder(
+    name: str, tmp_path: Path
+) -> None:
+    people = vcard.book(vcard.plain("Ana"))
+    contents = {
+        "vcf": people,
+        "qbo": ofx.sgml(ofx.COFFEE),
+        "MTA": statements.mt940(statements.MT940_PAY),
+    }
+    (tmp_path / "mail.mbox").write_bytes(MBOX)
+    place = tmp_path / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(contents[name.split(".")[1]])
+    assert len(keys(look(tmp_path))) == 2
 
 
 def test_a_tgz_is_read_as_a_zip_is(tmp_path: Path) -> None:

@@ -138,6 +138,39 @@ def test_statements_of_two_months_hide_no_table_in_the_folder_around_them(
     assert SAMPLES[other].source in keys(discovery)
 
 
+@pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        *("bank_ofx: SGML", "contacts_vcard: three versions", "gpx: tracks, a route and a place"),
+        *("goodreads: a library", "google_timeline: a phone with Android"),
+    ],
+)
+def test_files_that_stand_alone_hide_no_table_and_no_note_beside_them(
+    beside: str, form: str, tmp_path: Path
+) -> None:
+    folder = SAMPLES[beside].folder(tmp_path / "e" / "Papers")
+    SAMPLES["bank_csv: Mint, whose amounts have no sign"].folder(folder)
+    (folder / "todo.md").write_text("# To do\n\nBuy rope\n")
+    (tmp_path / "e" / "mail.mbox").write_bytes(MBOX)
+    path = tmp_path / "e"
+    if form == "zip":
+        files = {str(one.relative_to(path)): one for one in path.rglob("*") if one.is_file()}
+        path = zipped(tmp_path / "e.zip", {name: one.read_bytes() for name, one in files.items()})
+    discovery = look(path)
+    source = SAMPLES[beside].source
+    assert sorted(keys(discovery)) == sorted(["bank_csv", "mail", "markdown", source])
+    assert discovery.unknown == []
+
+
+def test_a_table_that_came_with_a_mail_is_no_statement(tmp_path: Path) -> None:
+    folder = tmp_path / "e" / "com.microsoft.__Attachments"
+    folder.mkdir(parents=True)
+    (tmp_path / "e" / "all.mbox").write_bytes(MBOX)
+    (folder / "table.csv").write_text("Date,Description,Amount\n01/31/2026,Rope,-4.50\n")
+    assert keys(look(tmp_path)) == ["mail"]
+
+
 def test_a_channel_saved_in_two_months_comes_in_whole_beside_other_exports(tmp_path: Path) -> None:
     channel = SAMPLES["discord: DiscordChatExporter"]
     alone, beside = Home(tmp_path / "alone"), Home(tmp_path / "beside")

@@ -137,6 +137,16 @@ def test_the_ending_of_a_name_begins_with_its_last_dot(name: str, suffix: str) -
     assert entry.suffix == suffix
 
 
+@pytest.mark.parametrize("name", ["people.vcf.txt", "walk.gpx.xml", "a (1).ics.txt"])
+def test_what_a_browser_puts_behind_a_name_hides_no_file(name: str, tmp_path: Path) -> None:
+    first = name[:-4]
+    tree = open_tree(folder(tmp_path, {name: b"1", "b/notes.txt": b"2", "b/x.y.txt": b"3"}))
+    ending = f".{first.rpartition('.')[2]}"
+    assert [entry.name for entry in tree.named(f"*{ending}")] == [name]
+    assert [entry.suffix for entry in tree.named("*")] == [ending, ".txt", ".txt"]
+    assert len(tree.named("*")) == 3
+
+
 def test_a_relative_name_is_looked_up_beside_an_entry_and_never_outside(tmp_path: Path) -> None:
     tree = open_tree(folder(tmp_path, {"a/note.md": b"", "a/img/p.png": b"", "top.png": b""}))
     note = tree.get("a/note.md")

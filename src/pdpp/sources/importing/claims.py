@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from pdpp.model.errors import DamagedFile, PdppError
+from pdpp.sources.importing.files import passed_over_reason
 from pdpp.sources.importing.owners import owned_parts
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source, source_failure
 from pdpp.sources.item import Skipped
@@ -113,10 +114,9 @@ def _claim(tree: Tree, source: Source, recognition: Recognition) -> Claim:
 def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
     roots = list(source.roots(tree))
     for root in roots:
-        if root and tree.get(root) is not None:
-            yield tree.alone(root)
-        elif root:
-            yield tree.under(root)
+        if root:
+            inside = tree.under(root)  # An archive is a file, and a folder of what it holds.
+            yield inside if inside.entries else tree.alone(root)
         else:
             # Beside exports of their own the top is what lies in none of them.
             inner = tuple(f"{other}/" for other in roots if other)
@@ -231,10 +231,21 @@ def _covers(tree: Tree, certain: Claim, likely: Claim) -> bool:
     The folder around all files of a claim may hold anything, if these are of several exports, such
     as two chats or the statements of two months. What belongs to one lies in the folders of these.
     """
+    if certain.claimed.export.source.files_stand_alone:
+        return _has_some(certain, likely.names)
     if not certain.root:
         return tree.kind != "folder" or not likely.names
     inside = tuple({f"{name.rpartition('/')[0]}/" for name in certain.names})
     return all(name.startswith(inside) for name in likely.names)
+
+
+def _has_some(claim: Claim, names: Set[str]) -> bool:
+    """Tell whether some of a few files are of an export, such as a table that came with a mail."""
+    tree, export = claim.claimed.tree, claim.claimed.export
+    own = set(export.source.belongings(tree, export.recognition))
+    patterns = export.source.passed_over
+    near = [entry for name in names if (entry := tree.get(name)) is not None]
+    return any(lies_in(e.name, own) or passed_over_reason(e, patterns) is not None for e in near)
 
 
 def _ambiguous(tree: Tree, claims: list[Claim]) -> str:

@@ -191,7 +191,11 @@ def _tell(
     if not whole and (kept or picked or not tree.entries):
         # In the report of each export it would be told several times, and in none of them at all.
         discovery.refused += tree.refused
-    left = {entry.name: entry for entry in tree.entries if entry.name not in told}
+    left = {
+        entry.name: entry
+        for entry in tree.entries
+        if entry.name not in told and not _is_opened_inside(site.tree, entry)
+    }
     for claim in kept:
         others = [other for other in kept if other is not claim]
         export = _with_archives(_own_files(claim, others, taken), sent.get(id(claim), ()))

@@ -1,6 +1,7 @@
 """CSV tables: found out, not assumed: the encoding, the delimiter, and where the header stands."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ _WORDS = {
 """Words that tables of some languages have, and that other bytes do not spell by chance."""
 _NUMBER = "#"
 """What a column with the numbers of the rows may be called."""
+_LABELLED = re.compile(r".*\S ?: \S.*", re.DOTALL)
+"""What a name with its value looks like, as banks write them above a table."""
 _REPEATS = 4
 """Of so many names of columns one may stand there before."""
 
@@ -108,15 +111,20 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
         names = tuple(cell.strip() for cell in cells)
         if len(names) in fitting and len(names) > 1 and _names_columns(names):
             # The delimiter that gives most rows the same width wins, then the one that gives more
-            # columns; there are never more than a thousand. A quote inside a name shows that the
-            # row was cut at a comma inside quotes.
-            score = 1 if any('"' in name for name in names) else count * 1_000 + width
+            # columns; there are never more than a thousand.
+            score = 1 if _is_miscut(names) else count * 1_000 + width
             return _Header(score, line, _unlike(names))
     # Some programs leave out what is empty at the end of each row.
     line, cells = rows[first - 1] if first and not open_ended else (0, [])
     names = tuple(cell.strip() for cell in cells)
     longer = len(names) > width > 2 and _names_columns(names)
     return _Header(count * 1_000 + width, line, _unlike(names)) if longer else None
+
+
+def _is_miscut(names: tuple[str, ...]) -> bool:
+    """Tell whether a row was cut at something else: a comma inside quotes, or one of a decimal."""
+    inside = max(sum(name.count(other) for name in names) for other in _DELIMITERS)
+    return inside >= len(names) or any('"' in name for name in names)
 
 
 def _is_header(cells: Sequence[str], width: int) -> bool:
@@ -156,7 +164,8 @@ def _names_columns(names: tuple[str, ...]) -> bool:
     # A name may come again, such as that of the currency behind each of two amounts.
     repeats = len(named) - len({name.casefold() for name in named})
     unlike = repeats <= len(named) // _REPEATS and len(named) <= _MOST_COLUMNS
-    return unlike and len(named) > len(names) // 2 and len(worded) == len(named)
+    labelled = all(map(_LABELLED.fullmatch, named))
+    return unlike and not labelled and len(named) > len(names) // 2 and len(worded) == len(named)
 
 
 def _unlike(names: tuple[str, ...]) -> tuple[str, ...]:

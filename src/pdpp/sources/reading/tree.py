@@ -26,6 +26,10 @@ _ARCHIVE_ENDING = re.compile(r"(?: ?\(\d+\))?\.(?:zip|tar|tgz|tar\.gz)\Z", re.IG
 """What the name of an archive has behind that of its folder; a browser numbers downloads."""
 _TEXT_ENDINGS = frozenset({".txt", ".md", ".csv", ".tsv", ".html"})
 """What the names of files end with that begin with a letter of any language."""
+_PUT_BEHIND = re.compile(
+    r"(?<=.\.(?:csv|eml|gpx|ics|kml|ofx|qbo|qfx|qif|sta|tcx|vcf))\.\w{3}\Z", re.IGNORECASE
+)
+"""What a browser puts behind the name of a file that was sent to it as plain text or XML."""
 _WILDCARDS = re.compile(r"[*?\[]")
 _BUFFER = 1 << 18
 
@@ -86,9 +90,15 @@ class FileEntry:
         return self.name.rpartition("/")[2]
 
     @property
+    def plain_base(self) -> str:
+        """Return the name without its folders, and without what a browser put behind it."""
+        base = self.base
+        return _PUT_BEHIND.sub("", base) if base.endswith((".txt", ".xml")) else base
+
+    @property
     def suffix(self) -> str:
         """Return the ending of the name, in lower case and with its dot."""
-        base = self.base
+        base = self.plain_base
         dot = base.rfind(".")
         return base[dot:].lower() if 0 < dot < len(base) - 1 else ""
 
@@ -236,8 +246,9 @@ class Tree:
 
     def named(self, *patterns: str) -> list[FileEntry]:
         """Return the entries whose last name fits a pattern, those nearest the top first."""
-        fitting = [entry for base in self._bases_like(patterns) for entry in self._by_base[base]]
-        return sorted(fitting, key=lambda entry: (entry.name.count("/"), entry.name))
+        bases = self._bases_like(patterns)
+        fitting = {entry.name: entry for base in bases for entry in self._by_base[base]}
+        return sorted(fitting.values(), key=lambda entry: (entry.name.count("/"), entry.name))
 
     def _bases_like(self, patterns: tuple[str, ...]) -> set[str]:
         """Return the last names that fit a pattern; one without wildcards is only looked up.
@@ -252,7 +263,8 @@ class Tree:
     def _by_base(self) -> Mapping[str, list[FileEntry]]:
         entries: dict[str, list[FileEntry]] = {}
         for entry in self.entries:
-            entries.setdefault(entry.base, []).append(entry)
+            for base in {entry.base, entry.plain_base}:
+                entries.setdefault(base, []).append(entry)
         return entries
 
     def beside(self, entry: FileEntry, name: str) -> FileEntry | None:

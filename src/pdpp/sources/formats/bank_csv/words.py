@@ -45,8 +45,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "valor",
                 "montante",
             ),
-            *("montant", "montant de l'opération", "importo", "bedrag", "net", "netto", "gross"),
-            *("brutto", "amount (total)", "credit/debit amount", "cad$", "belopp", "beløb"),
+            *("montant", "montant de l'opération", "importo", "bedrag", "net", "netto", "neto"),
+            *("gross", "brutto", "bruto", "lordo", "avant commission", "amount (total)"),
+            *("credit/debit amount", "cad$", "belopp", "beløb"),
             *("beløp", "määrä", "kwota", "kwota transakcji", "kwota operacji"),
             *("kwota transakcji (waluta rachunku)", "částka", "zaúčtovaná částka", "objem"),
             *("suma", "összeg", "iznos", "tutar", "сумма платежа"),
@@ -116,6 +117,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("zahlungsempfänger*in", "name zahlungsbeteiligter", "partnername", "empfänger"),
             *("naam tegenpartij", "naam tegenpartij bevat", "handelaar", "beneficiary/payer"),
             *("beneficiario", "destinatário", "tiers", "namn", "navn", "nimi", "saaja/maksaja"),
+            *("nombre", "nom", "nome"),
             *("dane kontrahenta", "název protiúčtu", "jméno protistrany", "partner neve"),
             *("交易对方", "to"),
             *("보낸분/받는분", "의뢰인/수취인", "기재내용", "empfängername", "tegenrekeninghouder"),
@@ -135,7 +137,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
                 "concepto",
                 "descripción",
             ),
-            *("descrição", "histórico", "libellé", "libelle operation", "descrizione"),
+            *("descrição", "histórico", "libellé", "libelle operation"),
+            *("libelle simplifie", "descrizione"),
             *("descrizione operazioni", "dettagli", "omschrijving", "omschrijving-1"),
             *("mededelingen", "notifications", "payment reference", "transaction description"),
             *("transaction details", "transaction remarks", "merchant/description"),
@@ -273,7 +276,8 @@ NOT_BOOKED = frozenset(
 
 BALANCES = re.compile(
     r"(?:beginning|opening|closing|ending) balance(?: as of .{6,12})?|anfangssaldo|endsaldo"
-    r"|saldo (?:anterior|inicial|final|do dia)|turnover|total balance"
+    r"|saldo (?:anterior|inicial|final|do dia)|solde en (?:début|fin) de période"
+    r"|turnover|total balance"
     r"|likutis (?:pradžiai|pabaigai)|apyvarta|algsaldo|lõppsaldo|käive"
     r"|(?:sākuma|beigu) atlikums|apgrozījums",
     re.IGNORECASE,

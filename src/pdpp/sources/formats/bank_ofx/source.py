@@ -36,6 +36,7 @@ from pdpp.sources.source import (
 )
 
 _MOST_REMEMBERED = 500_000
+_PATTERNS = ("*.[oOqQ][fF][xX]", "*.[qQ][bB][oO]")
 _HEADER = re.compile(rb"OFXHEADER\s*[:=]")
 _ROOT = re.compile(rb"<OFX\s*>", re.IGNORECASE)
 _VERSION = re.compile(rb"VERSION\s*[:=]\s*[\"']?(\d{3})")
@@ -50,6 +51,7 @@ class BankOfx(Source):
 
     connector_key = "bank_ofx"
     lies_among_others = True
+    files_stand_alone = True
     label = "Bank statement (OFX or QFX)"
 
     def roots(self, tree: Tree) -> Iterable[str]:
@@ -84,7 +86,7 @@ class BankOfx(Source):
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:
-    return list(tree.entries) if tree.kind == "file" else tree.named("*.[oOqQ][fF][xX]")
+    return list(tree.entries) if tree.kind == "file" else tree.named(*_PATTERNS)
 
 
 def _is_ofx(head: bytes) -> bool:
@@ -227,13 +229,15 @@ def _number(text: str | None) -> float | None:
 def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> RecordKey | None:
     """Return the bank's own name for a transaction, or one made of its content.
 
-    Some banks give one name to two transactions; the second then has its content in its key. None
-    says that exactly this one was there before.
+    Some banks give one name to two transactions, in one statement or again in a later one: the day
+    and the amount are a part of the key. If these are the same too, the second has all of its
+    content in its key. None says that exactly this one was there before.
     """
     digest = digest_key(*(f"{name}={data[name]}" for name in sorted(data)))
     if len(seen) >= _MOST_REMEMBERED:
         seen.clear()
-    key = safe_key(data["account_id"], number) if number else _numbered(data, digest, seen)
+    told = (data["account_id"], number or "", data["posted_on"], str(data["amount"]))
+    key = safe_key(*told) if number else _numbered(data, digest, seen)
     if seen.get(key, digest) != digest:
         key = RecordKey(f"{key}-{digest[:8]}")
     if key in seen:

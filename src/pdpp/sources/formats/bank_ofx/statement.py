@@ -119,6 +119,8 @@ def statements(tags: Iterable[Tag]) -> Iterator[StatementPart | None]:
         name = tag.name.removeprefix("/")
         if tag.name.startswith("/"):
             ended = ended or name == "OFX"
+            if name in _STATEMENTS:  # A bank may end that of a card as if it were another.
+                name = next(filter(_STATEMENTS.__contains__, path), name)
             if name not in path:
                 continue
             del path[path.index(name) :]

@@ -85,7 +85,9 @@ def date_order(entry: FileEntry) -> DateOrder:
     usual = _DAY_FIRST if first > second else _MONTH_FIRST
     certain = bool(first or second) or all(match[1] == match[2] for match in dates)
     if not certain:
-        usual, certain = _sorted_order(dates)
+        # No country writes a point behind a month that stands first.
+        dotted = all("." in match[0] for match in dates)
+        usual, certain = (_DAY_FIRST, True) if dotted else _sorted_order(dates)
     if any(len(match[4]) > 2 or match[3] == "'" for match in dates):
         return DateOrder(usual, certain)
     return DateOrder(_YEAR_FIRST, True) if _is_turned(dates, usual) else DateOrder(usual, certain)

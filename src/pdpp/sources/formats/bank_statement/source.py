@@ -1,6 +1,5 @@
 """Bank statements in the layouts that banks and programs exchange: CAMT, MT940 and QIF."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -17,12 +16,14 @@ from pdpp.sources.source import (
     OwnerChoices,
     Recognition,
     Source,
+    plain_name,
     roots_of_accounts,
 )
 
-_ENDINGS = frozenset({".xml", ".camt", ".sta", ".mt940", ".940", ".swi", ".txt", ".qif", ""})
+_ENDINGS = frozenset(
+    {"", ".xml", ".camt", ".sta", ".mta", ".mt940", ".940", ".swi", ".txt", ".qif"}
+)
 _MOST_CANDIDATES = 2_000
-_COPY = re.compile(r"\s*\(\d{1,3}\)$")
 _LAYOUTS: Mapping[str, Callable[[FileEntry], bool]] = MappingProxyType(
     {"CAMT": camt.is_camt, "MT940": mt940.is_mt940, "QIF": qif.is_qif}
 )
@@ -33,6 +34,7 @@ class StatementFiles(Source):
 
     connector_key = "bank_statement"
     lies_among_others = True
+    files_stand_alone = True
     label = "Bank statement (CAMT, MT940 or QIF)"
     settings = MappingProxyType(
         {"date_order": "Order of day, month and year in QIF: DMY, MDY or YMD."}
@@ -42,7 +44,9 @@ class StatementFiles(Source):
         """Return every file by itself where they are of several accounts."""
         layouts = {entry.name: found for entry in _candidates(tree) if (found := _layout(entry))}
         files = tree.these(layouts)
-        return roots_of_accounts({file.name: _first_account(file, layouts) for file in files})
+        return roots_of_accounts(
+            {file.name: _first_account(file, layouts) or _called(file.base) for file in files}
+        )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for the marks of each layout at the beginning of the files."""
@@ -58,7 +62,7 @@ class StatementFiles(Source):
         numbers = [_first_account(entry, layouts) for entry in tree.these(layouts)]
         number = numbers[0] if len(set(numbers)) == 1 else ""
         files = f", {len(layouts)} files" if len(layouts) > 1 else ""
-        stem = _COPY.sub("", tree.path.stem)
+        stem = _called(tree.path.name)
         return Recognition(
             Confidence.CERTAIN,
             " and ".join(sorted(set(layouts.values()))) + files,
@@ -73,9 +77,9 @@ class StatementFiles(Source):
         """Return one part for each file."""
         layouts: Mapping[str, str] = recognition.detail["layouts"]
         order: str = recognition.detail["date_order"]
-        ledgers = sum(layout == "QIF" for layout in layouts.values())
+        ledgers = {_called(e.base) for e in tree.these(layouts) if layouts[e.name] == "QIF"}
         for entry in tree.these(layouts):
-            yield ExportPart(entry, partial(_read, entry, layouts[entry.name], ledgers, order))
+            yield ExportPart(entry, partial(_read, entry, layouts[entry.name], len(ledgers), order))
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:
@@ -122,6 +126,11 @@ def _read(entry: FileEntry, layout: str, ledgers: int, order: str) -> Iterator[F
         return camt.read_camt(entry)
     if layout == "MT940":
         return mt940.read_mt940(entry)
-    # Several ledgers without a name of their own are told apart by the names of their files.
-    stem = _COPY.sub("", entry.base.rpartition(".")[0])
-    return qif.read_qif(entry, stem if ledgers > 1 else "", order)
+    # Of very many ledgers without a name of their own the names of their files tell which is which.
+    return qif.read_qif(entry, _called(entry.base) if ledgers > 1 else "", order)
+
+
+def _called(base: str) -> str:
+    """Return what a file is called, however often and on whatever day it was downloaded."""
+    stem = base.rpartition(".")[0] or base
+    return plain_name(stem) or stem

@@ -59,6 +59,7 @@ class CalendarIcs(Source):
     connector_key = "calendar_ics"
     parts_depend = True
     lies_among_others = True
+    files_stand_alone = True
     files_may_differ = True
     label = "Calendar (ICS)"
     settings = MappingProxyType(

@@ -59,6 +59,7 @@ class ContactsVcard(Source):
 
     connector_key = "contacts_vcard"
     lies_among_others = True
+    files_stand_alone = True
     parts_depend = True
     files_may_differ = True
     label = "Contacts (vCard or CSV)"

@@ -27,26 +27,23 @@ def read_pdf(content: bytes) -> PagedText:
         count = len(reader.pages)
     except failures as problem:
         raise NotReadable("a document that is damaged") from problem
-    document.take(_pages(reader, count, failures))
+    document.take(_pages(document, reader, count, failures))
     _keep_properties(document, reader, failures)
     return document
 
 
-def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> Iterator[str | None]:
+def _pages(
+    document: PagedText, reader: Any, count: int, failures: tuple[type[Exception], ...]
+) -> Iterator[str | None]:
     for number in range(count):
         try:
             text = reader.pages[number].extract_text()
         except failures:
             yield None
             continue
-        yield "\n".join([text, *_written(reader.pages[number], failures)])
-
-
-def _written(page: Any, failures: tuple[type[Exception], ...]) -> list[str]:
-    try:
-        return list(written_lines(page))
-    except failures:
-        return []
+        written = list(written_lines(reader.pages[number], failures))
+        document.lost_notes += written.count(None)
+        yield "\n".join([text, *filter(None, written)])
 
 
 def _keep_properties(

@@ -7,22 +7,39 @@ from collections.abc import Iterator
 from typing import Any
 
 _FORM_FIELD = "/Widget"
-_NOTES = frozenset({"/FreeText", "/Text", "/Highlight", "/Underline", "/StrikeOut", "/Squiggly"})
+_NOTES = frozenset(
+    {
+        *("/Text", "/FreeText", "/Highlight", "/Underline", "/StrikeOut", "/Squiggly", "/Caret"),
+        *("/Line", "/Square", "/Circle", "/Polygon", "/PolyLine", "/Ink", "/Stamp"),
+        *("/FileAttachment", "/Redact"),
+    }
+)
+"""What a person puts onto a page; ``/Contents`` of any other only describes what it is."""
 _DEEPEST = 20
 _UNTICKED = "Off"
 
 
-def written_lines(page: Any) -> Iterator[str]:
-    """Yield what was filled in and noted on a page, a line each."""
-    for reference in page.get("/Annots") or ():
-        annotation = reference.get_object()
-        kind = annotation.get("/Subtype")
-        if kind == _FORM_FIELD:
-            name, value = _inherited(annotation, "/T"), _filled_in(annotation)
-            if value:
-                yield f"{name}: {value}" if name else value
-        elif kind in _NOTES and (note := str(annotation.get("/Contents") or "").strip()):
-            yield note
+def written_lines(page: Any, failures: tuple[type[Exception], ...]) -> Iterator[str | None]:
+    """Yield what was filled in and noted on a page, a line each; None for one that is broken."""
+    try:
+        references = list(page.get("/Annots") or ())
+    except failures:
+        yield None
+        return
+    for reference in references:
+        try:
+            yield _written(reference.get_object())
+        except failures:
+            yield None
+
+
+def _written(annotation: Any) -> str:
+    # A reference to what is no longer there stands for nothing.
+    kind = annotation.get("/Subtype") if annotation is not None else None
+    if kind == _FORM_FIELD:
+        name, value = _inherited(annotation, "/T"), _filled_in(annotation)
+        return f"{name}: {value}" if name and value else value
+    return str(annotation.get("/Contents") or "").strip() if kind in _NOTES else ""
 
 
 def _filled_in(field: Any) -> str:

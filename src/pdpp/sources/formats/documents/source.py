@@ -186,6 +186,9 @@ class _DocumentReader:
             yield Skipped("parts of a text that cannot be read", where, cut=True)
         if document.lost_pages:
             yield Skipped("pages that cannot be read", f"{entry.name}: {document.lost_pages:,}")
+        if document.lost_notes:
+            where = f"{entry.name}: {document.lost_notes:,}"
+            yield Skipped("comments and fields that cannot be read", where)
         if document.offsets and not document.text.strip():
             yield Skipped("the text of a document that has none, perhaps a scan", entry.name)
 

@@ -20,6 +20,8 @@ class PagedText:
     lost_pages: int = 0
     lost_parts: int = 0
     """What is missing in pages: an element that is too long to be held, or a text of a cell."""
+    lost_notes: int = 0
+    """Comments on pages and fields of forms that cannot be read."""
     is_cut: bool = False
     title: str = ""
     author: str = ""

@@ -57,6 +57,7 @@ class Evernote(Source):
 
     connector_key = "evernote"
     lies_among_others = True
+    files_stand_alone = True
     collects = True
     label = "Evernote notebooks"
 

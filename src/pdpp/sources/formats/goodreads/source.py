@@ -71,5 +71,6 @@ class Goodreads(KnownTables):
     """The table that Goodreads exports, also as other services write it for their users."""
 
     connector_key = "goodreads"
+    files_stand_alone = True
     label = "Goodreads"
     kinds = (TableKind("*.csv", _COLUMNS, "book", plain(_book)),)

@@ -68,6 +68,7 @@ class GoogleTimeline(Source):
     connector_key = "google_timeline"
     owner_files = TAKEOUT_OWNER
     lies_among_others = True
+    files_stand_alone = True
     label = "Google Timeline"
     passed_over = MappingProxyType(
         {

@@ -21,17 +21,19 @@ from pdpp.sources.reading.xmlstream import XmlElement, XmlEnd, XmlStart, xml_ele
 
 _FOLDERS = ("Document", "Folder")
 _LINES = {"LineString": "line", "LinearRing": "area", "Track": "track"}
+_LINK = "NetworkLink"
+_WEB = "a link to a map on the web; save the map itself, without “keep up to date”"
+_BESIDE = "a link to a map beside this one, which is read by itself"
 _OTHERS = {
-    "NetworkLink": "a link to a map on the web; save the map itself, without “keep up to date”",
     "GroundOverlay": "a picture on the map",
     "PhotoOverlay": "a picture on the map",
     "ScreenOverlay": "a picture on the map",
     "Tour": "a flight over the map",
 }
 _HOLE = "innerBoundaryIs"
-_AROUND = (*_FOLDERS, "Placemark", "Point", *_LINES, *_OTHERS, _HOLE)
+_AROUND = (*_FOLDERS, "Placemark", "Point", _LINK, *_LINES, *_OTHERS, _HOLE)
 _WORDS = ("name", "description", "address", "phoneNumber")
-_WANTED = (*_WORDS, "coordinates", "coord", "when", "begin", "end", "Data", "SimpleData")
+_WANTED = (*_WORDS, "coordinates", "coord", "when", "begin", "end", "Data", "SimpleData", "href")
 _TRIPLE = re.compile(r"\S+")
 _MOST_OF_ONE = 10_000
 """Points and details of one thing on a map; what is beyond is told."""
@@ -76,6 +78,7 @@ def read_kml(entry: FileEntry) -> Iterator[Finding]:
     folders: list[str] = []
     mark: _Placemark | None = None
     ordinals, keeps, number = Ordinals(), True, 0
+    link = ""
     with entry.open() as stream:
         for element in xml_elements(stream, *_WANTED, around=_AROUND):
             if isinstance(element, Skipped):
@@ -94,6 +97,9 @@ def read_kml(entry: FileEntry) -> Iterator[Finding]:
                 steps.pop()
                 if element.name in _FOLDERS:
                     folders.pop()
+                elif element.name == _LINK:
+                    yield Skipped(_WEB if not link or ":" in link else _BESIDE, entry.name)
+                    link = ""
                 elif element.name == "Placemark" and mark is not None:
                     number += 1
                     where = f"{entry.name} place {number}"
@@ -103,6 +109,8 @@ def read_kml(entry: FileEntry) -> Iterator[Finding]:
                     mark = None
             elif mark is not None and _HOLE not in steps:
                 _take(mark, element, steps[-1])
+            elif element.name == "href" and steps and steps[-1] == _LINK:
+                link = element.text.strip()
             elif element.name == "name" and steps and steps[-1] in _FOLDERS:
                 folders[-1] = element.text.strip()
 

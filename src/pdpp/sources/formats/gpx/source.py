@@ -36,6 +36,7 @@ class Gpx(Source):
 
     connector_key = "gpx"
     lies_among_others = True
+    files_stand_alone = True
     collects = True
     label = "Tracks and maps (GPX, KML)"
     passed_over = MappingProxyType({f"*{_PACKED_MAP}/*": "a picture of a map"})
@@ -78,7 +79,7 @@ def _candidates(tree: Tree) -> list[FileEntry]:
     tracks = [
         entry
         for entry in tree.entries
-        if entry.base.lower().endswith(_ENDINGS)
+        if entry.plain_base.lower().endswith(_ENDINGS)
         and "workout-routes" not in entry.name.split("/")[:-1]
     ]
     return tracks[:_MOST_CANDIDATES]

@@ -51,6 +51,7 @@ class Kindle(Source):
     connector_key = "kindle"
     label = "Kindle clippings"
     lies_among_others = True
+    files_stand_alone = True
     settings = MappingProxyType({"time_zone": "Zone of the Kindle's clock, such as Europe/Lisbon."})
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:

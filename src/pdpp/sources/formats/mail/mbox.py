@@ -20,11 +20,14 @@ _LIKE = re.compile(
     rb"From \S.*(?:\d{4}|\d\d:\d\d)\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z|From \S+@\S+ .*\d"
 )
 _HEADER = re.compile(rb"[!-9;-~]{1,100}[ \t]*:|>From ")
+_OF_PROGRAMS = (
+    rb"Return-Path|Received(?:-SPF)?|Delivered-To|Message-ID|MIME-Version|Content-[A-Za-z-]+"
+    rb"|(?:X|ARC|List)-[\w-]+|DKIM-Signature|Authentication-Results|Status|References|In-Reply-To"
+)
+_PROGRAMS_HEADER = re.compile(rb"(?:%b)[ \t]*:" % _OF_PROGRAMS, re.IGNORECASE)
+"""What stands first in a message that was received or kept, and in no text that a person writes."""
 _KNOWN_HEADER = re.compile(
-    rb"(?:From|To|Cc|Date|Subject|Sender|Reply-To|Return-Path|Received|Delivered-To|Message-ID"
-    rb"|MIME-Version|Content-[A-Za-z-]+|(?:X|ARC|List)-[\w-]+|DKIM-Signature|Status|References)"
-    rb"[ \t]*:",
-    re.IGNORECASE,
+    rb"(?:From|To|Cc|Date|Subject|Sender|Reply-To|%b)[ \t]*:" % _OF_PROGRAMS, re.IGNORECASE
 )
 _BOUNDARY = re.compile(rb'boundary="?([^"\s;]{1,100})', re.IGNORECASE)
 _QUOTED = re.compile(rb">+From ")
@@ -87,10 +90,11 @@ def _begins(text: bytes, following: bytes, *, after_blank: bool) -> bool:
     Many programs do not quote lines "From …" inside texts, and some leave no empty line between
     messages. A line with a day and a time needs an empty line before it or a header behind it;
     any other, such as "From May to June 2025", needs both, and a header that is known. One with
-    nothing behind the word needs both, and any header.
+    nothing behind the word needs both, and any header, or one that only programs write.
     """
     if _BARE.match(text):
-        return after_blank and _HEADER.match(following) is not None
+        header = _HEADER if after_blank else _PROGRAMS_HEADER
+        return header.match(following) is not None
     if _DATED.match(text):
         return after_blank or _HEADER.match(following) is not None
     alike = after_blank and _LIKE.match(text) is not None

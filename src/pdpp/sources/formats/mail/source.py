@@ -83,6 +83,7 @@ class Mail(Source):
     connector_key = "mail"
     parts_depend = True
     lies_among_others = True
+    files_stand_alone = True
     label = "Mail (mbox, .eml or Maildir)"
     passed_over = MappingProxyType(
         {

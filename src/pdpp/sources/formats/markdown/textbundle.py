@@ -23,7 +23,7 @@ class TextBundle(NamedTuple):
 
 def bundle_of(tree: Tree, note: FileEntry) -> TextBundle | None:
     """Return the bundle whose text a note is; None where it lies in none."""
-    folder = note.name.rpartition("/")[0].rpartition("/")[2]
+    folder = note.name.rpartition("/")[0].rpartition("/")[2] or tree.path.name
     if not folder.lower().endswith(_SUFFIX) or note.base.rpartition(".")[0] != _TEXT:
         return None
     told = _told(tree.beside(note, "info.json"))

@@ -52,6 +52,7 @@ class SmsBackup(Source):
 
     connector_key = "sms_backup"
     lies_among_others = True
+    files_stand_alone = True
     files_may_differ = True
     label = "SMS Backup & Restore"
     passed_over = MappingProxyType({"*.xsl": "the looks of a page"})
