@@ -4,7 +4,9 @@ No export tells the id of its chat, only what the phone calls it. Of each chat s
 was said in it are kept. An export under another name that has them is of that chat.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -81,10 +83,32 @@ class RenamedChats:
 
     def key_of(self, name: str) -> RecordKey:
         """Return what a chat is known by: the oldest that is the same one tells."""
-        key = digest_key(name)
-        marks = self._marks.get(str(key), [])
-        alike = (RecordKey(other) for other in self._marks if _are_alike(marks, self._marks[other]))
-        return next(alike, key)
+        key = str(digest_key(name))
+        # One that is like another may itself have been known by a third.
+        while (oldest := self._oldest_like(key)) != key:
+            key = oldest
+        return RecordKey(key)
+
+    def _oldest_like(self, key: str) -> str:
+        """Return the oldest chat that is like one, perhaps itself."""
+        marks = self._marks.get(key, [])
+        shared = Counter(other for mark in marks for other in self._chats_with.get(mark, ()))
+        candidates = [other for other, count in shared.items() if count >= _FEWEST_SHARED]
+        alike = (other for other in sorted(candidates, key=self._places.__getitem__))
+        return next((other for other in alike if _are_alike(marks, self._marks[other])), key)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {key: place for place, key in enumerate(self._marks)}
+
+    @cached_property
+    def _chats_with(self) -> Mapping[int, Sequence[str]]:
+        """Return the chats that have a mark, by that: to compare each with each takes long."""
+        chats: dict[int, list[str]] = {}
+        for key, marks in self._marks.items():
+            for mark in marks:
+                chats.setdefault(mark, []).append(key)
+        return chats
 
     def notes(self) -> Iterable[str]:
         """Tell of chats that are taken for others."""
