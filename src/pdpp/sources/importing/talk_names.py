@@ -95,7 +95,7 @@ class TalkNames:
     def _named(self, finding: Finding) -> Finding:
         if not isinstance(finding, Item):
             return finding
-        stream, key, data, _, _ = finding
+        stream, key, data, *_ = finding
         if fields := self._messages.get(stream):
             kept = self._newer(data.get(fields.talk), data, fields.title)
             return finding._replace(data={**data, **kept}) if kept else finding

@@ -182,8 +182,8 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
-        stream, name, data, attachments, weak = item
-        if weak and self._is_there(stream, name):
+        stream, name, data, attachments, weak, lacks = item
+        if (weak or lacks) and self._is_there(stream, name, "" if weak else lacks):
             return
         load = self._loads.get(stream)
         if load is None:
@@ -210,12 +210,16 @@ class RecordWriter:
         self._look_items = min(self._most, self._handed_over + _GROUP_ITEMS)
         self._look_bytes = min(_GROUP_BYTES, BATCH_BYTES - self._size)
 
-    def _is_there(self, stream: str, name: str) -> bool:
-        """Tell whether a record is stored or on its way already, and count it then as it is."""
+    def _is_there(self, stream: str, name: str, field: str) -> bool:
+        """Tell whether a record is stored or on its way already, and count it then as it is.
+
+        One that is stored must have the ``field``, if one is named.
+        """
         key = self._sealer.key_of(name)
         if not self._is_on_its_way(stream, name, key):
             reach = self._reaches.get(stream)
-            if reach is None or self._store.record(reach, key) is None:
+            record = None if reach is None else self._store.record(reach, key)
+            if record is None or (field and not read_data(record.data).get(field)):
                 return False
         self._report.write(stream, _UNCHANGED, [key])
         if self._see is not None:
@@ -244,7 +248,7 @@ class RecordWriter:
 
     def _add_nested(self, load: _Load, item: Item) -> None:
         """Take an item that has files, or values of which only a deep copy would do."""
-        _, name, data, attachments, _ = item
+        _, name, data, attachments, *_ = item
         key = self._sealer.key_of(name)
         if type(data) is dict:
             self._sealer.seal_data(data, name, key)
