@@ -799,6 +799,32 @@ def test_many_chats_are_compared_with_many_quickly() -> None:
     assert time.process_time() - began < 5
 
 
+def test_chats_with_people_who_were_sent_the_same_stay_apart(tmp_path: Path) -> None:
+    """A phone sends one message to everybody on a list, and keeps it in the chat with each."""
+    sent = "".join(f"18/3/22, 10:{n:02} - Nora: The tide on day {n} is high\n" for n in range(40))
+    home = Home(tmp_path / "home")
+    for number, name in enumerate(("Ana", "Ben")):
+        title = f"WhatsApp Chat with {name}"
+        answer = f"18/3/22, 11:0{number} - {name}: Thank you, that is good to know\n"
+        home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": (sent + answer).encode()}))
+    assert sorted(data["name"] for data in streams(home, "chats")) == ["Ana", "Ben"]
+    assert len(streams(home, "messages")) == 2 * 41
+
+
+def test_a_chat_with_a_person_who_was_renamed_is_the_same_chat(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    for name in ("+351 912 345 678", "Ana"):
+        title = f"WhatsApp Chat with {name}"
+        said = "".join(
+            f"18/3/22, 10:{n:02} - {who}: The tide on day {n} is high\n"
+            for n in range(60)
+            for who in ("Nora", name)
+        )
+        home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": said.encode()}))
+    assert [data["name"] for data in streams(home, "chats")] == ["Ana"]
+    assert len(streams(home, "messages")) == 120
+
+
 def test_two_chats_in_which_some_messages_are_the_same_stay_two(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     more = "".join(f"20/3/22, 8:{n} - Ana: Only said among sailors {n}\n" for n in range(10, 20))

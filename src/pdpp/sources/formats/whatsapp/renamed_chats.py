@@ -28,12 +28,13 @@ class ChatMarks:
     """Marks of a chat: of the checksums of its messages the smallest.
 
     Which these are does not depend on where an export ends: two exports share those of the
-    messages that both hold.
+    messages that both hold. In a chat with one person, who is called as it is, only what that
+    person wrote counts: one message may be sent to many people at once.
     """
 
-    def __init__(self) -> None:
-        self._marks: set[int] = set()
-        self._end = _BEYOND
+    def __init__(self, called: str) -> None:
+        self._called = called
+        self._every, self._theirs = _Checksums(), _Checksums()
 
     def see(self, line: ChatLine) -> None:
         """Take one more message into account, unless it may stand there otherwise next time."""
@@ -44,15 +45,31 @@ class ChatMarks:
         # year without its century.
         said = f"{sum(stamp.numbers) % 100} {stamp.hour % 12}:{stamp.minute} {text}"
         mark = crc32(said.encode("utf-8", "surrogatepass"))
-        if mark < self._end:
-            self._marks.add(mark)
-            if len(self._marks) >= 2 * _MOST:
-                self._marks = set(_smallest(self._marks))
-                self._end = max(self._marks)
+        self._every.add(mark)
+        if sender == self._called:
+            self._theirs.add(mark)
 
     def told(self) -> list[int]:
         """Return the marks."""
-        return _smallest(self._marks)
+        return self._theirs.smallest() or self._every.smallest()
+
+
+class _Checksums:
+    """The smallest of some checksums."""
+
+    def __init__(self) -> None:
+        self._held: set[int] = set()
+        self._end = _BEYOND
+
+    def add(self, checksum: int) -> None:
+        if checksum < self._end:
+            self._held.add(checksum)
+            if len(self._held) >= 2 * _MOST:
+                self._held = set(_smallest(self._held))
+                self._end = max(self._held)
+
+    def smallest(self) -> list[int]:
+        return _smallest(self._held)
 
 
 class NamedChat(NamedTuple):
