@@ -229,7 +229,9 @@ def test_what_a_later_export_tells_of_a_picture_that_both_lack_is_kept(tmp_path:
     pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_77"}
     shown = {"content_type": "multimodal_text", "parts": [pointer, "What bird is this?"]}
     home = Home(tmp_path / "home")
-    for number, told_of in enumerate(({}, {"attachments": [{"id": "file_77", "name": "tern.webp"}]})):
+    for number, told_of in enumerate(
+        ({}, {"attachments": [{"id": "file_77", "name": "tern.webp"}]})
+    ):
         asked = node("u", None, "user", shown, 1, **told_of)
         home.bring(export(tmp_path / str(number), conversation("c-3", [asked], "u")))
     [file] = [data for (stream, _), data in home.records().items() if stream == "attachments"]
