@@ -47,8 +47,8 @@ def _message(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
         yield Skipped("an empty message", where)
         return
     conversation = digest_key("conversation", cells["conversation id"])
-    # Somebody who left is called "LinkedIn Member" from then on: people who say the same at once are
-    # counted, and not named.
+    # Somebody who left is called "LinkedIn Member" from then on: people who say the same at once
+    # are counted, and not named.
     key = digest_key("message", cells["conversation id"], cells["date"], text or files)
     if ordinals.number(sent, f"{key} {cells['from']}") > 1:
         yield Skipped("a message that stands in the table twice", where)
