@@ -99,7 +99,7 @@ class _Answer(NamedTuple):
 class _Batch(NamedTuple):
     """A batch on its way: its keys by stream, and what is called once the disk has it."""
 
-    keys: Sequence[tuple[str, list[str]]]
+    keys: Mapping[str, frozenset[str]]
     answers: Future[list[_Answer]]
     lasting: Future[None]
     written: Callable[[], None]
@@ -233,8 +233,7 @@ class RecordWriter:
             return True
         if load is not None and key in load.keys:
             return True
-        sent = (keys for batch in self._underway for of, keys in batch.keys if of == stream)
-        return any(key in keys for keys in sent)
+        return any(key in batch.keys.get(stream, ()) for batch in self._underway)
 
     @cached_property
     def _reaches(self) -> Mapping[str, Reach]:
@@ -386,7 +385,7 @@ class RecordWriter:
         files, self._files = self._files, None
         answers = self._thread.submit(self._write, loads, files)
         lasting = self._disk.submit(self._make_last, answers)
-        keys = [(load.stream, load.keys) for load in loads]
+        keys = {load.stream: frozenset(load.keys) for load in loads}
         self._underway.append(_Batch(keys, answers, lasting, written))
 
     def _write(self, loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
