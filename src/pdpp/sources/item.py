@@ -20,7 +20,8 @@ class Item(NamedTuple):
 
     It counts as emitted when it is imported: its own date is a field of ``data``, which a grant
     can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``. A ``weak``
-    one leaves a record that is there as it is, because that came from where more is told.
+    one leaves a record that is there as it is, because that came from where more is told; one that
+    ``lacks`` a file, by the field of it, only a record that has this file.
     """
 
     stream: str
@@ -28,6 +29,7 @@ class Item(NamedTuple):
     data: dict[str, Any]
     attachments: tuple[Attachment, ...] = ()
     weak: bool = False
+    lacks: str = ""
 
 
 class Skipped(NamedTuple):
@@ -78,7 +80,7 @@ def with_file(
     A later export may lack what an earlier one held, or be only a part of what was sent.
     """
     if opener is None:
-        return item._replace(weak=True)
+        return item._replace(lacks=field)
     return item._replace(attachments=(Attachment(field, opener, media_type),))
 
 

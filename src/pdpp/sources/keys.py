@@ -125,8 +125,7 @@ def digest_key(*parts: str | bytes) -> RecordKey:
     for part in parts:
         content = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         # With its length before it, so that ("ab", "c") and ("a", "bc") are two things.
-        digest.update(len(content).to_bytes(8, "big"))
-        digest.update(content)
+        digest.update(len(content).to_bytes(8, "big") + content)
     return RecordKey(digest.hexdigest()[:_DIGEST_CHARS])
 
 

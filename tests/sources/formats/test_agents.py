@@ -23,7 +23,9 @@ from tests.sources.samples.agents import (
 from pdpp.sources.formats.cursor.source import Cursor
 from pdpp.sources.formats.gemini_cli.source import GeminiCli
 from pdpp.sources.formats.opencode.source import OpenCode
-from pdpp.sources.item import Unknown
+from pdpp.sources.item import START, Item, Unknown
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import OwnerChoices
 
 SAMPLES = every_sample()
 
@@ -97,6 +99,21 @@ def test_files_of_one_session_of_gemini_are_one_session(tmp_path: Path) -> None:
     alone.bring(tmp_path / "session-2026-01-01T11-00-ab.json")
     alone.bring(tmp_path)
     assert [data["message_count"] for data in of(alone.records(), "sessions")] == [3]
+
+
+def test_files_of_a_long_session_of_gemini_are_read_a_few_times_each(tmp_path: Path) -> None:
+    for number in range(20):
+        told_in = [gemini(number + 1, "user", f"Ring bell {number} " + "again " * 2_000)]
+        path = tmp_path / f"session-2026-01-01T11-{number:02}-ab.json"
+        path.write_text(json.dumps({**SESSION, "messages": told_in}))
+    tree = open_tree(tmp_path)
+    seen = GeminiCli().recognise(tree, OwnerChoices())
+    assert seen is not None
+    tree.meter.reset()
+    items = [item for part in GeminiCli().parts(tree, seen) for item in part.findings(START)]
+    assert tree.meter.bytes_read < 5 * tree.size
+    sessions = [item.data for item in items if isinstance(item, Item) and item.stream == "sessions"]
+    assert {session["message_count"] for session in sessions} == {20}
 
 
 def test_the_folder_and_the_database_of_opencode_hold_the_same(tmp_path: Path) -> None:

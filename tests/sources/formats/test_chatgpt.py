@@ -225,6 +225,19 @@ def test_a_picture_that_is_shown_has_the_name_under_which_it_was_sent(tmp_path: 
     assert (file["name"], file["media_type"]) == ("tern.webp", "image/webp")
 
 
+def test_what_a_later_export_tells_of_a_picture_that_both_lack_is_kept(tmp_path: Path) -> None:
+    pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_77"}
+    shown = {"content_type": "multimodal_text", "parts": [pointer, "What bird is this?"]}
+    home = Home(tmp_path / "home")
+    for number, told_of in enumerate(
+        ({}, {"attachments": [{"id": "file_77", "name": "tern.webp"}]})
+    ):
+        asked = node("u", None, "user", shown, 1, **told_of)
+        home.bring(export(tmp_path / str(number), conversation("c-3", [asked], "u")))
+    [file] = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    assert file["name"] == "tern.webp"
+
+
 def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
     check_twice(export(tmp_path / "e", TIDES, NEWER), tmp_path)
 
@@ -254,6 +267,40 @@ def test_an_export_and_then_an_earlier_one_are_the_later_one(tmp_path: Path) -> 
         "Four fathoms.": True,
         "Five fathoms.": False,
     }
+
+
+@pytest.mark.parametrize("folders", ["ab", "ba"])
+@pytest.mark.parametrize("first", [None, 2])
+def test_states_of_a_conversation_in_one_folder_are_the_latest(
+    folders: str, first: int | None, tmp_path: Path
+) -> None:
+    asked = node("u", None, "user", words("How deep is it?"), 1)
+    answers = [
+        node(name, "u", "assistant", words(f"{name} fathoms."), number)
+        for number, name in enumerate(("Three", "Four", "Five"), 2)
+    ]
+
+    def state(number: int) -> dict[str, Any]:
+        shown = answers[number - 1]["id"]
+        changed = 1_767_262_000 + number
+        return conversation("c-9", [asked, *answers[:number]], shown, update_time=changed)
+
+    home = Home(tmp_path / "home")
+    if first is not None:
+        home.bring(export(tmp_path / "first", state(first)))
+    for folder, number in zip(folders, (1, 3), strict=True):
+        export(tmp_path / "both" / folder, state(number))
+    home.bring(tmp_path / "both")
+    held = home.records()
+    messages = [data for (stream, _), data in held.items() if stream == "messages"]
+    assert {data["text"]: data["visible"] for data in messages} == {
+        "How deep is it?": True,
+        "Three fathoms.": False,
+        "Four fathoms.": False,
+        "Five fathoms.": True,
+    }
+    again = home.bring(tmp_path / "both")
+    assert (again["counts"]["changed"], home.records()) == (0, held)
 
 
 def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:

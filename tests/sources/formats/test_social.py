@@ -284,6 +284,19 @@ def test_a_post_of_linkedin_of_several_lines_has_the_quotes_of_its_author_alone(
     assert post["text"] == 'The "dry" dock is full.\n\nAsk again\n on Monday'
 
 
+def test_two_people_who_say_the_same_at_once_on_linkedin_say_it_twice(tmp_path: Path) -> None:
+    columns = "CONVERSATION ID,CONVERSATION TITLE,FROM,SENDER PROFILE URL,TO,DATE,SUBJECT,CONTENT"
+    said = [
+        f"c1,Crew,{name},,Nora Lind,2026-01-01 10:00:00 UTC,,Aye,INBOX"
+        for name in ("Otto Brandt", "Ana Reis")
+    ]
+    table = "\n".join([f"{columns},FOLDER", *said, said[0], ""])
+    for base, content in (social.LINKED | {"messages.csv": table.encode()}).items():
+        (tmp_path / base).write_bytes(content)
+    senders = [message["sender"] for message in of(read(LinkedIn(), tmp_path), "messages")]
+    assert sorted(senders) == ["Ana Reis", "Otto Brandt"]
+
+
 def test_messages_of_somebody_who_left_linkedin_are_the_same_ones(tmp_path: Path) -> None:
     columns = "CONVERSATION ID,CONVERSATION TITLE,FROM,SENDER PROFILE URL,TO,DATE,SUBJECT,CONTENT"
     home = Home(tmp_path / "home")

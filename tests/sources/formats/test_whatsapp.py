@@ -1,6 +1,7 @@
 """WhatsApp chats of both kinds of phone and of several languages."""
 
 import os
+import time
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,9 @@ from tests.sources.kit import (
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.whatsapp.lines import OrderGuess, chat_line
 from pdpp.sources.formats.whatsapp.persian import gregorian_day
+from pdpp.sources.formats.whatsapp.renamed_chats import NamedChat, RenamedChats
 from pdpp.sources.formats.whatsapp.source import WhatsApp
+from pdpp.sources.keys import digest_key
 from pdpp.sources.source import Confidence, Recognition
 
 SOURCE = WhatsApp()
@@ -770,6 +773,56 @@ def test_a_chat_that_was_renamed_is_the_same_chat(together: bool, tmp_path: Path
     again = home.bring(paths[1])
     assert again["counts"]["new"] == again["counts"]["changed"] == 0
     assert together or "is a chat that has another name too" in str(again["notes"])
+
+
+def test_a_chat_that_was_renamed_twice_is_still_the_same_chat(tmp_path: Path) -> None:
+    """A phone exports only the newest messages: the last export begins after the first one ends."""
+    said = [
+        f"{day}/3/22, 10:{minute:02} - Ana: Buoy {minute} drifted on day {day}\n"
+        for day in range(1, 15)
+        for minute in range(60)
+    ]
+    home = Home(tmp_path / "home")
+    for name, lines in (("Sailing", said[:60]), ("Rowing", said[:400]), ("Diving", said[70:])):
+        title = f"WhatsApp Chat with {name}"
+        home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": "".join(lines).encode()}))
+    assert len(streams(home, "messages")) == len(said)
+    assert [data["name"] for data in streams(home, "chats")] == ["Diving"]
+
+
+def test_many_chats_are_compared_with_many_quickly() -> None:
+    chats = [NamedChat(f"chat {n}", list(range(n * 1_000, (n + 1) * 1_000))) for n in range(400)]
+    known = RenamedChats(lambda _key, _shape: {}, chats)
+    began = time.process_time()
+    assert [known.key_of(chat.name) for chat in chats] == [digest_key(chat.name) for chat in chats]
+    assert list(known.notes()) == []
+    assert time.process_time() - began < 5
+
+
+def test_chats_with_people_who_were_sent_the_same_stay_apart(tmp_path: Path) -> None:
+    """A phone sends one message to everybody on a list, and keeps it in the chat with each."""
+    sent = "".join(f"18/3/22, 10:{n:02} - Nora: The tide on day {n} is high\n" for n in range(40))
+    home = Home(tmp_path / "home")
+    for number, name in enumerate(("Ana", "Ben")):
+        title = f"WhatsApp Chat with {name}"
+        answer = f"18/3/22, 11:0{number} - {name}: Thank you, that is good to know\n"
+        home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": (sent + answer).encode()}))
+    assert sorted(data["name"] for data in streams(home, "chats")) == ["Ana", "Ben"]
+    assert len(streams(home, "messages")) == 2 * 41
+
+
+def test_a_chat_with_a_person_who_was_renamed_is_the_same_chat(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    for name in ("+351 912 345 678", "Ana"):
+        title = f"WhatsApp Chat with {name}"
+        said = "".join(
+            f"18/3/22, 10:{n:02} - {who}: The tide on day {n} is high\n"
+            for n in range(60)
+            for who in ("Nora", name)
+        )
+        home.bring(zipped(tmp_path / f"{title}.zip", {f"{title}.txt": said.encode()}))
+    assert [data["name"] for data in streams(home, "chats")] == ["Ana"]
+    assert len(streams(home, "messages")) == 120
 
 
 def test_two_chats_in_which_some_messages_are_the_same_stay_two(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ class TalkNames:
         self._nameless = {} if as_told else nameless
         """Streams of messages that tell no name of their talk, each with the field of the talk."""
         self._outdated: set[str] = set()
+        self._changed: dict[str, int] = {}
+        """When each talk of such a stream was last changed, as was told so far."""
         self._kept: dict[tuple[str, object], Mapping[str, object]] = {}
 
     def parts(self) -> Sequence[AnyPart]:
@@ -88,27 +90,30 @@ class TalkNames:
 
     def _findings(self, part: AnyPart) -> Iterator[Finding]:
         findings = part.findings(START)
-        return map(self._named, findings) if self._stored else findings
+        return map(self._named, findings) if self._nameless or self._stored else findings
 
     def _named(self, finding: Finding) -> Finding:
         if not isinstance(finding, Item):
             return finding
-        stream, key, data, _, _ = finding
+        stream, key, data, *_ = finding
         if fields := self._messages.get(stream):
             kept = self._newer(data.get(fields.talk), data, fields.title)
             return finding._replace(data={**data, **kept}) if kept else finding
         if (talk := self._nameless.get(stream)) and data.get(talk) in self._outdated:
             return finding._replace(weak=True)
         title = self._titles.get(stream)
-        if title and self._is_outdated(key, data):
-            self._outdated.add(key)
+        if title and self._nameless:
+            (self._outdated.add if self._is_outdated(key, data) else self._outdated.discard)(key)
         return finding._replace(weak=True) if title and self._newer(key, data, title) else finding
 
     def _is_outdated(self, talk: str, data: Mapping[str, Any]) -> bool:
-        """Tell whether the account holds a later state of a talk."""
-        stored = self._stored.get(self._sealer.key_of(talk))
-        changed = _moment(data, _CHANGED_AT)
-        return stored is not None and 0 < changed < stored.changed
+        """Tell whether the account holds a later state of a talk, or one came in before this."""
+        if talk not in self._changed:
+            stored = self._stored.get(self._sealer.key_of(talk))
+            self._changed[talk] = 0 if stored is None else stored.changed
+        changed, latest = _moment(data, _CHANGED_AT), self._changed[talk]
+        self._changed[talk] = max(changed, latest)
+        return 0 < changed < latest
 
     def _newer(self, talk: Any, data: Mapping[str, Any], title: str) -> Mapping[str, object]:
         """Return what a newer export told of a chat, by the members that tell something else."""

@@ -265,8 +265,6 @@ class ImportTask:
         self, parts: Sequence[AnyPart], stop: Callable[[], bool], *, as_told: bool = False
     ) -> Sequence[AnyPart]:
         """Return parts that leave chats the names of a newer export."""
-        if self.destination.is_new:
-            return parts
         return TalkNames(
             self.environment.store,
             self._account,

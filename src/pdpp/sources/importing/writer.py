@@ -97,8 +97,9 @@ class _Answer(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """A batch on its way, and what is called once it is on the disk and counted."""
+    """A batch on its way: its keys by stream, and what is called once the disk has it."""
 
+    keys: Mapping[str, frozenset[str]]
     answers: Future[list[_Answer]]
     lasting: Future[None]
     written: Callable[[], None]
@@ -181,8 +182,8 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
-        stream, name, data, attachments, weak = item
-        if weak and self._is_there(stream, self._sealer.key_of(name)):
+        stream, name, data, attachments, weak, lacks = item
+        if (weak or lacks) and self._is_there(stream, name, "" if weak else lacks):
             return
         load = self._loads.get(stream)
         if load is None:
@@ -209,15 +210,30 @@ class RecordWriter:
         self._look_items = min(self._most, self._handed_over + _GROUP_ITEMS)
         self._look_bytes = min(_GROUP_BYTES, BATCH_BYTES - self._size)
 
-    def _is_there(self, stream: str, key: str) -> bool:
-        """Tell whether a record is stored already, and count it then as it is."""
-        reach = self._reaches.get(stream)
-        if reach is None or self._store.record(reach, key) is None:
-            return False
+    def _is_there(self, stream: str, name: str, field: str) -> bool:
+        """Tell whether a record is stored or on its way already, and count it then as it is.
+
+        One that is stored must have the ``field``, if one is named.
+        """
+        key = self._sealer.key_of(name)
+        if not self._is_on_its_way(stream, name, key):
+            reach = self._reaches.get(stream)
+            record = None if reach is None else self._store.record(reach, key)
+            if record is None or (field and not read_data(record.data).get(field)):
+                return False
         self._report.write(stream, _UNCHANGED, [key])
         if self._see is not None:
             self._see(stream, key)
         return True
+
+    def _is_on_its_way(self, stream: str, name: str, key: str) -> bool:
+        """Tell whether a record was taken that may not be written yet."""
+        load = self._loads.get(stream)
+        if load is not None and any(waiting[0] in (name, key) for waiting in load.waiting):
+            return True
+        if load is not None and key in load.keys:
+            return True
+        return any(key in batch.keys.get(stream, ()) for batch in self._underway)
 
     @cached_property
     def _reaches(self) -> Mapping[str, Reach]:
@@ -231,7 +247,7 @@ class RecordWriter:
 
     def _add_nested(self, load: _Load, item: Item) -> None:
         """Take an item that has files, or values of which only a deep copy would do."""
-        _, name, data, attachments, _ = item
+        _, name, data, attachments, *_ = item
         key = self._sealer.key_of(name)
         if type(data) is dict:
             self._sealer.seal_data(data, name, key)
@@ -369,7 +385,8 @@ class RecordWriter:
         files, self._files = self._files, None
         answers = self._thread.submit(self._write, loads, files)
         lasting = self._disk.submit(self._make_last, answers)
-        self._underway.append(_Batch(answers, lasting, written))
+        keys = {load.stream: frozenset(load.keys) for load in loads}
+        self._underway.append(_Batch(keys, answers, lasting, written))
 
     def _write(self, loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
         """Write a batch, or fail as one before it did: it would be there without what came first.

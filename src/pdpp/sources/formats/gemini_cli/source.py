@@ -6,7 +6,7 @@ Qwen Code wrote as Gemini CLI does until the end of 2025; its own logs are read 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -23,7 +23,7 @@ from pdpp.sources.formats.gemini_cli.checkpoint import (
     read_checkpoint,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown
-from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.guard import SURPRISES, account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.jsonstream import JsonElement, elements, entry_elements
 from pdpp.sources.reading.structure import json_paths
@@ -88,8 +88,9 @@ class GeminiCli(Source):
         for entry in entries:
             together.setdefault(_talk_of(entry).key, []).append(entry)
         for same in together.values():
+            session = _Session(same)
             for entry in same:
-                yield ExportPart(entry, partial(_read, entry, same))
+                yield ExportPart(entry, partial(session.read, entry))
         kept = set(map(_session_id, entries))
         for entry in tree.these(recognition.detail["checkpoints"]):
             yield ExportPart(entry, partial(read_checkpoint, tree, entry, kept))
@@ -127,20 +128,43 @@ def _talk_of(entry: FileEntry) -> AgentTalk:
     return AgentTalk(_session_id(entry) or entry.base.rpartition(".")[0])
 
 
-def _read(entry: FileEntry, together: Iterable[FileEntry]) -> Iterator[Finding]:
-    """Yield what a file holds, and the session with what its other files hold.
+class _Session:
+    """A session in one or several files.
 
-    A session that was taken up again has another file, and so has each helper of it.
+    One that was taken up again has another file, and so has each helper of it. What stands in which
+    place of it is known once all of them are read.
     """
-    talk, about = _talk_of(entry), _About()
-    for each in together:
-        findings = (_read_log if each.suffix == ".jsonl" else _read_document)(each, talk, about)
-        if each.name == entry.name:
-            yield from findings
+
+    def __init__(self, files: list[FileEntry]) -> None:
+        self._files = files
+
+    @cached_property
+    def _talk(self) -> AgentTalk:
+        return _talk_of(self._files[0])
+
+    @cached_property
+    def _record(self) -> Item | None:
+        about = _About()
+        for entry in self._files:
+            with suppress(DamagedFile, *SURPRISES):  # Told where it is read itself.
+                deque(_contents(entry, self._talk, about), maxlen=0)
+        return about.record(self._talk)
+
+    def read(self, entry: FileEntry) -> Iterator[Finding]:
+        """Yield what a file holds, and the session with what its other files hold."""
+        if len(self._files) == 1:
+            talk, about = _talk_of(entry), _About()
+            yield from _contents(entry, talk, about)
+            record = about.record(talk)
         else:
-            with suppress(DamagedFile):  # Told where it is read itself.
-                deque(findings, maxlen=0)
-    yield about.record(talk) or Skipped("a session without messages", entry.name)
+            record = self._record
+            yield from _contents(entry, self._talk, _About())
+        yield record or Skipped("a session without messages", entry.name)
+
+
+def _contents(entry: FileEntry, talk: AgentTalk, about: "_About") -> Iterator[Finding]:
+    read = _read_log if entry.suffix == ".jsonl" else _read_document
+    return read(entry, talk, about)
 
 
 class _About:

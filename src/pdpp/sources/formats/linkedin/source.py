@@ -19,7 +19,7 @@ from pdpp.sources.formats.csv_archive import (
     utc_text,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import Ordinals, digest_key
+from pdpp.sources.keys import Ordinals, RecordKey, digest_key
 from pdpp.sources.reading.csvtable import rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
@@ -34,7 +34,7 @@ _ADDRESS = re.compile(r'<h1>\s*<a href="([^"]+)"')
 """How the page of an article says when it was written, and where it stands."""
 
 
-def _message(cells: Cells, where: str) -> Iterator[Finding]:
+def _message(ordinals: Ordinals, cells: Cells, where: str) -> Iterator[Finding]:
     sent = utc_text(cells["date"])
     if sent is None:
         yield Unknown("a message without a time", where)
@@ -47,8 +47,14 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
         yield Skipped("an empty message", where)
         return
     conversation = digest_key("conversation", cells["conversation id"])
-    # Somebody who left is called "LinkedIn Member" from then on.
+    # Somebody who left is called "LinkedIn Member" from then on: people who say the same at once
+    # are counted, and not named.
     key = digest_key("message", cells["conversation id"], cells["date"], text or files)
+    if ordinals.number(sent, f"{key} {cells['from']}") > 1:
+        yield Skipped("a message that stands in the table twice", where)
+        return
+    if (number := ordinals.number(sent, key)) > 1:
+        key = RecordKey(f"{key}-{number}")
     names = {cells["from"], *cells.get("to", "").split(",")}
     data = {
         "id": key,
@@ -220,7 +226,7 @@ _KINDS = (
         "*[Mm]essages*.csv",
         frozenset({"conversation id", "from", "date", "content"}),
         "message",
-        plain(_message),
+        numbered(_message),
     ),
     TableKind(
         "*[Mm]essages*.csv",

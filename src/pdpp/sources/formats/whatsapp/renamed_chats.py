@@ -4,7 +4,9 @@ No export tells the id of its chat, only what the phone calls it. Of each chat s
 was said in it are kept. An export under another name that has them is of that chat.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -26,12 +28,13 @@ class ChatMarks:
     """Marks of a chat: of the checksums of its messages the smallest.
 
     Which these are does not depend on where an export ends: two exports share those of the
-    messages that both hold.
+    messages that both hold. In a chat with one person, who is called as it is, only what that
+    person wrote counts: one message may be sent to many people at once.
     """
 
-    def __init__(self) -> None:
-        self._marks: set[int] = set()
-        self._end = _BEYOND
+    def __init__(self, called: str) -> None:
+        self._called = called
+        self._every, self._theirs = _Checksums(), _Checksums()
 
     def see(self, line: ChatLine) -> None:
         """Take one more message into account, unless it may stand there otherwise next time."""
@@ -42,15 +45,31 @@ class ChatMarks:
         # year without its century.
         said = f"{sum(stamp.numbers) % 100} {stamp.hour % 12}:{stamp.minute} {text}"
         mark = crc32(said.encode("utf-8", "surrogatepass"))
-        if mark < self._end:
-            self._marks.add(mark)
-            if len(self._marks) >= 2 * _MOST:
-                self._marks = set(_smallest(self._marks))
-                self._end = max(self._marks)
+        self._every.add(mark)
+        if sender == self._called:
+            self._theirs.add(mark)
 
     def told(self) -> list[int]:
         """Return the marks."""
-        return _smallest(self._marks)
+        return self._theirs.smallest() or self._every.smallest()
+
+
+class _Checksums:
+    """The smallest of some checksums."""
+
+    def __init__(self) -> None:
+        self._held: set[int] = set()
+        self._end = _BEYOND
+
+    def add(self, checksum: int) -> None:
+        if checksum < self._end:
+            self._held.add(checksum)
+            if len(self._held) >= 2 * _MOST:
+                self._held = set(_smallest(self._held))
+                self._end = max(self._held)
+
+    def smallest(self) -> list[int]:
+        return _smallest(self._held)
 
 
 class NamedChat(NamedTuple):
@@ -81,10 +100,32 @@ class RenamedChats:
 
     def key_of(self, name: str) -> RecordKey:
         """Return what a chat is known by: the oldest that is the same one tells."""
-        key = digest_key(name)
-        marks = self._marks.get(str(key), [])
-        alike = (RecordKey(other) for other in self._marks if _are_alike(marks, self._marks[other]))
-        return next(alike, key)
+        key = str(digest_key(name))
+        # One that is like another may itself have been known by a third.
+        while (oldest := self._oldest_like(key)) != key:
+            key = oldest
+        return RecordKey(key)
+
+    def _oldest_like(self, key: str) -> str:
+        """Return the oldest chat that is like one, perhaps itself."""
+        marks = self._marks.get(key, [])
+        shared = Counter(other for mark in marks for other in self._chats_with.get(mark, ()))
+        candidates = [other for other, count in shared.items() if count >= _FEWEST_SHARED]
+        alike = (other for other in sorted(candidates, key=self._places.__getitem__))
+        return next((other for other in alike if _are_alike(marks, self._marks[other])), key)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {key: place for place, key in enumerate(self._marks)}
+
+    @cached_property
+    def _chats_with(self) -> Mapping[int, Sequence[str]]:
+        """Return the chats that have a mark, by that: to compare each with each takes long."""
+        chats: dict[int, list[str]] = {}
+        for key, marks in self._marks.items():
+            for mark in marks:
+                chats.setdefault(mark, []).append(key)
+        return chats
 
     def notes(self) -> Iterable[str]:
         """Tell of chats that are taken for others."""

@@ -298,7 +298,8 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
     An iPhone ends messages with CRLF and lines inside them with LF: where both occur, that tells
     a message from a line of another chat that somebody pasted.
     """
-    guess, years, marks = OrderGuess(), YearGuess(), ChatMarks()
+    called = _chat_name(tree, entry)
+    guess, years, marks = OrderGuess(), YearGuess(), ChatMarks(called)
     ends: set[bool] = set()
     brackets = 0
     named: bool | None = None
@@ -315,7 +316,7 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
                     years.see(begun.stamp, begun.text)
     order, certain = guess.order()
     mixed = len(ends) == 2 and brackets > 0
-    about = _chat_name(tree, entry), marks.told()
+    about = called, marks.told()
     if not years.missing:
         return _Layout(*about, chosen or order, certain or chosen is not None, mixed, bool(named))
     return _Layout(*about, order, certain, mixed, True, *years.first_year(year, tree.path))
