@@ -25,6 +25,8 @@ FILE = Path("/data/pdpp.sqlite3")
         (OSError(errno.EROFS, "no"), "make its disk writable", Overloaded),
         (apsw.IOError("disk I/O error"), "see whether it is full, gone or broken", Overloaded),
         (apsw.CantOpenError("gone"), "see whether it is full, gone or broken", Overloaded),
+        (OSError(errno.EIO, "Input/output error"), "full, gone or broken", Overloaded),
+        (apsw.BusyError("database is locked"), "wait until that is done", Overloaded),
         (apsw.CorruptError("malformed"), "put a backup in its place", ApiError),
         (apsw.NotADBError("not a database"), "put a backup in its place", ApiError),
     ],

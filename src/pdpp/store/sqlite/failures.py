@@ -16,6 +16,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM = "there is no room on its disk: make room, and it goes on by itself"
 _READ_ONLY = "it cannot be written to: make its disk writable, and it goes on by itself"
 _FAILING = "its disk fails: see whether it is full, gone or broken, and it goes on by itself"
+_BUSY = "another program is busy writing to it: wait until that is done, or end it"
 DAMAGED = "it is damaged: stop the server, see what pdpp check says, and put a backup in its place"
 
 
@@ -25,6 +26,8 @@ def advice(problem: BaseException) -> str | None:
         return _NO_ROOM
     if isinstance(problem, apsw.ReadOnlyError) or _number(problem) == errno.EROFS:
         return _READ_ONLY
+    if isinstance(problem, apsw.BusyError):
+        return _BUSY
     if isinstance(problem, apsw.CorruptError | apsw.NotADBError):
         return DAMAGED
     if isinstance(problem, apsw.IOError | apsw.CantOpenError) or _number(problem) == errno.EIO:
@@ -48,6 +51,12 @@ def explain(problem: BaseException, path: Path) -> PdppError | None:
         return ApiError(
             "The database of this server is damaged. Its log names the file and what its owner "
             "can do; asking again does not help."
+        )
+    if sentence == _BUSY:
+        return Overloaded(
+            "Another program has been writing to the database of this server for long, and nothing "
+            "of this request was kept. Send the same again later.",
+            headers=_LATER,
         )
     return Overloaded(
         "This server cannot write to its disk at the moment, and nothing of this request was "
