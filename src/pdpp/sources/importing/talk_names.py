@@ -95,12 +95,15 @@ class TalkNames:
     def _named(self, finding: Finding) -> Finding:
         if not isinstance(finding, Item):
             return finding
-        stream, key, data, *_ = finding
+        stream = finding.stream
+        # Most things are messages, and in most imports no state is outdated.
+        if talk := self._nameless.get(stream):
+            is_outdated = self._outdated and finding.data.get(talk) in self._outdated
+            return finding._replace(weak=True) if is_outdated else finding
+        key, data = finding.key, finding.data
         if fields := self._messages.get(stream):
             kept = self._newer(data.get(fields.talk), data, fields.title)
             return finding._replace(data={**data, **kept}) if kept else finding
-        if (talk := self._nameless.get(stream)) and data.get(talk) in self._outdated:
-            return finding._replace(weak=True)
         title = self._titles.get(stream)
         if title and self._nameless:
             (self._outdated.add if self._is_outdated(key, data) else self._outdated.discard)(key)
