@@ -32,7 +32,7 @@ from pdpp.sources.importing.destination import find_destination
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportEnvironment, ImportTask
-from pdpp.sources.importing.writer import short_turns
+from pdpp.sources.importing.turns import short_turns
 from pdpp.sources.item import START, Item
 from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import OwnerChoices

@@ -264,3 +264,25 @@ def test_a_removed_account_leaves_no_names_of_its_files(diary: Path, tmp_path: P
     assert any(b"zanzibarine" in path.read_bytes() for path in remembered)
     pdpp_here("connection", "remove", account, "--yes", data=diary)
     assert [path for path in remembered if path.exists()] == []
+
+
+def test_a_removed_account_leaves_nothing_that_its_chats_are_known_by(
+    diary: Path, tmp_path: Path
+) -> None:
+    accounts = []
+    for owner, friend in (("Nora", "Ines"), ("Otto", "Paul")):
+        chat = tmp_path / f"WhatsApp Chat with {friend}.txt"
+        said = (f"{friend}: the ferry of day {day} was late again" for day in range(1, 29))
+        lines = (f"{day:02}/01/2026, 08:00 - {text}\n" for day, text in enumerate(said, 1))
+        chat.write_text("".join(lines))
+        given = ("import", chat, "--account", owner, "--yes", "--json")
+        accounts.append(pdpp_here(*given, data=diary).document["connection"]["connection_id"])
+    assert accounts[0] != accounts[1]
+    known, choices = (diary / "imports" / name for name in ("accounts", "choices"))
+    assert len([*known.iterdir()]) == 2
+    assert [*choices.iterdir()]
+    pdpp_here("connection", "remove", accounts[0], "--yes", data=diary)
+    assert len([*known.iterdir()]) == 1
+    assert [*choices.iterdir()]
+    pdpp_here("connection", "remove", accounts[1], "--yes", data=diary)
+    assert [*known.iterdir()] == [*choices.iterdir()] == []

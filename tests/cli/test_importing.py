@@ -303,6 +303,20 @@ def test_nothing_is_deleted_after_an_export_that_could_not_be_read_whole(
 # History
 
 
+def test_two_exports_of_a_folder_are_told_apart_by_their_files(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    (folder / "people.vcf").write_text("BEGIN:VCARD\nVERSION:3.0\nFN:Ana\nEND:VCARD\n")
+    (folder / "giro.csv").write_text("Date,Description,Amount\n2026-02-01,Bakery,-4.50\n")
+    places = ["Downloads/people.vcf", "Downloads/giro.csv"]
+    audits = home.run("--audit", str(folder)).out
+    assert all(f"\n{place}: " in f"\n{audits}" for place in places)
+    told = json.loads(home.run(str(folder), "--yes", "--json").out)["imports"]
+    assert sorted(document["found"] for document in told) == sorted(places)
+    history = home.run("history").out
+    assert all(place in history for place in places)
+
+
 def test_the_history_shows_every_import_again(home: Home, logs: Path) -> None:
     assert home.run("history").out == "Nothing was imported yet.\n"
     first, second = home.bring(logs), home.bring(logs)
@@ -365,6 +379,38 @@ def test_a_mirror_shows_what_would_go_and_asks(home: Home, shrunk: Path) -> None
     assert sealed(home, "s.u2") not in home.records()
 
 
+def test_a_mirror_keeps_what_another_export_of_the_account_holds(
+    home: Home, tmp_path: Path
+) -> None:
+    folder = tmp_path / "chats"
+    folder.mkdir()
+
+    def chat(name: str, count: int) -> None:
+        lines = (f"13/04/2025, 08:{n:02} - {name}: word {n}\n" for n in range(count))
+        (folder / f"WhatsApp Chat with {name}.txt").write_text("".join(lines))
+
+    def left() -> int:
+        ended = home.run(str(folder), "--mirror", "--yes", "--json")
+        assert ended.code in (0, 1)
+        return len(home.records())
+
+    chat("Ana", 4)
+    chat("Bo", 6)
+    assert left() == 10 + 2
+    chat("Bo", 5)
+    assert left() == 9 + 2
+    (folder / "old.zip").write_bytes(b"PK\x03\x04 cut off")
+    chat("Ana", 3)
+    assert left() == 9 + 2
+
+
+def test_a_mirror_of_tables_of_ones_own_takes_one_path(home: Home, tmp_path: Path) -> None:
+    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for table in tables:
+        table.write_text("plant,price\nFicus,12\n")
+    assert home.run(*map(str, tables), "--infer", "--mirror", "--yes").code == 64
+
+
 def test_a_mirror_of_a_script_deletes_and_says_so(home: Home, shrunk: Path) -> None:
     ended = home.run(shrunk, "--mirror", "--yes", "--json")
     assert json.loads(ended.out)["counts"]["deleted"] == 1
@@ -399,7 +445,7 @@ def test_ctrl_c_leaves_whole_batches_and_the_same_command_goes_on(
         out, err = (text.decode() for text in process.communicate(timeout=DEADLINE_SECONDS))
     assert process.returncode == 130
     assert "interrupted" in out
-    assert f"To go on: pdpp import {path}" in err
+    assert "The same command goes on." in err
     assert "Traceback" not in err
     kept = len(home.records())
     assert 0 < kept < total

@@ -12,7 +12,7 @@ from tests.faults.killing import Tell
 
 from pdpp.cli.program import run
 from pdpp.sources.importing import writer
-from pdpp.sources.importing.writer import RecordWriter
+from pdpp.sources.importing.write_queue import WriteQueue
 from pdpp.store.sqlite import scribe
 
 MESSAGES, LETTERS = 240, 40
@@ -52,15 +52,15 @@ def _letter(number: int) -> EmailMessage:
 
 def bring(tell: Tell, path: Path, data: Path) -> None:
     """Import a path; tell the keys of each batch once it is written."""
-    settled = RecordWriter._settle
+    settled = WriteQueue.settle
 
-    def settle(gathered: RecordWriter, most: int) -> None:
-        before = [*gathered._underway]
-        settled(gathered, most)
-        for batch in before[: len(before) - len(gathered._underway)]:
+    def settle(queue: WriteQueue, most: int = 0) -> None:
+        before = [*queue._underway]
+        settled(queue, most)
+        for batch in before[: len(before) - len(queue._underway)]:
             tell([(answer.stream, key) for answer in batch.answers.result() for key in answer.keys])
 
-    RecordWriter._settle = settle  # type: ignore[method-assign,assignment]
+    WriteQueue.settle = settle  # type: ignore[method-assign,assignment]
     writer.BATCH_ITEMS = BATCH
     with redirect_stdout(io.StringIO()):
         assert run(["import", str(path), "--yes", "--json", "--data", str(data)]) == 0

@@ -7,6 +7,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
+import pytest
 from bench.demo_records import DIARY_KEY, LEDGER, LETTER, TRANSCRIPT_KEY
 from tests.mcp.client import Client, Estate
 from tests.mcp.closure import uri_of
@@ -217,6 +218,16 @@ def test_amounts_are_summed_by_category(agent: Agent, demo: Estate, demo_token: 
     for category in {row["data"]["category"] for row in listed}:
         amounts = [r["data"]["amount"] for r in listed if r["data"]["category"] == category]
         assert _shows_group(seen, category, len(amounts), round(sum(amounts), 2))
+
+
+@pytest.mark.parametrize(
+    "grouping", [{}, {"group_by_time": "sent_at", "granularity": "month"}], ids=["one", "groups"]
+)
+def test_a_number_says_what_a_filter_left_out_of_it(agent: Agent, grouping: dict[str, Any]) -> None:
+    asked = {"stream": "messages", "metric": "count", **grouping}
+    seen = agent.call("aggregate", {**asked, "filter": {"thread_id": "kitchen"}})
+    [said] = [line for line in seen.visible.splitlines() if "were left out" in line]
+    assert "cin_team/messages" in said
 
 
 def test_groups_beyond_the_limit_are_told_and_can_be_had(agent: Agent) -> None:

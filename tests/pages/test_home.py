@@ -82,6 +82,19 @@ def test_home_tells_what_needs_the_owner(tmp_path: Path) -> None:
         assert ("The last backup is 31 days old." in late) == copies_itself
 
 
+def test_one_export_of_an_archive_hides_no_failure_of_another(tmp_path: Path) -> None:
+    with housed(tmp_path / "store") as house:
+        jobs, archive = house.store.jobs, tmp_path / "takeout.zip"
+        for title, end in (("Mail", JobStatus.FAILED), ("Contacts", JobStatus.CANCELLED)):
+            order = import_order(archive, title=f"{title} from takeout.zip")
+            job = jobs.begin(order, JobLease("test", 1 << 60))
+            error = {"code": "import_refused", "message": "It is cut off."}
+            outcome = error if end == JobStatus.FAILED else None
+            jobs.finish(job.id, "test", end, JobProgress(), outcome)
+        home = house.owner().get("/")
+    assert "The import of Mail from takeout.zip failed: It is cut off." in home.text
+
+
 def test_a_waiting_request_is_nothing_to_a_stranger(house: House) -> None:
     house.ask(MAIL)
     link = house.owner().get("/agents").tree.css_first('main a[href^="/consent/waiting_"]')

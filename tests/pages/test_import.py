@@ -116,6 +116,17 @@ def test_an_account_is_called_as_what_was_dropped(importing: House, name: str) -
     assert "succeeded" in job.text
 
 
+def test_the_page_says_that_options_are_of_the_program(importing: House) -> None:
+    table = b"Date,Description,Amount\n2026-03-02,Coffee,-3.00\n"
+    plan = Uploader(importing.owner()).send("giro.csv", table)
+    assert "say --set NAME=COLUMN where that is wrong" in plan.text
+    assert "What begins with -- is an option of pdpp import" in plan.text
+    unknown = Uploader(importing.owner()).send("odd.json", b'{"a": [1]}')
+    assert "is an option of pdpp import" in unknown.text
+    cards = Uploader(importing.owner()).send("people.vcf", CARD)
+    assert "is an option of" not in cards.text
+
+
 def test_the_folder_of_an_upload_is_named_nowhere(importing: House) -> None:
     sender = Uploader(importing.owner())
     files = {"a.md": b"# Ebb", "b.md": b"# Flow", "people.vcf": CARD, "x.exe": b"MZ", "y.pst": b"!"}
@@ -131,7 +142,8 @@ def test_the_folder_of_an_upload_is_named_nowhere(importing: House) -> None:
     assert "Notes" in [account.display_name for account in accounts]
     for page in (plan, job, sender.reader.get("/import"), sender.reader.get("/accounts")):
         assert ".files" not in page.text
-    assert "uploaded files" in job.text
+    assert "Contacts (vCard or CSV) from people.vcf" in job.text
+    assert "Markdown notes from 2 files" in job.text
 
 
 def test_a_document_alone_is_read_too(importing: House) -> None:

@@ -1,5 +1,6 @@
 """A harness: a store with one connection, and journeys of a folder into it."""
 
+import io
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from pdpp.sources.importing.positions import PositionLog
 from pdpp.sources.importing.report import ImportReport, ImportSubject
 from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.writer import RecordWriter
-from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Skipped, Unknown
 from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import ExportPart, GrowingPart
@@ -78,7 +79,7 @@ class Harness:
         self.report = self.new_report()
 
     def new_report(self) -> ImportReport:
-        subject = ImportSubject("/x", "notes", "Notes", "1", "certain", "me", "c1", "Me")
+        subject = ImportSubject("/x", "notes", "Notes", "1", "certain", "me", "c1", "Me", "x")
         self.report = ImportReport(subject, 0)
         return self.report
 
@@ -169,3 +170,16 @@ def words(entry: Any, place: ResumePoint) -> Iterator[Finding]:
 
 def counts(report: ImportReport) -> dict[str, int]:
     return {name: count for name, count in report.document()["counts"].items() if count}
+
+
+def items(*found: Item) -> Callable[[Any, ResumePoint], Iterator[Finding]]:
+    def read(entry: Any, place: ResumePoint) -> Iterator[Finding]:
+        assert place == START
+        assert entry.name
+        yield from found
+
+    return read
+
+
+def attachment(content: bytes, media_type: str = "text/plain") -> tuple[Attachment, ...]:
+    return (Attachment("file", lambda: io.BytesIO(content), media_type),)

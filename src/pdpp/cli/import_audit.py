@@ -25,7 +25,7 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
     for path, only in places(paths):
         discovery = discover(path, choices, sources, loose=choice.takes_loose, only=only)
         unknown += discovery.left_out
-        audits += [audit(export, instant.now()) for export in discovery.exports]
+        audits += [audit(export, instant.now(), within=path) for export in discovery.exports]
     lines = [line for audit in audits for line in audit.lines()]
     lines += [f"Not known: {words}" for words in unknown]
     document = {"audits": [audit.document() for audit in audits], "not_known": unknown}

@@ -38,7 +38,7 @@ def _row(document: Mapping[str, Any]) -> list[str]:
     counts = document["counts"]
     outcome = (
         document["import_id"],
-        place_name(PurePath(document["path"])),
+        document.get("found") or place_name(PurePath(document["path"])),
         document["source"]["name"],
         document["connection"]["display_name"],
         f"{counts['read']:,}",

@@ -19,6 +19,7 @@ from pdpp.sources.importing.destination import (
     connections_of,
     find_destination,
     identity_of,
+    in_turn,
     of_account,
 )
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
@@ -118,26 +119,12 @@ def prepare_all(
         if not (choice.connection_id or choice.account):
             found = by_account(store, state, choices, found)
         for export in found:
-            task = _task(store, state, export.tree, export.export, choice)
+            task = _task(store, state, export.tree, export.export, choice, path)
             imports.append(PreparedImport(task, choices, None, path, export.files))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
-    return PreparedImports(_owned_first(imports), unknown, refused, empty)
-
-
-def _owned_first(imports: Sequence[PreparedImport]) -> list[PreparedImport]:
-    """Return imports source by source, first those that say whose they are.
-
-    One that does not say it may hold what these bring in, and then goes into their account, which
-    is called after its owner.
-    """
-    keys = [planned.task.export.source.connector_key for planned in imports]
-
-    def rank(planned: PreparedImport) -> tuple[int, bool]:
-        export = planned.task.export
-        return keys.index(export.source.connector_key), not identity_of(export)
-
-    return sorted(imports, key=rank)
+    ordered = in_turn(imports, lambda planned: planned.task.export)
+    return PreparedImports(ordered, unknown, refused, empty)
 
 
 def refused_text(refused: Skipped) -> str:
@@ -187,7 +174,12 @@ def _check_settings(choice: Choice, sources: Sequence[Source]) -> None:
 
 
 def _task(
-    store: Store, state: ImportState, tree: Tree, export: RecognisedExport, choice: Choice
+    store: Store,
+    state: ImportState,
+    tree: Tree,
+    export: RecognisedExport,
+    choice: Choice,
+    within: Path | None = None,
 ) -> ImportTask:
     if choice.account:
         export = of_account(export, tree, choice.account)
@@ -203,7 +195,7 @@ def _task(
     environment = ImportEnvironment(
         store, state, partial(_intake, store, limits.line_bytes), limits.blob_bytes
     )
-    return ImportTask(tree, export, destination, environment)
+    return ImportTask(tree, export, destination, environment, within)
 
 
 def _ask_account(store: Store, tree: Tree, export: RecognisedExport) -> str:

@@ -1,7 +1,6 @@
 """Import tasks: show what was recognised, ask, import it and report."""
 
 import select
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.serving.memory import keep_memory
+from pdpp.sources.importing.destination import but_for
 from pdpp.sources.importing.report import (
     COMPLETE,
     INTERRUPTED,
@@ -37,11 +37,11 @@ from pdpp.sources.importing.task import (
     ImportCallbacks,
     ImportTask,
 )
+from pdpp.sources.importing.title import import_title
+from pdpp.sources.importing.turns import short_turns
 from pdpp.sources.importing.watching import watch
-from pdpp.sources.importing.writer import short_turns
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
-from pdpp.sources.reading.tree import common_folder
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
@@ -67,17 +67,22 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
     if not options.yes:
         _ask(f"Import {counted(len(prepared.imports), 'export')}?")
     ends: list[str] = []
-    documents: list[Mapping[str, Any]] = []
     for number, planned in enumerate(prepared.imports):
         if number:
             planned.task.look_again()
         ends.append(_import(planned, options))
-        documents.append(planned.task.document())
-        if not options.as_json:
-            first, *rest = tell(documents[-1])
-            show({}, [visible(f"{_place(planned)}: {first}", lines=False), *rest], as_json=False)
+        if not (options.as_json or options.mirror):
+            _tell_one(planned.task)
         if ends[-1] == INTERRUPTED:
             break
+    tasks = [planned.task for planned in prepared.imports[: len(ends)]]
+    if options.mirror:
+        if ends[-1] != INTERRUPTED:
+            _mirror_accounts(tasks, prepared.refused, options)
+        if not options.as_json:
+            for task in tasks:
+                _tell_one(task)
+    documents = [task.document() for task in tasks]
     if options.as_json:
         left_out = [*prepared.unknown, *map(refused_text, prepared.refused)]
         show({"imports": documents, "not_known": left_out}, (), as_json=True)
@@ -88,6 +93,13 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
     else:
         note(_sum(documents))
     return ends
+
+
+def _tell_one(task: ImportTask) -> None:
+    """Show the report of one of many exports."""
+    first, *rest = tell(task.document())
+    found = visible(f"{task.report.subject.found}: {first}", lines=False)
+    show({}, [found, *rest], as_json=False)
 
 
 def _sum(documents: Sequence[Mapping[str, Any]]) -> str:
@@ -105,10 +117,14 @@ def _sum(documents: Sequence[Mapping[str, Any]]) -> str:
 def overview(prepared: PreparedImports) -> list[str]:
     """Return a table of what was found, and where each goes."""
     rows = [("FOUND", "SOURCE", "HOLDS", "ACCOUNT", "WHICH IS")]
+    above: list[str] = []
     for planned in prepared.imports:
         task = planned.task
-        state = "new" if task.destination.is_new else task.destination.reason
-        name, account = _place(planned), task.destination.display_name
+        destination = task.destination
+        new = f"new{but_for(destination, task.export, above)}"
+        state = new if destination.is_new else destination.reason
+        name, account = task.report.subject.found, destination.display_name
+        above.append(task.export.source.connector_key)
         rows.append(
             (name, task.export.source.label, task.export.recognition.version, account, state)
         )
@@ -121,21 +137,11 @@ def overview(prepared: PreparedImports) -> list[str]:
 def _notes(prepared: PreparedImports) -> list[str]:
     """Return the remarks on all exports, each once."""
     remarks = [
-        f"{_place(planned)}: {remark}"
+        f"{planned.task.report.subject.found}: {remark}"
         for planned in prepared.imports
         for remark in (*planned.task.export.recognition.notes, *planned.task.destination.notes)
     ]
     return list(dict.fromkeys(remarks))
-
-
-def _place(planned: PreparedImport) -> str:
-    """Return where the files lie that are read: many exports of one folder would have its name."""
-    tree, export = planned.task.tree, planned.task.export
-    if tree.kind != "folder" or planned.within is None:
-        return tree.path.name
-    read = {part.entry.name for part in export.source.parts(tree, export.recognition)}
-    inside = read.pop() if len(read) == 1 else common_folder(read)
-    return f"{planned.within.resolve().name}/{inside}".rstrip("/")
 
 
 def _refused_lines(refused: Sequence[Skipped]) -> Iterator[str]:
@@ -170,10 +176,11 @@ def bring(prepared: PreparedImport, options: ImportOptions) -> str:
     if not options.yes:
         _ask("Import it?")
     status = _import(prepared, options)
+    if options.mirror and task.report.status != INTERRUPTED:
+        _mirror(task, options)
     show(task.document(), tell(task.document()), as_json=options.as_json)
     if task.report.status == INTERRUPTED:
-        again = shlex.join(["pdpp", "import", str(task.tree.path)])
-        note(f"Interrupted; everything counted above is kept. To go on: {again}")
+        note("Interrupted; everything counted above is kept. The same command goes on.")
     return status
 
 
@@ -186,8 +193,6 @@ def _import(prepared: PreparedImport, options: ImportOptions) -> str:
     stop = Stop()
     with stop.listening(), short_turns():
         _run(prepared, options, stop)
-    if options.mirror and task.report.status != INTERRUPTED:
-        _mirror(task, options)
     return INTERRUPTED if stop() else task.report.status
 
 
@@ -245,6 +250,7 @@ def _run_as_job(
         prepared.within,
         prepared.files,
         chosen=prepared.choices.chosen,
+        title=import_title(task.export, task.report.subject.found),
     )
     JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)
     if problems:
@@ -279,6 +285,20 @@ def _callbacks(stop: Stop, progress: Progress) -> ImportCallbacks:
         progress.say(lambda: bar.line(time.monotonic(), report.counts["read"], done, total))
 
     return ImportCallbacks(stop, tell_progress)
+
+
+def _mirror_accounts(
+    tasks: Sequence[ImportTask], refused: Sequence[Skipped], options: ImportOptions
+) -> None:
+    """Mirror each account once, with what all of its exports hold together."""
+    of_account: dict[str, list[ImportTask]] = {}
+    for task in tasks:
+        of_account.setdefault(task.account, []).append(task)
+    broken = any(skip.cut or skip.reason == UNREADABLE_ARCHIVE for skip in refused)
+    for *others, last in of_account.values():
+        last.see_also(others)
+        last.report.cut |= broken or any(task.report.cut for task in others)
+        _mirror(last, options)
 
 
 def _mirror(task: ImportTask, options: ImportOptions) -> None:

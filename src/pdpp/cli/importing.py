@@ -113,6 +113,8 @@ def importing(
         return
     if watch and (mirror or len(paths) > 1):
         raise click.UsageError("--watch takes one PATH and goes without --mirror.")
+    if mirror and len(paths) > 1 and (infer or declaration is not None):
+        raise click.UsageError("--mirror takes one PATH with --infer and with --declaration.")
     if audited and (infer or declaration is not None or mirror or watch):
         raise click.UsageError(
             "--audit counts exports of known formats, and goes without --infer, --declaration, "

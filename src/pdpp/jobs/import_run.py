@@ -20,7 +20,7 @@ from pdpp.sources.importing.task import (
     ImportEnvironment,
     ImportTask,
 )
-from pdpp.sources.importing.writer import short_turns
+from pdpp.sources.importing.turns import short_turns
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import own_sources
@@ -81,7 +81,8 @@ def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> Im
         return Intake(store, feed, now=now, line_bytes=line_bytes, keep_newer=True)
 
     environment = ImportEnvironment(store, state, intake, limits.blob_bytes)
-    return ImportTask(tree, export, destination, environment)
+    within = asked.get("within")
+    return ImportTask(tree, export, destination, environment, Path(within) if within else None)
 
 
 def _export(

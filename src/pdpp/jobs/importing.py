@@ -27,6 +27,7 @@ def import_order(
     files: Sequence[str] = (),
     *,
     chosen: bool = False,
+    title: str = "",
 ) -> JobOrder:
     """Return the order to bring in an export; the server must be able to read the path.
 
@@ -35,7 +36,8 @@ def import_order(
     ``chosen``, or by asking all. ``files`` are those of it that are meant, if the path does not
     tell. A new account that nobody chose is made only if no account turns out to be the same when
     the import begins. Its id stands in the order: whoever goes on with the job after a kill, on
-    another machine too, knows the account that was begun.
+    another machine too, knows the account that was begun. The ``title`` is what a person calls the
+    import.
     """
     account = new_connection_id() if destination is None else destination.connection_id
     proposed = destination is None or destination.is_proposed
@@ -48,6 +50,7 @@ def import_order(
         "within": None if within is None else str(within.resolve()),
         "files": list(files),
         "chosen": chosen,
+        "title": title,
     }
     return JobOrder(IMPORT, parameters)
 

@@ -48,11 +48,11 @@ async def import_jobs(site: Site, most: int = 25) -> list[ImportJob]:
 
 def import_job(job: Mapping[str, Any]) -> ImportJob:
     """Return the job document of ``/v1``, for a page."""
-    progress, error = job["progress"], job["error"]
+    progress, error, asked = job["progress"], job["error"], job["parameters"]
     total = progress["total"]
     return ImportJob(
         id=job["id"],
-        name=one_line(place_name(PurePath(job["parameters"].get("path", ""))), _LONGEST),
+        name=one_line(asked.get("title") or place_name(PurePath(asked.get("path", ""))), _LONGEST),
         status=job["status"],
         at=instant.parse(job["finished_at"] or job["created_at"]) or 0,
         note=progress["note"],

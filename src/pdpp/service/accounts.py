@@ -279,8 +279,9 @@ def remove_connection(
 
     Grants first: a removal that was cut leaves an account that no client can read, and can be
     repeated. What the account held is deleted piece by piece, by ``Store.delete_removed``.
-    ``data`` is the data folder, if there is one: imports remember the names of files there, also
-    those of accounts that became part of this one.
+    ``data`` is the data folder, if there is one: imports remember the names of files and what chats
+    are known by there, also of accounts that became part of this one, and some of it for all
+    accounts of a source.
     """
     catalogue = store.catalogue()
     find_account(catalogue, connection_id)
@@ -291,6 +292,9 @@ def remove_connection(
         parts = [name for name, whole in catalogue.merged.items() if whole == connection_id]
         for name in (connection_id, *parts):
             state.forget(name)
+        source = catalogue.connections[connection_id].connector_key
+        if sum(one.connector_key == source for one in catalogue.connections.values()) == 1:
+            state.forget_source(source)
     store.remove_connection(connection_id)
     return changes
 

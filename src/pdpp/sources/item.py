@@ -21,7 +21,8 @@ class Item(NamedTuple):
     It counts as emitted when it is imported: its own date is a field of ``data``, which a grant
     can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``. A ``weak``
     one leaves a record that is there as it is, because that came from where more is told; one that
-    ``lacks`` a file, by the field of it, only a record that has this file.
+    ``lacks`` a field, such as that of a file, only a record that has this field. One that ``keeps``
+    a field takes the place of the record, but for what only that says there.
     """
 
     stream: str
@@ -30,6 +31,7 @@ class Item(NamedTuple):
     attachments: tuple[Attachment, ...] = ()
     weak: bool = False
     lacks: str = ""
+    keeps: str = ""
 
 
 class Skipped(NamedTuple):

@@ -20,6 +20,17 @@ EXPECTED = ""
 Recall = Callable[[str, str], Mapping[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class AccountKnowledge:
+    """What imports kept of the records of one account, and of the other accounts of its source."""
+
+    own: Mapping[str, Any] = field(default_factory=dict)
+    others: Sequence[Mapping[str, Any]] = ()
+
+
+NOTHING_KNOWN = AccountKnowledge()
+
+
 def _nothing(connector_key: str, shape: str) -> Mapping[str, Any]:  # noqa: ARG001 - a Recall
     return {}
 
@@ -51,7 +62,8 @@ class Recognition:
     one account, and nothing where nothing does. ``records`` is how many there are, where that is
     cheap to know. ``notes`` are remarks for the person. What the owner decided for files of this
     ``shape`` is kept as ``remember``, and what the source itself is to know later, by other shapes,
-    as ``keep``. ``detail`` is the source's own.
+    as ``keep``; what it is to know of this account alone is kept as ``of_account``. ``detail`` is
+    the source's own.
     """
 
     confidence: Confidence
@@ -64,6 +76,7 @@ class Recognition:
     shape: str = ""
     remember: Mapping[str, Any] = field(default_factory=dict)
     keep: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    of_account: Mapping[str, Any] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -226,8 +239,8 @@ class Source(ABC):
     chats and tables of a bank may lie beside it, and are none of it."""
 
     parts_depend: bool = False
-    """Whether what a part yields depends on the parts before it: of a message that lies in two
-    mailboxes, the first has another key than the second. Whoever goes on reads all of them."""
+    """Whether what a part yields depends on the parts before it: a message that lies in two
+    mailboxes comes in with the first alone. Whoever goes on reads all of them."""
 
     files_may_differ: bool = False
     """Whether files of it that lie in one folder may be of different people and none says whose it
@@ -236,6 +249,10 @@ class Source(ABC):
     named_by_place: bool = False
     """Whether its records are known by where they lie, as notes are by the names of their files:
     two people may have different ones of the same name."""
+
+    namesakes: Mapping[str, str] = MappingProxyType({})
+    """Streams in which different things may have one name, as notes without an id do, each with the
+    field that tells where a thing lies: by that and by what it says the import tells them apart."""
 
     in_place: bool = False
     """Whether it is read where a program keeps it, so that the same path is the same account."""
@@ -275,6 +292,21 @@ class Source(ABC):
 
         Nothing says that they are of one person, or that ``owner_entries`` tell them apart.
         """
+        return ()
+
+    def in_account(
+        self,
+        recognition: Recognition,
+        known: AccountKnowledge,  # noqa: ARG002 - for sources that need it
+    ) -> Recognition:
+        """Return what was seen in an export, with what is known of the account that it goes into.
+
+        It is asked again whenever that may have changed, with its own last answer.
+        """
+        return recognition
+
+    def owned_files(self, recognition: Recognition) -> Sequence[str]:  # noqa: ARG002
+        """Return the files that may each say by themselves whose they are, as mailboxes do."""
         return ()
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.sources.kit import Home, findings, look, read, told
+from tests.sources.kit import Home, counts, findings, look, read, told
 from tests.sources.samples import apple_health as health
 
 from pdpp.sources.formats.apple_health.source import AppleHealth
@@ -58,6 +58,26 @@ def test_an_export_from_another_zone_and_with_other_addresses_is_the_same(tmp_pa
     assert isinstance(first, Recognition)
     assert isinstance(second, Recognition)
     assert first.identity == second.identity
+
+
+def test_a_watch_that_got_another_name_brings_nothing_a_second_time(tmp_path: Path) -> None:
+    home, elements = Home(tmp_path / "data"), (health.steps(1, 512), health.SLEEP)
+    home.bring(put(tmp_path / "first", *elements))
+    renamed = [element.replace("Nora’s Watch", "Old watch") for element in elements]
+    report = home.bring(put(tmp_path / "later", *renamed))
+    assert "new" not in counts(report)
+    sources = {data.get("source") for data in home.records().values() if "started_at" in data}
+    assert sources == {"Old watch"}
+
+
+def test_what_an_app_measured_on_a_watch_is_apart_from_what_the_watch_did(tmp_path: Path) -> None:
+    own = health.steps(1, 512)
+    other = own.replace("Nora’s Watch", "Runner").replace(
+        'sourceVersion="10.1"', 'sourceVersion="3.2"'
+    )
+    records = read(SOURCE, put(tmp_path, own, other))
+    sources = [data["source"] for (stream, _), data in records.items() if stream == "measurements"]
+    assert sorted(sources) == ["Nora’s Watch", "Runner"]
 
 
 def test_the_parts_of_a_blood_pressure_come_once_and_together(tmp_path: Path) -> None:

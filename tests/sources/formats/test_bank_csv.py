@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli.shell import pdpp_here
 from tests.sources.kit import (
     Home,
     bring_and_ask,
@@ -55,6 +56,24 @@ def test_a_table_is_recognised_and_its_reading_told(tmp_path: Path) -> None:
     assert (seen.confidence, seen.account) == (Confidence.LIKELY, "Bank (statement)")
     assert "amount ← 'Betrag'" in seen.notes[0]
     assert "dates as %d.%m.%Y, decimals after ','" in seen.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "account"),
+    [
+        ("Umsatzanzeige_DE02120300000000202051_20260131", "Umsatzanzeige_…2051_20260131"),
+        ("DE02 1203 0000 0000 2020 51", "…2051"),
+        ("card 4111-1111-1111-1111 (2)", "card …1111"),
+        ("20260101-0042000123-umsatz", "20260101-…0123-umsatz"),
+        ("Main_2026-01-01_2026-01-31 01022026", "Main_2026-01-01_2026-01-31 01022026"),
+    ],
+)
+def test_an_account_is_not_called_by_its_whole_number(
+    tmp_path: Path, name: str, account: str
+) -> None:
+    seen = look(SOURCE, put(tmp_path, GERMAN, f"{name}.csv"))
+    assert isinstance(seen, Recognition)
+    assert seen.account == f"Bank ({account})"
 
 
 def test_other_tables_are_not_taken(tmp_path: Path) -> None:
@@ -252,6 +271,45 @@ def test_two_accounts_of_one_bank_stay_apart_though_their_rows_are_alike(tmp_pat
     assert two["counts"]["new"] == 18, "the fee of the second account is no repeat of the first's"
     later = home.bring(put(tmp_path, FEBRUARY, "Chase4321_Activity_20260228 (1).csv"))
     assert later["connection"]["connection_id"] == one["connection"]["connection_id"]
+
+
+BALANCES = "Date,Description,Amount,Balance\n"
+
+
+@pytest.mark.parametrize(
+    ("joint", "own"),
+    [
+        (
+            HEADER + "2026-03-01,Rent,-900.00\n2026-03-02,Coffee,-3.00\n",
+            HEADER + "2026-03-02,Coffee,-3.00\n2026-03-03,Shoes,-50.00\n",
+        ),
+        (
+            BALANCES + "2026-03-01,Coffee,-3.00,97.00\n2026-03-02,Coffee,-3.00,94.00\n",
+            BALANCES + "2026-03-01,Coffee,-3.00,497.00\n2026-03-02,Coffee,-3.00,494.00\n",
+        ),
+    ],
+)
+def test_what_two_short_statements_share_by_chance_makes_them_no_account(
+    tmp_path: Path, joint: str, own: str
+) -> None:
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    put(folder, joint, "joint.csv")
+    put(folder, own, "own.csv")
+    shown = pdpp_here("import", folder, "--yes", data=tmp_path / "home")
+    assert shown.out.count("transactions: 2 new") == 2
+    assert "Bank (own)    new, unless another one here is the same account" in shown.err
+
+
+def test_one_payment_with_the_same_balance_behind_it_joins_two_months(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    last = "2026-01-31,Coffee,-3.00,94.00\n"
+    january = "2026-01-05,Rent,-900.00,97.00\n2026-01-20,Pay,900.00,997.00\n" + last
+    february = last + "2026-02-03,Rope,-4.00,90.00\n2026-02-09,Tea,-5.00,85.00\n"
+    one = home.bring(put(tmp_path, BALANCES + january, "one.csv"))
+    two = home.bring(put(tmp_path, BALANCES + february, "two.csv"))
+    assert two["connection"]["connection_id"] == one["connection"]["connection_id"]
+    assert (two["counts"]["new"], two["counts"]["unchanged"]) == (2, 1)
 
 
 @pytest.mark.parametrize("form", ["above", "column"])
@@ -643,7 +701,8 @@ def test_a_statement_that_was_mapped_before_is_read_by_the_same_columns(tmp_path
     choices = OwnerChoices(recall=lambda _key, _shape: kept)
     seen = SOURCE.recognise(open_tree(put(tmp_path, text)), choices)
     assert isinstance(seen, Recognition)
-    assert set(seen.detail["plan"].columns) == {"date", "amount"}
+    [(_, plan)] = seen.detail["tables"]
+    assert set(plan.columns) == {"date", "amount"}
 
 
 def test_cards_of_american_express_without_a_holder_are_turned(tmp_path: Path) -> None:
@@ -1143,3 +1202,121 @@ def test_a_table_of_holdings_above_the_payments_is_told(tmp_path: Path) -> None:
     assert told(SOURCE, path) == [
         Skipped("rows of another table above this one", "statement.csv: 2")
     ]
+
+
+MONTHS = {
+    "decimals": ("13.01.2026;Brot;-50", "13.02.2026;Brot;-62,35\n12.02.2026;Lohn;1.000"),
+    "days": ("03/01/2026;Bread;-50.00", "02/03/2026;Pay;1000.00\n02/13/2026;Bread;-62.35"),
+    "both": ("13/01/2026;Bread;-50.00", "2026-02-13;Bread;-62,35\n2026-02-12;Pay;1000"),
+}
+
+
+@pytest.mark.parametrize("name", MONTHS)
+def test_what_a_statement_tells_counts_more_than_what_an_earlier_one_did(
+    tmp_path: Path, name: str
+) -> None:
+    home = Home(tmp_path / "home")
+    for month, rows in enumerate(MONTHS[name], 1):
+        path = put(tmp_path, f"Datum;Text;Betrag\n{rows}\n", f"giro_5678_{month}.csv")
+        assert home.bring(path)["counts"]["unknown"] == 0
+    later = [data for data in home.records().values() if data["booked_on"] > "2026-02"]
+    assert sorted(data["amount"] for data in later) == [-62.35, 1000.0]
+
+
+def test_where_a_statement_tells_nothing_the_earlier_one_does(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    for month, rows in enumerate(("03/13/2026;Bread;-62,35", "04/05/2026;Pay;1.234"), 1):
+        home.bring(put(tmp_path, f"Datum;Text;Betrag\n{rows}\n", f"giro_5678_{month}.csv"))
+    found = sorted((data["booked_on"], data["amount"]) for data in home.records().values())
+    assert found == [("2026-03-13", -62.35), ("2026-04-05", 1234.0)]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "expected"),
+    [
+        ("Datum;Text;Betrag (€)", "13.01.2026;Zins;1.000", ["1000"]),
+        ("Datum;Text;Betrag", "13.01.2026;Zins;1.000\n12.01.2026;Brot;-50", ["-50", "1000"]),
+        ("Date;Text;Amount;Currency", "13.01.2026;Tea;1.000;KWD", ["1.000"]),
+    ],
+)
+def test_a_point_before_three_digits_divides_thousands_unless_a_currency_has_as_many(
+    tmp_path: Path, header: str, rows: str, expected: list[str]
+) -> None:
+    found = read(SOURCE, put(tmp_path, f"{header}\n{rows}\n")).values()
+    assert sorted(data["amount_text"] for data in found) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SHOP 12345", None),
+        ("24 MAIN ST", None),
+        ("A12B34", None),
+        ("USD 12.50 DR", "-12.50"),
+        ("Rs. 12.50 Cr", "12.50"),
+        ("-12.50 грн", "-12.50"),
+        ("12.50 Euro", "12.50"),
+        ("SOLL 12.50", None),
+        ("12.50USDT", "12.50"),
+    ],
+)
+def test_a_text_with_a_number_in_it_is_no_amount(text: str, expected: str | None) -> None:
+    found = read_amount(text, ".")
+    assert found == (None if expected is None else Decimal(expected))
+
+
+def test_a_row_that_was_cut_at_a_comma_is_told_and_is_no_payment(tmp_path: Path) -> None:
+    rows = "2026-01-13,Rope,-4.50,\n2026-01-14,Rope, 24 Quay Road,-9.00\n"
+    path = put(tmp_path, f"Date,Description,Amount,Memo\n{rows}")
+    assert [data["amount"] for data in read(SOURCE, path).values()] == [-4.5]
+    assert Unknown("a row without a date or an amount", "statement.csv line 3") in told(
+        SOURCE, path
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("\u2013$12.50", "-12.50"), ("12.50 (USD)", "12.50"), ("$(12.50)", "-12.50")],
+)
+def test_a_dash_is_a_minus_and_brackets_are_one_around_digits_alone(
+    text: str, expected: str
+) -> None:
+    assert read_amount(text, ".") == Decimal(expected)
+
+
+def test_a_payment_with_a_number_is_the_same_under_other_names_and_at_other_hours(
+    tmp_path: Path,
+) -> None:
+    header = "Transaction ID,Date,Time,Name,Amount,Currency,Description\n"
+    home = Home(tmp_path / "home")
+    for name, rows in (
+        ("data_1234.csv", "tx_00009a,13/01/2026,10:00:00,Tea,-4.50,GBP,TEA 12\n"),
+        ("data_1234 (1).csv", "tx_00009a,13/01/2026,10:00:00,Tea House,-4.50,GBP,TEA 12\n"),
+        ("data_1234 (2).csv", "tx_00009b,13/01/2026,18:00:00,Tea House,-4.50,GBP,TEA 12\n"),
+    ):
+        home.bring(put(tmp_path, header + rows, name))
+    found = sorted((data["other"]["Time"], data["payee"]) for data in home.records().values())
+    assert found == [("10:00:00", "Tea House"), ("18:00:00", "Tea House")]
+
+
+def test_numbers_that_only_count_rows_and_those_of_two_rows_tell_no_payments_apart(
+    tmp_path: Path,
+) -> None:
+    header = "Transaction ID,Date,Amount,Currency,Description\n"
+    home = Home(tmp_path / "home")
+    row = ",2026-01-13,-4.50,EUR,Tea\n"
+    home.bring(put(tmp_path, f"{header}1{row}", "data_1234.csv"))
+    home.bring(put(tmp_path, f"{header}2{row}", "data_1234 (1).csv"))
+    assert len(home.records()) == 1
+    twice = f"{header}TRANSFER-1{row}TRANSFER-1,2026-01-13,-0.50,EUR,Fee\n"
+    assert len(read(SOURCE, put(tmp_path, twice))) == 2
+
+
+def test_days_that_could_be_months_are_told_by_another_column_of_days(tmp_path: Path) -> None:
+    rows = "01/10/2026,01/13/2026,-4.50,Rope\n01/09/2026,01/12/2026,-1.00,Tea\n"
+    path = put(tmp_path, f"Transaction Date,Value Date,Amount,Description\n{rows}")
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert "or as" not in seen.notes[0]
+    days = sorted(data["booked_on"] for data in read(SOURCE, path).values())
+    assert days == ["2026-01-09", "2026-01-10"]

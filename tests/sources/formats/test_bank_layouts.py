@@ -260,3 +260,154 @@ def test_a_row_shorter_than_every_short_row_before_it_was_cut_off(tmp_path: Path
     path = put(tmp_path, f"{table}2026-01-10,Tar,-1")
     assert len(read(SOURCE, path)) == 2
     assert [finding.reason for finding in told(SOURCE, path)] == ["a last row that is cut off"]
+
+
+SCOTIA = (
+    "Filter,Date,Description,Sub-description,Status,Type of Transaction,Amount\n"
+    '"February 2026, From date=2026-02-01",2026-02-26,rope,Toronto On,posted,Debit,15\n'
+    ",2026-02-24,tea,Toronto On,posted,Debit,29.88\n"
+)
+
+
+@pytest.mark.parametrize("credit", ["-300", "300"])
+def test_a_column_that_says_of_each_row_whether_money_went_is_believed_under_any_name(
+    tmp_path: Path, credit: str
+) -> None:
+    row = f",2026-02-21,thank you,,posted,Credit,{credit}\n"
+    assert facts(read(SOURCE, put(tmp_path, SCOTIA + row))) == [
+        ("2026-02-21", "300", None),
+        ("2026-02-24", "-29.88", None),
+        ("2026-02-26", "-15", None),
+    ]
+
+
+def test_a_letter_or_amounts_with_a_minus_make_no_column_of_sides(tmp_path: Path) -> None:
+    text = "Date,Description,Cleared,Amount\n2026-02-24,rope,D,15.00\n2026-02-23,tea,C,2.50\n"
+    assert [row[1] for row in facts(read(SOURCE, put(tmp_path, text)))] == ["2.50", "15.00"]
+    text = "Date,Description,Kind,Amount\n2026-02-24,rope,Debit,-15.00\n2026-02-23,x,Credit,-1\n"
+    assert [row[1] for row in facts(read(SOURCE, put(tmp_path, text)))] == ["-1", "-15.00"]
+
+
+def test_of_an_amount_a_fee_and_a_net_the_net_came_or_went(tmp_path: Path) -> None:
+    text = (
+        "id,Type,Source,Amount,Fee,Net,Currency,Created (UTC),Available On (UTC),Description\n"
+        "txn_1,charge,ch_1,97.00,3.07,93.93,eur,2026-01-11 09:00,2026-01-18 00:00,Chart\n"
+        "txn_2,payout,po_1,-93.93,0.00,-93.93,eur,2026-01-20 00:00,2026-01-20 00:00,PAYOUT\n"
+    )
+    assert [row[1] for row in facts(read(SOURCE, put(tmp_path, text)))] == ["93.93", "-93.93"]
+    text = "Date,Amount,Fee,Net Amount,Notes\n2026-01-13,$97.00,-$3.07,$93.93,Chart\n"
+    assert [row[1] for row in facts(read(SOURCE, put(tmp_path, text)))] == ["93.93"]
+
+
+def test_each_currency_may_have_a_column_of_its_own(tmp_path: Path) -> None:
+    text = (
+        '"Account Type","Account Number","Transaction Date","Description 1","CAD$","USD$"\n'
+        "Chequing,00000-1111111,1/13/2026,ROPE,-4.50,\nSavings,00000-2222222,1/14/2026,PAY,,200.00\n"
+    )
+    assert facts(read(SOURCE, put(tmp_path, text))) == [
+        ("2026-01-13", "-4.50", "CAD"),
+        ("2026-01-14", "200.00", "USD"),
+    ]
+
+
+def test_cards_of_bmo_are_turned(tmp_path: Path) -> None:
+    text = (
+        "Following data is valid as of 20260115101112:\n\n"
+        "Item #,Card #,Transaction Date,Posting Date,Transaction Amount,Description\n"
+        "1,'5191',20260113,20260114,4.5,ROPE\n2,'5191',20260102,20260103,-100.0,PAYMENT\n"
+    )
+    assert [row[1] for row in facts(read(SOURCE, put(tmp_path, text)))] == ["100.0", "-4.5"]
+
+
+COMDIRECT = (
+    ';\n"Umsätze Girokonto";"Zeitraum: 30 Tage";\n"Neuer Kontostand";"1.234,56 EUR";\n\n'
+    '"Buchungstag";"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";\n'
+    '"13.01.2026";"13.01.2026";"Lastschrift";"Auftraggeber: SEILEREI Ref. A";"-1.012,34";\n'
+    '"12.01.2026";"12.01.2026";"Übertrag";"Auftraggeber: HAFENAMT Ref. B";"50,00";\n'
+    '"11.01.2026";"11.01.2026";"Lastschrift";"Auftraggeber: SEILEREI Ref. C";"-9,00";\n\n'
+    '"Umsätze Visa-Karte";"Zeitraum: 30 Tage";\n"Neuer Kontostand";"-20,00 EUR";\n\n'
+    '"Buchungstag";"Umsatztag";"Vorgang";"Referenz";"Buchungstext";"Umsatz in EUR";\n'
+    '"10.01.2026";"09.01.2026";"Visa-Umsatz";"R1";"SEEKARTEN 12345";"-20,00";\n\n'
+    '"Umsätze Tagesgeld";"Zeitraum: 30 Tage";\n\n"Keine Umsätze vorhanden.";\n'
+)
+AGRICOLE = (
+    "Téléchargement du 15/01/2026;\n\nCompte Chèque n° 12345678901;\n\n"
+    "Date;Libellé;Débit euros;Crédit euros;\n13/01/2026;CORDERIE;12,50;;\n\n"
+    "Livret A n° 98765432101;\nSolde au 15/01/2026 9 234,56 €\n\n"
+    "Date;Libellé;Débit euros;Crédit euros;\n13/01/2026;CORDERIE;12,50;;\n"
+    "04/01/2026;INTERETS;;20,00;\n"
+)
+
+
+def test_tables_below_each_other_are_read_each_by_its_own_header(tmp_path: Path) -> None:
+    found = check_twice(put(tmp_path, COMDIRECT), tmp_path)
+    amounts = sorted((day, amount) for day, amount, _ in facts(found))
+    assert amounts == [
+        ("2026-01-10", "-20.00"),
+        ("2026-01-11", "-9.00"),
+        ("2026-01-12", "50.00"),
+        ("2026-01-13", "-1012.34"),
+    ]
+    tables = {data["booked_on"]: data["other"].get("table") for data in found.values()}
+    assert tables == dict.fromkeys(tables) | {"2026-01-10": "Umsätze Visa-Karte"}
+
+
+def test_a_wide_table_below_does_not_hide_the_narrow_one_above_it(tmp_path: Path) -> None:
+    depot = (
+        '"Umsätze Depot";"Zeitraum: 30 Tage";\n\n'
+        '"Buchungstag";"Stück / Nom.";"Bezeichnung";"WKN";"Währung";"Kurs";"Umsatz in EUR";\n'
+        '"09.01.2026";"10";"FONDS 2000";"A0";"EUR";"100,50";"-1.005,00";\n'
+    )
+    giro = COMDIRECT[: COMDIRECT.index('"Umsätze Visa')]
+    found = facts(read(SOURCE, put(tmp_path, giro + depot)))
+    assert [(day, amount) for day, amount, _ in found] == [
+        ("2026-01-09", "-1005.00"),
+        ("2026-01-11", "-9.00"),
+        ("2026-01-12", "50.00"),
+        ("2026-01-13", "-1012.34"),
+    ]
+
+
+def test_rows_of_a_first_table_are_not_told_as_above_the_second(tmp_path: Path) -> None:
+    month = "Date,Description,Category,Amount\n2026-01-13,Rope,Ship,-4.50\n2026-01-14,Tea,Ship,-1\n"
+    path = put(tmp_path, month + month.replace("-01-", "-02-"))
+    assert len(read(SOURCE, path)) == 4
+    assert told(SOURCE, path) == []
+
+
+def test_a_header_that_comes_again_begins_another_table(tmp_path: Path) -> None:
+    found = read(SOURCE, put(tmp_path, AGRICOLE)).values()
+    told_apart = sorted((data["amount"], data.get("other")) for data in found if data["amount"] > 0)
+    assert told_apart == [(20.0, {"table": "Livret A n° 98765432101"})]
+    assert [data.get("other") for data in found if data["amount"] < 0] == [
+        None,
+        {"table": "Livret A n° 98765432101"},
+    ]
+
+
+def test_months_put_below_each_other_are_read_alike(tmp_path: Path) -> None:
+    header = "Date,Description,Card Member,Account #,Amount\n"
+    text = f"{header}03/02/2026,ROPE,NORA,-1,4.50\n{header}03/28/2026,PAYMENT,NORA,-1,-9.00\n"
+    found = facts(read(SOURCE, put(tmp_path, text)))
+    assert [row[:2] for row in found] == [("2026-03-02", "-4.50"), ("2026-03-28", "9.00")]
+
+
+@pytest.mark.parametrize("day", ["05 Jan 2026", "115/01/05", "1150105", "2026-01-05T09:00:00"])
+def test_rows_between_a_gap_and_the_next_header_are_read(tmp_path: Path, day: str) -> None:
+    header = "Date,Description,Amount\n"
+    text = f"{header}{day},ROPE,-1.00\n\n{day},TAR,-2.00\n{header}{day},OARS,-3.00\n"
+    found = facts(read(SOURCE, put(tmp_path, text)))
+    assert [row[1] for row in found] == ["-1.00", "-2.00", "-3.00"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 30])
+def test_a_short_statement_below_many_lines_is_known_by_the_names_of_its_columns(
+    tmp_path: Path, rows: int
+) -> None:
+    above = "mBank S.A.;\n90-959 Łódź 2;\nwww.mBank.pl;\n\n#Klient;\nNORA;\n\nLista operacji;\n\n"
+    above += "#Za okres:;\n01.01.2026;31.01.2026;\n\n#dla rachunków:;\neKonto - 1;\n\n"
+    above += "#Waluta;#Wpływy;#Wydatki;\nPLN;0,00;-4,50;\n\n"
+    header = "#Data operacji;#Opis operacji;#Rachunek;#Kategoria;#Kwota;\n"
+    row = '2026-01-13;"LINY";"eKonto 1111";"Dom";-1 004,50 PLN;;\n'
+    found = read(SOURCE, put(tmp_path, above + header + row * rows))
+    assert facts(found) == [("2026-01-13", "-1004.50", "PLN")] * rows

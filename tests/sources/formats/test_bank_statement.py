@@ -395,3 +395,22 @@ def test_the_owner_tells_the_order_of_the_dates(tmp_path: Path) -> None:
     assert seen.notes == ()
     with pytest.raises(ImportRefused, match="date_order"):
         look(SOURCE, path, date_order="backwards")
+
+
+def test_points_divide_thousands_in_a_qif_that_writes_decimals_behind_a_comma(
+    tmp_path: Path,
+) -> None:
+    lot = "D13/01/2026\nNBuy\nYFund\nQ1.012,345\nI10,1234\nT1.000\n^\n"
+    text = f"!Type:Invst\n{lot}D14/01/2026\nNDiv\nYFund\nT50,5\n^\n"
+    bought, paid = bookings(put(tmp_path, text.encode(), "a.qif"))
+    assert (bought["amount_text"], paid["amount_text"]) == ("-1000", "50.5")
+    assert (bought["units"], bought["unit_price"]) == (1012.345, 10.1234)
+
+
+def test_splits_of_qif_that_do_not_add_up_are_told_beside_the_whole(tmp_path: Path) -> None:
+    entry = "D13/1/2026\nT-10.00\nSFood\nEapples\n$-4.00\nSHome\n$-5.00\n^\n"
+    [booking] = bookings(put(tmp_path, bank.qif(entry), "a.qif"))
+    assert (booking["amount_text"], booking["details"]) == (
+        "-10.00",
+        "Food -4.00 apples\nHome -5.00",
+    )

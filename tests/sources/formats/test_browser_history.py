@@ -62,6 +62,15 @@ def test_a_visit_in_the_takeout_and_in_the_database_is_one(tmp_path: Path) -> No
     assert len(visits & set(takeout)) == 1
 
 
+def test_a_takeout_takes_no_length_of_a_visit_away(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    for name in ("Chrome", "Takeout"):
+        path = SAMPLES[f"browser_history: {name}"].folder(tmp_path / name)
+        home.bring(path, "--account", "nora")
+    lengths = [data.get("seconds") for data in of(home.records(), "visits")]
+    assert [length for length in lengths if length] == [61.0]
+
+
 def test_a_page_of_bookmarks_keeps_folders_and_letters(tmp_path: Path) -> None:
     path = SAMPLES["browser_history: a page of bookmarks"].folder(tmp_path)
     [mark] = of(read(BrowserHistory(), path), "bookmarks")

@@ -173,6 +173,24 @@ def test_a_folder_of_single_cards_is_one_address_book(tmp_path: Path) -> None:
     assert len(read(SOURCE, tmp_path)) == 2
 
 
+@pytest.mark.parametrize(
+    ("later", "notes"),
+    [("contacts-2026-02.vcf", ["moved"]), ("clients.vcf", ["Porto", "moved"])],
+    ids=["two months", "two books"],
+)
+def test_a_person_without_an_id_is_there_once_where_two_months_lie_in_a_folder(
+    later: str, notes: list[str], tmp_path: Path
+) -> None:
+    card = "BEGIN:VCARD\nVERSION:3.0\nFN:Rui\nTEL:1\nNOTE:{}\nEND:VCARD\n"
+    (tmp_path / "m").mkdir()
+    put(tmp_path / "m", book(card.format("Porto"), APPLE), "contacts-2026-01.vcf")
+    put(tmp_path / "m", book(card.format("moved"), APPLE), later)
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "m")
+    people = [data.get("notes") for data in home.records().values() if data["name"] == "Rui"]
+    assert sorted(people, key=str) == notes
+
+
 def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
     check_twice(put(tmp_path, book(OLD, APPLE, MODERN)), tmp_path)
 
@@ -253,6 +271,14 @@ def test_handles_of_every_age_and_addresses_with_labels_are_kept(tmp_path: Path)
         "Rua do Cais 3, Porto, 4000, Portugal (boathouse)",
         "Harbour Office, Pier 7 (work)",
     ]
+
+
+def test_parts_of_a_name_that_the_formatted_one_leaves_out_are_kept(tmp_path: Path) -> None:
+    short = plain("Anna Müller", "N:Müller;Anna;Maria;Dr.;Jr.")
+    turned = plain("Dr. Reis, Eva", "N:Reis;Eva;;Dr.;")
+    first, second = read(SOURCE, put(tmp_path, book(short, turned))).values()
+    assert first["full_name"] == "Dr. Anna Maria Müller Jr."
+    assert "full_name" not in second
 
 
 def test_days_and_relatives_as_android_writes_them_are_kept(tmp_path: Path) -> None:

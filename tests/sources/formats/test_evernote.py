@@ -51,6 +51,20 @@ def test_a_file_keeps_its_bytes_and_the_words_that_were_seen_in_it(tmp_path: Pat
         assert file.read() == evernote.PICTURE
 
 
+def test_a_picture_before_others_brings_none_of_them_a_second_time(tmp_path: Path) -> None:
+    pictures = [
+        f"<resource><data>{data}</data><mime>image/png</mime></resource>"
+        for data in ("Ym9hdA==", "c2VhIQ==", "c2VhIQ==", "cGllcg==")
+    ]
+    home = Home(tmp_path / "data")
+    home.bring(put(tmp_path, evernote.note("Pier", "20240101T000000Z", "x", "".join(pictures[1:]))))
+    report = home.bring(
+        put(tmp_path, evernote.note("Pier", "20240101T000000Z", "x", "".join(pictures)))
+    )
+    assert counts(report)["new"] == 1
+    assert len(home.records()) == 5
+
+
 def test_what_is_encrypted_or_no_file_is_told(tmp_path: Path) -> None:
     broken = evernote.note(
         "x", "20240101T000000Z", "y", "<resource><data>!!</data></resource><resource/>"
@@ -76,8 +90,9 @@ def test_a_note_that_is_encrypted_as_a_whole_comes_in_without_text(tmp_path: Pat
 
 
 def test_notes_of_one_second_and_one_title_are_all_kept(tmp_path: Path) -> None:
-    records = read(SOURCE, put(tmp_path, evernote.BREAD, evernote.BREAD, evernote.UNTITLED))
-    assert len(records) == 3
+    home = Home(tmp_path / "data")
+    home.bring(put(tmp_path, evernote.BREAD, evernote.BREAD, evernote.UNTITLED))
+    assert len(home.records()) == 3
 
 
 def task(title: str, group: str, weight: str, status: str = "open", more: str = "") -> str:

@@ -268,6 +268,60 @@ def test_stays_within_stays_and_points_on_the_way_come_in(tmp_path: Path) -> Non
     assert [data["latitude"] for data in of(records, "points")] == [38.7072]
 
 
+def test_a_video_that_is_gone_keeps_its_title_and_channel(tmp_path: Path) -> None:
+    link = "https://www.youtube.com/watch?v=k"
+    gone = {name: value for name, value in WATCHED[0].items() if name != "subtitles"}
+    gone |= {"title": f"Watched {link}", "titleUrl": link}
+    known = {**gone, "title": "Watched Knots", "subtitles": [{"name": "Sea", "url": "https://s"}]}
+    home, path = Home(tmp_path / "data"), tmp_path / "watch-history.json"
+    titles = []
+    for entry in (gone, known, gone):
+        path.write_bytes(json_bytes([entry]))
+        home.bring(path, "--account", "nora")
+        [data] = of(home.records(), "activities")
+        titles.append(data["title"])
+    assert titles == [f"Watched {link}", "Watched Knots", "Watched Knots"]
+
+
+def of_phone(place: str, end: str, level: int = 0) -> dict[str, Any]:
+    best = {"placeId": place, "semanticType": "UNKNOWN", "placeLocation": "geo:38.7,-9.1"}
+    visit = {"hierarchyLevel": level, "topCandidate": best}
+    return {"startTime": "2023-03-30T20:00:00Z", "endTime": f"2023-03-{end}Z", "visit": visit}
+
+
+def test_a_stay_whose_place_was_corrected_is_there_once(tmp_path: Path) -> None:
+    home, path = Home(tmp_path / "data"), tmp_path / "Timeline.json"
+    inner = of_phone("kiosk", "30T21:00:00", level=1)
+    for place, end in (("bar", "30T22:00:00"), ("cafe", "31T06:00:00")):
+        segments = [of_phone(place, end), inner, of_phone("twin", "30T20:10:00")]
+        path.write_bytes(json_bytes({"semanticSegments": segments}))
+        home.bring(path)
+    stays = {data["place_id"]: data["minutes"] for data in of(home.records(), "visits")}
+    assert stays == {"cafe": 600.0, "kiosk": 60.0, "twin": 10.0}
+
+
+def test_what_a_phone_tells_of_a_stay_takes_no_name_or_address_away(tmp_path: Path) -> None:
+    def stay(place: str, end: str, *inner: object) -> dict[str, Any]:
+        times = {"startTimestamp": "2023-03-30T20:00:00Z", "endTimestamp": f"2023-03-{end}Z"}
+        about = {"placeId": place, "name": f"The {place}", "address": "Quay 1"}
+        return {"location": about, "duration": times, "childVisits": [*inner]}
+
+    month = stay("cafe", "31T06:00:00", stay("kiosk", "30T21:00:00"))
+    phone = [of_phone("cafe", "31T06:00:00"), of_phone("kiosk", "30T21:00:00", level=1)]
+    (tmp_path / "2023_MARCH.json").write_bytes(
+        json_bytes({"timelineObjects": [{"placeVisit": month}]})
+    )
+    (tmp_path / "Timeline.json").write_bytes(json_bytes({"semanticSegments": phone}))
+    for names in (["2023_MARCH", "Timeline"], ["Timeline", "2023_MARCH", "Timeline"]):
+        home = Home(tmp_path / f"data {len(names)}")
+        for name in names:
+            home.bring(tmp_path / f"{name}.json")
+        assert sorted(data["place"] for data in of(home.records(), "visits")) == [
+            "The cafe",
+            "The kiosk",
+        ]
+
+
 def test_a_position_that_lost_its_sign_has_it(tmp_path: Path) -> None:
     position = {
         "latitudeE7": (1 << 32) - 338_700_000,

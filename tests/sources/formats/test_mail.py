@@ -147,12 +147,59 @@ def test_html_mail_becomes_text_and_the_original_is_kept(tmp_path: Path) -> None
     assert (file["name"], file["file"]["size_bytes"]) == ("chart.jpg", len(b"\xff\xd8\xff chart"))
 
 
-def test_the_mailboxes_of_an_export_keep_apart_what_several_hold(tmp_path: Path) -> None:
-    put(tmp_path / "m", box(REPLY), "Inbox.mbox")
+def test_a_message_in_several_mailboxes_comes_once_with_the_smallest_of_them(
+    tmp_path: Path,
+) -> None:
+    put(tmp_path / "m", box(letter(3, "old", "x"), REPLY, letter(4, "new", "x")), "All mail.mbox")
+    put(tmp_path / "m", box(REPLY, letter(4, "new", "x")), "Inbox.mbox")
     put(tmp_path / "m", box(REPLY), "Saved/mbox")
-    put(tmp_path / "m", box(letter(3, "old", "x")), "Local Folders/Trash")
-    records = read(SOURCE, tmp_path / "m")
-    assert sorted(data["folder"] for data in records.values()) == ["Inbox", "Saved", "Trash"]
+    records = read(SOURCE, tmp_path / "m").values()
+    places = {data["subject"]: data["folder"] for data in records}
+    assert places == {"old": "All mail", "new": "Inbox", "Re: tides": "Saved"}
+    assert [found.example for found in told(SOURCE, tmp_path / "m")] == [
+        "Inbox.mbox message 1",
+        "All mail.mbox message 2",
+        "All mail.mbox message 3",
+    ]
+
+
+def test_copies_of_a_mailbox_in_one_folder_bring_in_what_each_of_them_alone_does(
+    tmp_path: Path,
+) -> None:
+    home, own = Home(tmp_path / "home"), "Delivered-To: nora@lind.example"
+    letters = [letter(number, f"Number {number}", "x", own) for number in range(6)]
+    put(tmp_path / "m", box(*letters[:4]), "All mail.mbox")
+    put(tmp_path / "m", box(*letters[:5]), "later/All mail-001.mbox")
+    put(tmp_path / "m", box(*letters), "mine/mail.mbox")
+    for path in (tmp_path / "m/All mail.mbox", tmp_path / "m", tmp_path / "m/mine/mail.mbox"):
+        home.bring(path)
+    assert len(home.records()) == 6
+
+
+def test_a_text_that_was_not_downloaded_comes_with_a_mailbox_that_names_no_folder(
+    tmp_path: Path,
+) -> None:
+    home, owner = Home(tmp_path / "home"), ("--account", "nora@lind.example")
+    head, _, _ = REPLY.partition("\n\n")
+    put(tmp_path / "m", box(f"{head}\n\n"), "Inbox.mbox")
+    put(tmp_path / "m", box(letter(3, "old", "x")), "Saved.mbox")
+    home.bring(tmp_path / "m", *owner)
+    home.bring(put(tmp_path, box(REPLY), "Inbox.mbox"), *owner)
+    [reply] = [data for data in home.records().values() if data["subject"] == "Re: tides"]
+    assert reply["folder"] == "Inbox"
+    assert reply["body"] == "Thanks"
+
+
+def test_the_folder_of_a_message_stays_where_its_mailbox_comes_alone_later(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    put(tmp_path / "m", box(REPLY), "Inbox.mbox")
+    put(tmp_path / "m", box(letter(3, "old", "x")), "Saved.mbox")
+    home.bring(tmp_path / "m", "--account", "nora@lind.example")
+    alone = put(tmp_path, box(REPLY, letter(4, "new", "x")), "Inbox.mbox")
+    report = home.bring(alone, "--account", "nora@lind.example")
+    assert (report["counts"]["new"], report["counts"]["unchanged"]) == (1, 1)
+    places = {data["subject"]: data.get("folder") for data in home.records().values()}
+    assert places == {"Re: tides": "Inbox", "old": "Saved", "new": None}
 
 
 def test_a_message_that_stands_twice_and_what_is_none_are_told(tmp_path: Path) -> None:
@@ -406,6 +453,20 @@ def test_a_message_that_thunderbird_marked_as_deleted_is_told_and_left_out(tmp_p
     path = put(tmp_path, box(gone, letter(2, "here", "Here", "X-Mozilla-Status: 0001")))
     assert [data["body"] for data in read(SOURCE, path).values()] == ["Here"]
     assert [found.reason for found in told(SOURCE, path)] == ["a message that its owner deleted"]
+
+
+def test_what_a_server_notes_at_the_top_of_a_mailbox_is_told_and_is_no_message(
+    tmp_path: Path,
+) -> None:
+    notes = (
+        "From: Mail System Internal Data <MAILER-DAEMON@quay.example>\n"
+        "Subject: DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA\n"
+        "X-IMAP: 1769863800 0000000002\n\nThis text is part of the format of your mailbox.\n"
+    )
+    path = put(tmp_path, box(notes, letter(2, "here", "Here")))
+    assert [data["body"] for data in read(SOURCE, path).values()] == ["Here"]
+    [found] = told(SOURCE, path)
+    assert found.reason == "what a mail program notes of a mailbox, which is no message"
 
 
 def test_messages_of_apple_mail_are_read_without_what_it_adds(tmp_path: Path) -> None:

@@ -315,6 +315,30 @@ def test_a_text_bundle_has_its_name_and_the_times_that_bear_writes(tmp_path: Pat
     assert (alone["title"], alone["created_at"]) == ("Trip", "2024-01-02T03:04:05Z")
 
 
+@pytest.mark.parametrize("name_of_id", ["uniqueIdentifier", "bear-note-unique-identifier"])
+def test_a_note_of_bear_stays_the_same_under_another_title(tmp_path: Path, name_of_id: str) -> None:
+    def backup(name: str, titles: dict[str, str]) -> Path:
+        files = {}
+        for number, bundle in titles.items():
+            told_of_it = {"net.shinyfrog.bear": {name_of_id: number}}
+            files[f"Bear/{bundle}.textbundle/text.md"] = f"Note {number} ![](assets/a.png)".encode()
+            files[f"Bear/{bundle}.textbundle/info.json"] = json_bytes(told_of_it)
+            files[f"Bear/{bundle}.textbundle/assets/a.png"] = PHOTO
+        return zipped(tmp_path / name, files)
+
+    home = Home(tmp_path / "home")
+    home.bring(backup("May.bear2bk", {"1": "Mole", "2": "Mole 2", "3": "Gulls"}), "--account", "me")
+    home.bring(backup("June.bear2bk", {"1": "Pier", "2": "Mole", "3": "Gulls"}), "--account", "me")
+    records = home.records().values()
+    paths = {data["body"][:6]: data["folder"] for data in records if "body" in data}
+    assert paths == {
+        "Note 1": "Pier.textbundle",
+        "Note 2": "Mole.textbundle",
+        "Note 3": "Gulls.textbundle",
+    }
+    assert len(records) == 6
+
+
 def test_names_of_properties_may_begin_with_a_capital_letter(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
         "---\nTitle: Ebb\nCreated: 2026-01-31 10:15\nUpdated: 2026-02-01 08:00:00Z\n"

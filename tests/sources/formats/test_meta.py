@@ -29,7 +29,7 @@ from tests.sources.samples.sample import json_bytes
 from pdpp.sources.formats.facebook.source import Facebook
 from pdpp.sources.formats.instagram.source import Instagram
 from pdpp.sources.formats.markdown.source import Markdown
-from pdpp.sources.formats.meta_archive import mended
+from pdpp.sources.formats.meta_values import mended
 from pdpp.sources.formats.photos.source import Photos
 from pdpp.sources.importing.discovery import discover
 from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition

@@ -1,6 +1,8 @@
 """WhatsApp chats of both kinds of phone and of several languages."""
 
+import json
 import os
+import tarfile
 import time
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli.shell import pdpp_here
 from tests.sources.kit import (
     Home,
     bring_and_ask,
@@ -599,6 +602,25 @@ def test_a_message_is_the_same_with_its_file_and_without(
     assert keys[0] == keys[1]
 
 
+def test_a_chat_whose_name_has_dots_is_the_same_however_it_is_packed(tmp_path: Path) -> None:
+    title, home = "WhatsApp Chat - Dr. Ana v. Berg", Home(tmp_path / "home")
+    chat = tmp_path / "unpacked" / title / "_chat.txt"
+    chat.parent.mkdir(parents=True)
+    chat.write_text(IPHONE)
+    tar = tmp_path / f"{title}.tar.gz"
+    with tarfile.open(tar, "w:gz") as archive:
+        archive.add(chat, chat.name)
+    (tmp_path / "Downloads").mkdir()
+    zipped(tmp_path / "Downloads" / f"{title} (1).ZIP", {"_chat.txt": IPHONE.encode()})
+    home.bring(chat.parent)
+    before = home.records()
+    for path in (tar, tmp_path / "Downloads", tmp_path / "unpacked"):
+        home.bring(path)
+        assert home.records() == before, path
+    [chats] = [data for (stream, _), data in before.items() if stream == "chats"]
+    assert chats["name"] == "Dr. Ana v. Berg"
+
+
 def test_a_zip_that_somebody_renamed_holds_the_same_chat(tmp_path: Path) -> None:
     named = zipped(tmp_path / "WhatsApp Chat - Sailing club.zip", {"_chat.txt": IPHONE.encode()})
     other = zipped(tmp_path / "export of monday.zip", {"_chat.txt": IPHONE.encode()})
@@ -790,12 +812,86 @@ def test_a_chat_that_was_renamed_twice_is_still_the_same_chat(tmp_path: Path) ->
     assert [data["name"] for data in streams(home, "chats")] == ["Diving"]
 
 
+def test_a_chat_that_moved_to_another_kind_of_telephone_comes_in_once(tmp_path: Path) -> None:
+    """An iPhone writes seconds, and words before their picture; Android writes neither so."""
+    home = Home(tmp_path / "home")
+    android = (
+        "18/3/22, 09:52 - Ana: Who takes the boat?\n"
+        "18/3/22, 09:52 - Ana: <Media omitted>\n"
+        "18/3/22, 09:52 - Ana: <Media omitted>\n"
+        "18/3/22, 09:53 - Nora: IMG-20220318-WA0001.jpg (file attached)\n"
+        "What a morning\n"
+        "18/3/22, 09:53 - Nora: Yes\n"
+        "18/3/22, 09:53 - Ana: Yes\n"
+    )
+    iphone = (
+        "[18/03/2022, 09:52:10] Ana: Who takes the boat?\r\n"
+        "\u200e[18/03/2022, 09:52:30] Ana: \u200eimage omitted\r\n"
+        "\u200e[18/03/2022, 09:52:50] Ana: \u200evideo omitted\r\n"
+        "[18/03/2022, 09:53:05] Nora: What a morning \u200e<attached: 00000003-PHOTO.jpg>\r\n"
+        "[18/03/2022, 09:53:20] Nora: Yes\r\n"
+        "[18/03/2022, 09:53:40] Ana: Yes\r\n"
+        "[18/03/2022, 09:54:00] Nora: So it is settled\r\n"
+    )
+    home.bring(put(tmp_path / "old", android, "WhatsApp Chat with Ana.txt"))
+    title = "WhatsApp Chat - Ana.zip"
+    report = home.bring(zipped(tmp_path / title, {"_chat.txt": iphone.encode()}))
+    assert report["counts"]["new"] == 1
+    [chat] = streams(home, "chats")
+    messages = sorted(streams(home, "messages"), key=lambda data: data["sent_at"])
+    assert len(messages) == chat["message_count"] == 7
+    assert [data["sent_at"][-5:] for data in messages[:2]] == ["52:10", "52:30"]
+
+
+def account_chats(home: Home, account: str) -> list[tuple[str, int]]:
+    given = ("read", "records", "chats", "--connection", account, "--all", "--jsonl")
+    rows = map(json.loads, pdpp_here(*given, data=home.data).out.splitlines())
+    return sorted((row["data"]["name"], row["data"]["message_count"]) for row in rows)
+
+
+def test_what_chats_of_another_account_are_called_makes_none_of_two(tmp_path: Path) -> None:
+    """A group has two names on two telephones; the other one is that of a group of its own here."""
+    home = Home(tmp_path / "home")
+    home.bring(called(tmp_path, "Sailing", "Ana"), "--connection", "cin_nora")
+    home.bring(called(tmp_path, "Regatta", "Ana"), "--connection", "cin_ben")
+    title = "WhatsApp Chat with Sailing"
+    other = b"18/3/22, 9:53 - Ben: Is anybody else in this group\n"
+    home.bring(zipped(tmp_path / "other.zip", {f"{title}.txt": other}), "--connection", "cin_ben")
+    said = account_chats(home, "cin_nora")[0][1]
+    assert account_chats(home, "cin_ben") == [("Regatta", said), ("Sailing", 1)]
+
+
+def test_a_chat_stays_one_when_the_account_that_named_it_is_removed(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(called(tmp_path, "Sailing", "Ana"), "--connection", "cin_nora")
+    regatta = called(tmp_path, "Regatta", "Ana")
+    home.bring(regatta, "--connection", "cin_ben")
+    pdpp_here("connection", "remove", "cin_nora", "--yes", data=home.data)
+    again = home.bring(regatta, "--connection", "cin_ben")
+    assert again["counts"]["new"] == again["counts"]["changed"] == 0
+    renamed = home.bring(called(tmp_path, "Cup", "Ana"), "--connection", "cin_ben")
+    assert renamed["counts"]["new"] == 1, "the notice of the group holds its name"
+    assert [name for name, _ in account_chats(home, "cin_ben")] == ["Cup"]
+
+
+def test_a_chat_with_other_names_in_two_accounts_is_there_once_when_they_are_merged(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(called(tmp_path, "Sailing", "Ana"), "--connection", "cin_nora")
+    home.bring(called(tmp_path, "Regatta", "Ana"), "--connection", "cin_old")
+    home.bring(called(tmp_path, "Cup", "Ana"), "--connection", "cin_old")
+    pdpp_here("connection", "merge", "cin_old", "cin_nora", "--yes", data=home.data)
+    home.bring(called(tmp_path, "Race", "Ana"), "--connection", "cin_nora")
+    assert [name for name, _ in account_chats(home, "cin_nora")] == ["Race"]
+
+
 def test_many_chats_are_compared_with_many_quickly() -> None:
     chats = [NamedChat(f"chat {n}", list(range(n * 1_000, (n + 1) * 1_000))) for n in range(400)]
-    known = RenamedChats(lambda _key, _shape: {}, chats)
+    known = RenamedChats(chats)
     began = time.process_time()
     assert [known.key_of(chat.name) for chat in chats] == [digest_key(chat.name) for chat in chats]
-    assert list(known.notes()) == []
+    assert known.notes() == []
     assert time.process_time() - began < 5
 
 

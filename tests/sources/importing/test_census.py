@@ -41,7 +41,7 @@ def test_an_audit_tells_a_person_both_counts_by_name(tmp_path: Path) -> None:
     path.write_text("Date,Description,Amount\n2026-01-02,Bread,-3.50\n2026-01-03,Tea,-2.10\n")
     told = pdpp_here("import", path, "--audit", data=tmp_path / "none").out.splitlines()
     assert told == [
-        "Bank statement (CSV): 2 transactions",
+        "account.csv: Bank statement (CSV): 2 transactions",
         "  read in its format: 2 × row",
         "  counted again, without its format:",
         "    3 lines with text",

@@ -119,7 +119,7 @@ def shared_mail(folder: Path) -> Path:
                 f"From a@example.org Mon Feb  2 10:00:00 2026\nMessage-ID: <{uid}@a.b>\n"
                 "Date: Mon, 2 Feb 2026 10:00:00 +0000\nFrom: ben@example.org\n"
                 "To: nora@example.org\nDelivered-To: nora@example.org\nSubject: Hello\n\nWords\n\n"
-                for uid in (*(f"{name}.{at}" for at in range(15)), *map(str, range(15)))
+                for uid in (*(f"{name}.{at}" for at in range(25)), *map(str, range(15)))
             )
         )
     return folder

@@ -29,6 +29,8 @@ CHAT = (
     "[19/09/2026, 09:53:10] Bo: rota.pdf • 2 pages \u200e<attached: rota.pdf>\r\n"
 )
 DRAWING = b"\x89PNG\r\n\x1a\n" + bytes(40)
+NAMED_SESSION = b'{"id": "0198", "thread_name": "The ferry"}\n'
+PLACE = b'{"folder": "file:///home/nora/boat"}'
 SAMPLES = {
     name: sample
     for name, sample in every_sample().items()
@@ -204,6 +206,33 @@ def test_what_the_tools_of_an_agent_answered_stays_with_the_session(tmp_path: Pa
     assert keys(look(tmp_path / "projects")) == ["claude_code"]
     write(tmp_path, lease_dot_pdf=papers.pdf("The lease"))
     assert taken(look(tmp_path), "documents") == ["lease.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "content", "field"),
+    [
+        ("codex: lines with payloads", "session_index.jsonl", NAMED_SESSION, "title"),
+        ("copilot: a document for each session", "", b"", "project"),
+        ("copilot: a log of changes", "User/workspaceStorage/cd/workspace.json", PLACE, "project"),
+    ],
+)
+def test_what_lies_above_sessions_and_tells_of_them_stays_with_them(
+    name: str, above: str, content: bytes, field: str, tmp_path: Path
+) -> None:
+    sample = SAMPLES[name]
+    files = {**sample.files, **({above: content} if above else {})}
+    folder = sample.folder(tmp_path / "in" / "Old computer", files)
+    alone, beside = Home(tmp_path / "alone"), Home(tmp_path / "beside")
+    alone.bring(folder)
+    SAMPLES["bank_csv: a German table"].folder(tmp_path / "in" / "Bank")
+    beside.bring(tmp_path / "in")
+    [told] = told_of_sessions(alone, field)
+    assert told
+    assert told_of_sessions(beside, field) == [told]
+
+
+def told_of_sessions(home: Home, field: str) -> list[Any]:
+    return [data.get(field) for (stream, _), data in home.records().items() if stream == "sessions"]
 
 
 def test_an_archive_among_the_files_of_an_export_stays_with_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pdpp.sources.importing.report import COUNTS, ImportReport, ImportSubject, t
 
 def report() -> ImportReport:
     subject = ImportSubject(
-        "/x.zip", "slack", "Slack", "2", "certain", "T1", "cin_1", "Work\x1b[2J"
+        "/x.zip", "slack", "Slack", "2", "certain", "T1", "cin_1", "Work\x1b[2J", "x.zip"
     )
     return ImportReport(subject, 0)
 

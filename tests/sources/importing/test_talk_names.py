@@ -132,6 +132,7 @@ def test_the_names_of_the_newest_export_stay(make: Maker, tmp_path: Path) -> Non
     before = back.records()
     report = back.bring(older)
     assert back.records() == before, report
+    assert report["status"] == "complete", report
     assert (report["counts"]["new"], report["counts"]["changed"]) == (0, 0)
     forth.bring(older)
     forth.bring(newer)
@@ -139,18 +140,18 @@ def test_the_names_of_the_newest_export_stay(make: Maker, tmp_path: Path) -> Non
     assert "rigging" not in str(told(forth))
 
 
-@pytest.mark.parametrize("make", [discord, telegram])
+@pytest.mark.parametrize("make", [discord, slack, telegram])
 def test_what_only_an_older_export_holds_gets_the_name_of_today(
     make: Maker, tmp_path: Path
 ) -> None:
     home = Home(tmp_path / "home")
     home.bring(zipped(tmp_path / "newer.zip", make(NEW, {"111": 4, "222": 2})))
     more = {**OLD, "333": "moored"}
-    home.bring(zipped(tmp_path / "older.zip", make(more, {"111": 3, "222": 2, "333": 1})))
-    names = sorted(
-        {str(data.get("channel") or data.get("chat")) for data in told(home)["messages"]}
-    )
-    assert names == ["moored", "ropes", "sails"]
+    report = home.bring(zipped(tmp_path / "older.zip", make(more, {"111": 3, "222": 2, "333": 1})))
+    assert report["status"] == "complete", report
+    fields = ("channel", "chat", "conversation")
+    named = (data[field] for data in told(home)["messages"] for field in fields if field in data)
+    assert sorted({name.lstrip("#") for name in named}) == ["moored", "ropes", "sails"]
 
 
 def test_the_same_messages_under_another_name_are_taken_for_news(tmp_path: Path) -> None:

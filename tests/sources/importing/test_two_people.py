@@ -292,3 +292,62 @@ def test_files_that_become_one_account_though_none_says_whose_it_is_are_told(
         file.rename(folder / f"{who} {file.name}")
     report = Home(tmp_path / "data").bring(folder)
     assert any("Mum" in note and "Dad" in note for note in report["notes"]), report["notes"]
+
+
+def mailbox(path: Path, owner: str, count: int = 10) -> Path:
+    """Write a mailbox of which the messages alone tell whose it is."""
+    messages = (
+        f"From x@y.example Mon Feb  2 10:00:00 2026\nReceived: by y.example; Mon, 2 Feb 2026\n"
+        f"Message-ID: <{at}.{owner}>\nDate: Mon, 2 Feb 2026 10:{at:02}:00 +0000\n"
+        f"From: friend{at}@y.example\nTo: {owner}\nSubject: Number {at}\n\nWords\n\n"
+        for at in range(count)
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(messages))
+    return path
+
+
+def test_mailboxes_that_came_alone_go_into_their_own_accounts_from_one_folder(
+    tmp_path: Path,
+) -> None:
+    home, folder = Home(tmp_path / "home"), tmp_path / "mail"
+    for name in ("home", "work", "list"):
+        home.bring(mailbox(folder / f"{name}.mbox", f"{name}@x.example"))
+    mailbox(folder / "new.mbox", "list@x.example", 20)
+    assert len(home.accounts()) == 3
+    ended = home.run(folder, "--yes", "--json")
+    counts = [report["counts"] for report in json.loads(ended.out)["imports"]]
+    assert sum(each["new"] for each in counts) == 10
+    assert len(home.accounts()) == 3
+    assert len(home.records()) == 40
+
+
+def test_a_box_of_an_account_that_holds_it_stays_there_though_another_is_called_so(
+    tmp_path: Path,
+) -> None:
+    home, folder = Home(tmp_path / "home"), tmp_path / "mail"
+    mailbox(folder / "Inbox", "ana@x.example", 30)
+    mailbox(folder / "Lists.sbd/dev", "dev@x.example")
+    home.bring(folder)
+    home.bring(mailbox(tmp_path / "older.mbox", "dev@x.example", 3).rename(tmp_path / "dev.mbox"))
+    assert len(home.accounts()) == 2
+    assert home.bring(folder)["counts"]["new"] == 0
+
+
+def test_what_lies_beside_a_message_is_read_though_a_mailbox_goes_into_an_account_of_its_own(
+    tmp_path: Path,
+) -> None:
+    home, folder = Home(tmp_path / "home"), tmp_path / "mail"
+    home.bring(mailbox(folder / "work.mbox", "work@x.example"))
+    mailbox(folder / "home.mbox", "me@x.example", 30)
+    (folder / "proton").mkdir()
+    for name, text in {
+        "1.eml": "From: a@y.example\nTo: me@x.example\nSubject: One\n\nWords\n",
+        "1.metadata.json": '{"Payload": {"LabelIDs": ["L"]}}',
+        "labels.json": '{"Payload": [{"ID": "L", "Name": "Holiday"}]}',
+    }.items():
+        (folder / "proton" / name).write_text(text)
+    home.run(folder, "--yes", "--json")
+    assert len(home.accounts()) == 2
+    [message] = [data for data in home.records().values() if data.get("subject") == "One"]
+    assert message["labels"] == ["Holiday"]

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Finding, Item, Seen, Skipped, Unknown
 from pdpp.sources.reading import jsonstream
-from pdpp.sources.reading.jsonstream import JsonElement, elements, objects, read_each
+from pdpp.sources.reading.jsonstream import (
+    JsonElement,
+    elements,
+    entry_elements,
+    objects,
+    read_each,
+)
 from pdpp.sources.reading.tree import open_tree
 
 LEAVES = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text()
@@ -31,7 +37,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonstream, "_CHUNK", 7)
 
 
-def find(text: str | bytes, *paths: str, **limits: int) -> list[JsonElement | Skipped]:
+def find(text: str | bytes, *paths: str, **limits: Any) -> list[JsonElement | Skipped]:
     content = text.encode() if isinstance(text, str) else text
     return list(elements(io.BytesIO(content), *paths, **limits))
 
@@ -161,7 +167,7 @@ class Endless(io.RawIOBase):
         return held
 
 
-def peak_of(pieces: Iterable[bytes], **limits: int) -> tuple[int, int]:
+def peak_of(pieces: Iterable[bytes], **limits: Any) -> tuple[int, int]:
     """Return how many elements a document has, and the bytes held at the most."""
     stream = cast(BinaryIO, Endless(pieces))
     tracemalloc.start()
@@ -222,3 +228,23 @@ def test_the_objects_of_a_list_come_without_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"a": 1}, 2, {"b": oh}, [{}], {"c": 3}]')
     assert list(objects(open_tree(path).entries[0])) == [{"a": 1}, {"c": 3}]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("[1, 2]\n[3]", ["a.json byte 7"]),
+        ('[1, 2]{"a": 3}', ["a.json byte 6"]),
+        ("[1, 2] \n", []),
+        ("[1, 2]\n<!-- saved -->", []),
+        ("[1, 2]" + "\0" * 20, []),
+    ],
+)
+def test_a_document_behind_the_first_is_told(content: str, told: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(content)
+    [entry] = open_tree(tmp_path / "a.json").entries
+    found = list(entry_elements(entry, "item"))
+    assert values(found) == [1, 2]
+    skipped = [item for item in found if isinstance(item, Skipped)]
+    assert [item.example for item in skipped] == told
+    assert all(item.cut for item in skipped)

@@ -74,6 +74,22 @@ def test_the_folder_of_a_file_has_one_name_however_it_comes(tmp_path: Path) -> N
     assert hidden.folder_of(hidden.entries[0]) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("nora@lind.example", "nora@lind.example"),
+        ("Vault 2.0", "Vault 2.0"),
+        ("Vault 2.0.zip", "Vault 2.0"),
+        ("Vault 2.0 (1).ZIP", "Vault 2.0"),
+        ("Vault 2.0.tar.gz", "Vault 2.0"),
+        ("a.b.mbox", "a.b"),
+    ],
+)
+def test_a_dot_in_the_name_of_a_folder_begins_no_ending(name: str, called: str) -> None:
+    kind = "zip" if name.startswith("Vault 2.0.") else "folder"
+    assert Tree(Path(name), "file" if name == "a.b.mbox" else kind, ()).called == called
+
+
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_a_folder_and_a_zip_of_it_hold_the_same_entries(kind: str, tmp_path: Path) -> None:
     if kind == "folder":

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.model.declaration import Kind
-from pdpp.sources.formats.bank_csv import mapping
+from pdpp.sources.formats.bank_csv import days
 from pdpp.sources.reading.times import zone_named
 from pdpp.sources.table import guess
 from pdpp.sources.table.form import (
@@ -66,9 +66,9 @@ def test_a_column_of_days_is_tried_in_forms_of_its_signs_alone(
         tried.add(form)
         return read_time(text, form, zone)
 
-    for module in (guess, mapping):
+    for module in (guess, days):
         monkeypatch.setattr(module, "read_time", read_and_tell)
-    assert mapping._date_forms(["01.02.2026", "14.02.2026"]) == ["%d.%m.%Y"]
+    assert days.day_forms(["01.02.2026", "14.02.2026"]) == ["%d.%m.%Y"]
     column = guess.ColumnGuess("day")
     column.see("14.02.2026")
     assert column.kind() == (Kind.DATE, "%d.%m.%Y")

@@ -70,6 +70,25 @@ def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     ]
 
 
+def test_what_lies_beside_the_records_is_told(tmp_path: Path) -> None:
+    content = '{"n": 1, "books": [{"a": 1}], "films": [{"a": 2}, {"a": 3}]}'
+    document = entry(tmp_path / "a.json", content)
+    beside = list(read_rows(document, TableLayout("json", "books.item")))
+    assert [row.example for row in beside if isinstance(row, Skipped)] == [
+        "a.json n",
+        "a.json films",
+    ]
+    table = entry(tmp_path / "a.csv", "sep=,\na,b\n1,2\n\nc,d,e\n1,2,3\n4,5,6\n")
+    above = [row for row in read_rows(table, TableLayout("csv")) if isinstance(row, Skipped)]
+    assert [row.example for row in above] == ["a.csv line 2", "a.csv line 3"]
+
+
+def test_a_column_without_a_name_keeps_what_it_holds(tmp_path: Path) -> None:
+    table = entry(tmp_path / "a.csv", ",a,b\n0,x,2\n1,y,3\n")
+    rows = [row.values for row in read_rows(table, TableLayout("csv")) if isinstance(row, RawRow)]
+    assert rows == [{"column 1": "0", "a": "x", "b": "2"}, {"column 1": "1", "a": "y", "b": "3"}]
+
+
 def test_a_table_that_has_gone_is_told(tmp_path: Path) -> None:
     [told] = read_rows(entry(tmp_path / "a.csv", "no table"), TableLayout("csv"))
     assert told == Skipped("a file that is no table", "a.csv", cut=True)

@@ -12,6 +12,7 @@ from tests.sources.kit import (
     check_hostile_text,
     check_overlap,
     counts,
+    look,
     read,
     told,
 )
@@ -20,7 +21,7 @@ from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.reading.tree import open_tree
-from pdpp.sources.source import OwnerChoices
+from pdpp.sources.source import Confidence, OwnerChoices, Recognition
 from pdpp.sources.table import draft as draft_module
 from pdpp.sources.table.draft import TableDraft, draft, slug
 from pdpp.sources.table.own import OwnTable, own_sources
@@ -142,6 +143,55 @@ def test_rows_without_anything_to_tell_them_apart_are_known_by_their_content(
     records = read(TableSource(made.plan), tmp_path / "o.csv")
     assert len(records) == 3
     assert sum(key.endswith("-2") for _, key in records) == 1
+
+
+def test_an_id_that_tells_no_rows_apart_is_kept_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    made = drafted(path, "id,day,what\n7,2026-01-01,tea\n7,2026-01-02,tea\n8,2026-01-02,tea\n")
+    assert made.plan.key == ()
+    records = read(TableSource(made.plan), path)
+    assert sorted(data["id_2"] for data in records.values()) == [7, 7, 8]
+    assert all(data["id"] == key for (_, key), data in records.items())
+
+
+def test_a_row_that_takes_the_place_of_another_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draft_module, "SAMPLE", 2)
+    path = tmp_path / "o.csv"
+    source = TableSource(drafted(path, "id,n\na,1\nb,2\nb,2\na,3\n").plan)
+    [unknown] = told(source, path)
+    assert unknown.reason == "a row that takes the place of one with the same key"
+    assert unknown.example == "o.csv line 5"
+
+
+def test_a_table_with_a_column_without_a_name_is_known_again(tmp_path: Path) -> None:
+    content = "name,age,\nNora,41,\nInês,38,from the harbour\n"
+    plan = drafted(tmp_path / "o.csv", content).plan
+    source = TableSource(plan)
+    for further in ("Ana,7,\n", "Ana,7,a note\n"):
+        (tmp_path / "p.csv").write_text("name,age,\n" + further)
+        seen = look(source, tmp_path / "p.csv")
+        assert isinstance(seen, Recognition)
+        assert seen.confidence is Confidence.CERTAIN
+    assert [data.get("column_3") for data in read(source, tmp_path / "p.csv").values()] == [
+        "a note"
+    ]
+
+
+def test_a_sign_that_divides_decimals_in_one_column_does_so_in_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    made = drafted(path, "id;price;weight\na;12,50;1,234\nb;3,99;2,345\n")
+    records = read(TableSource(made.plan), path)
+    assert [data["weight"] for data in records.values()] == [1.234, 2.345]
+    made = drafted(path, 'id,price,sold\na,12.50,"1,234"\nb,3.99,"2,345"\n')
+    records = read(TableSource(made.plan), path)
+    assert [data["sold"] for data in records.values()] == [1_234, 2_345]
+
+
+def test_only_a_column_of_days_is_asked_which_comes_first(tmp_path: Path) -> None:
+    made = drafted(tmp_path / "o.json", '[{"id": 1, "n": 2.5, "ok": true, "e": null, "x": [1]}]')
+    assert made.notes == ()
 
 
 def test_a_row_without_its_key_is_known_by_its_content(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pdpp.store.sqlite.failures import advice, explain
 pytestmark = pytest.mark.embedded("about the file of the embedded engine")
 
 FILE = Path("/data/pdpp.sqlite3")
+PASSING = (OSError, apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.CantOpenError)
+"""What a server outlasts; a locked database is for a person to see to."""
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,7 @@ def test_a_failing_disk_or_file_is_named_in_the_log_with_what_helps(
     [line] = [record.getMessage() for record in caplog.records]
     assert line.startswith(f"{FILE}: ")
     assert told in line
+    assert ("goes on by itself" in line) == isinstance(problem, PASSING)
 
 
 @pytest.mark.parametrize(

@@ -646,6 +646,17 @@ def test_a_file_that_is_no_database_is_told_in_one_line(store: SqliteStore) -> N
         _ = store.receipts
 
 
+def test_a_file_on_a_full_disk_is_not_to_be_moved_away(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr(ReceiptFile, "_open", fail)
+    with pytest.raises(StoreError, match=r"cannot open the receipts .*make room$"):
+        _ = store.receipts
+
+
 @pytest.mark.parametrize(("version", "kind"), [(99, NewerDatabase), (2, StoreError)])
 def test_a_file_of_another_version_of_the_program_is_left_alone(
     store: SqliteStore, version: int, kind: type[StoreError]

@@ -265,14 +265,14 @@ def aggregate_text(view: AggregateView) -> str:
     of = f" of {plain(result.field)}" if result.field else ""
     head = f"{plain(result.metric)}{of} of {plain(result.stream)}"
     records = [number(result.records, "record")] if result.records is not None else []
+    about = [*(f"note: {plain(note)}" for note in view.notes), *call_lines(view.calls)]
     if result.groups is None:
         line = " · ".join([f"{head}: {number(result.value)}", *records])
-        return "\n".join([line, *call_lines(view.calls)])
+        return "\n".join([line, *about])
     groups = [_group(group) for group in result.groups]
     others = result.other_count
     other = [] if others is None else [f"other_count {number(others)}"]
     head = f"{head} by {_grouping(result)}"
-    about = [*(f"note: {note}" for note in view.notes), *call_lines(view.calls)]
     whole = "\n".join([f"{head}: {' · '.join([*groups, *other, *records])}", *about])
     if not is_long(whole):
         return whole

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from pdpp.mcp.reading.list_meta import read_meta
 from pdpp.wire.answer import answer_without
 from pdpp.wire.members import Json, Scalar, objects_in, scalar_in, text_in
 from pdpp.wire.verbatim import Verbatim
@@ -42,6 +43,7 @@ class ServerAggregation(NamedTuple):
     groups: Sequence[AggregateGroup] | None
     other_count: Scalar
     records: Scalar
+    warnings: Sequence[str] = ()
 
     def envelope(self) -> Verbatim:
         """Return the aggregation as it was sent, but for keys that were cut."""
@@ -72,6 +74,7 @@ def read_aggregation(body: Json, asked: Mapping[str, object]) -> ServerAggregati
         groups=groups,
         other_count=scalar_in(body, "other_count"),
         records=scalar_in(body, "filtered_record_count"),
+        warnings=read_meta(body).warnings,
     )
 
 

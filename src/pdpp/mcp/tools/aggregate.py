@@ -60,7 +60,7 @@ def _with_short_key(group: AggregateGroup) -> AggregateGroup:
 
 
 def _notes(aggregation: ServerAggregation, fewer: int | None) -> list[str]:
-    notes = []
+    notes = [*aggregation.warnings]
     if any(group.key_chars is not None for group in aggregation.groups or ()):
         notes.append(f"keys are cut at {_KEY_CHARS} characters; key_chars is their length")
     if fewer is not None:

@@ -11,16 +11,17 @@ from pdpp.model.errors import PdppError
 from pdpp.pages.site import Site
 from pdpp.sources.importing.by_account import by_account
 from pdpp.sources.importing.claims import FoundExport
-from pdpp.sources.importing.destination import Destination, find_destination
+from pdpp.sources.importing.destination import Destination, but_for, find_destination, in_turn
 from pdpp.sources.importing.discovery import discover, usable_sources
 from pdpp.sources.importing.place import UPLOADED_FOLDER
 from pdpp.sources.importing.state import ImportState
-from pdpp.sources.reading.tree import common_folder
+from pdpp.sources.importing.title import found_name, import_title
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import own_sources
 from pdpp.store.jobs import JobOrder
 
 _LONGEST = 300
+_LONGEST_WORDS = 1_200
 
 
 class PlannedImport(NamedTuple):
@@ -41,6 +42,12 @@ class ImportPlan(NamedTuple):
     unknown: Sequence[str]
     problem: str | None = None
 
+    @property
+    def names_options(self) -> bool:
+        """Whether words tell of something that one can say only to the program, such as --set."""
+        notes = [note for planned in self.imports for note in planned.notes]
+        return any("--" in words for words in (*notes, *self.unknown, self.problem or ""))
+
 
 def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     """Recognise the exports in a folder and write nothing. It reads files: run it in a thread."""
@@ -50,17 +57,17 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     sources, _ = usable_sources(None, own_sources(state.plans()))
     try:
         discovery = discover(root, choices, sources)
-        planned = [
-            _planned(
-                candidate,
-                root,
-                find_destination(store, state, candidate.tree, candidate.export, None),
-            )
-            for candidate in by_account(store, state, choices, discovery.exports)
-        ]
+        every = by_account(store, state, choices, discovery.exports)
+        planned: list[PlannedImport] = []
+        above: list[str] = []
+        for candidate in in_turn(every, lambda found: found.export):
+            export = candidate.export
+            destination = find_destination(store, state, candidate.tree, export, None)
+            planned.append(_planned(candidate, root, destination, above))
+            above.append(export.source.connector_key)
     except (PdppError, OSError) as problem:
         words = problem.message if isinstance(problem, PdppError) else str(problem)
-        return ImportPlan((), (), one_line(words, 2 * _LONGEST))
+        return ImportPlan((), (), one_line(words, _LONGEST_WORDS))
     return ImportPlan(planned, [_shown(words, root) for words in discovery.left_out])
 
 
@@ -70,27 +77,19 @@ def _shown(words: str, root: Path) -> str:
         words = words.replace(f"{UPLOADED_FOLDER} also holds", "The upload also holds", 1)
         words = words.removeprefix(f"in {UPLOADED_FOLDER}: ")
         words = words.replace(f"{UPLOADED_FOLDER} is not known", "The upload is not known", 1)
-    return one_line(words, 2 * _LONGEST)
+    return one_line(words, _LONGEST_WORDS)
 
 
-def _name(candidate: FoundExport, root: Path) -> str:
-    """Return where an export lies: its one file, or the folder around all of them."""
-    tree, export = candidate.tree, candidate.export
-    if tree.path != root or tree.kind != "folder":
-        return tree.path.name
-    read = {part.entry.name for part in export.source.parts(tree, export.recognition)}
-    inside = next(iter(read)) if len(read) == 1 else common_folder(read)
-    if root.name != UPLOADED_FOLDER:
-        return f"{root.name}/{inside}".rstrip("/")
-    return inside or counted(len(read), "file")
-
-
-def _planned(candidate: FoundExport, root: Path, destination: Destination) -> PlannedImport:
+def _planned(
+    candidate: FoundExport, root: Path, destination: Destination, above: Sequence[str]
+) -> PlannedImport:
     recognition = candidate.export.recognition
     amount = "" if recognition.records is None else counted(recognition.records, "record")
-    where = "a new account" if destination.is_new else f"an account you have, {destination.reason}"
+    found = found_name(candidate.tree, candidate.export, root)
+    new = f"a new account{but_for(destination, candidate.export, above)}"
+    where = new if destination.is_new else f"an account you have, {destination.reason}"
     return PlannedImport(
-        name=one_line(_name(candidate, root), _LONGEST),
+        name=one_line(found, _LONGEST),
         source=one_line(candidate.export.source.label, _LONGEST),
         account=one_line(destination.display_name, _LONGEST),
         detail=", ".join(filter(None, (where.strip(", "), amount))),
@@ -101,5 +100,6 @@ def _planned(candidate: FoundExport, root: Path, destination: Destination) -> Pl
             destination,
             within=root,
             files=candidate.files,
+            title=import_title(candidate.export, found),
         ),
     )

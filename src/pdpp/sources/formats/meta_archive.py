@@ -1,7 +1,6 @@
-"""Meta archives: what the exports of Facebook and Instagram share, texts, files and chats.
+"""Meta archives: the chats that exports of Facebook and Instagram hold.
 
-Both write each text as UTF-8 bytes that were read as Latin-1, and both keep a folder for each chat
-with its messages in numbered files, the newest first.
+There is a folder for each chat with its messages in numbered files, the newest first.
 """
 
 import re
@@ -12,7 +11,9 @@ from typing import Any, NamedTuple
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.chat_span import ChatSpan
-from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.formats.meta_files import attached
+from pdpp.sources.formats.meta_values import listed, mapped, mended
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
@@ -31,122 +32,7 @@ _SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
 _SENDERS = (b'"sender_name"', b'"senderName"')
 _SHARED = ("share_text", "profile_share_name", "profile_share_username", "link")
 _SEALED_NUMBER = re.compile(r"_\d+\Z")
-_ADDRESS = re.compile(r"\w+://\S+\Z")
-_FILE_NUMBER = re.compile(r"(?:\A|[/_])(\d{9,})\.\w+\Z")
 _MOST_LOOKED_AT = 200
-NOT_HERE = "a file that is not in the export"
-
-
-def mended(text: Any) -> str:
-    """Return a text that was written as UTF-8 and read as Latin-1 as it was meant."""
-    if not isinstance(text, str):
-        return ""
-    if text.isascii():
-        return text
-    try:
-        return text.encode("latin-1").decode()
-    except UnicodeError:
-        return text
-
-
-def mapped(value: Any, name: str) -> Mapping[str, Any]:
-    """Return the member of an object that is an object itself, or an empty one."""
-    inner = value.get(name) if isinstance(value, dict) else None
-    return inner if isinstance(inner, dict) else {}
-
-
-def listed(value: Any, name: str) -> list[Any]:
-    """Return the member of an object that is a list, or an empty one."""
-    inner = value.get(name) if isinstance(value, dict) else None
-    return inner if isinstance(inner, list) else []
-
-
-def cells_of(value: Any) -> dict[str, Mapping[str, Any]]:
-    """Return the labelled values of an entry; their labels are in the language of the account.
-
-    Newer files put values inside others, such as the name of an owner; they stand here beside them.
-    """
-    named = {mended(name): cell for name, cell in mapped(value, "string_map_data").items()}
-    cells: dict[str, Mapping[str, Any]] = {
-        name: cell for name, cell in named.items() if isinstance(cell, dict)
-    }
-    for label, cell in _labelled(listed(value, "label_values")):
-        cells[f"{label} {len(cells)}" if label in cells else label] = cell
-    return cells
-
-
-def _labelled(values: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for cell in values:
-        inner = [*listed(cell, "dict"), *listed(cell, "vec")]
-        if inner:
-            yield from _labelled(inner)
-        elif isinstance(cell, dict):
-            yield mended(cell.get("label") or cell.get("title")), cell
-
-
-def owner_in(value: Any) -> str:
-    """Return the name of the account that stands inside another value, in any language.
-
-    The last word of it is that name; before it stand its address and what the person is called.
-    """
-    groups = (cell for cell in listed(value, "label_values") if isinstance(cell, dict))
-    inner = [[*listed(cell, "dict"), *listed(cell, "vec")] for cell in groups]
-    texts = [mended(cell.get("value")) for values in inner for _, cell in _labelled(values)]
-    names = [text for text in texts if text and " " not in text and not _ADDRESS.match(text)]
-    return names[-1] if names else ""
-
-
-def words_of(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the cells that hold words, by their labels."""
-    texts = {label: mended(cell.get("value")) for label, cell in cells.items()}
-    return {label: text for label, text in texts.items() if text and not _ADDRESS.match(text)}
-
-
-def address_in(cells: Iterable[Mapping[str, Any]]) -> str:
-    """Return the first address that some cells hold."""
-    held = [mended(cell.get(name)) for name in ("href", "value") for cell in cells]
-    return next((text for text in held if _ADDRESS.match(text)), "")
-
-
-def written_in(cells: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
-    """Return what somebody wrote, and what else cells say in words.
-
-    In another language than English nobody knows which of them was written: then all of it.
-    """
-    words = words_of(cells)
-    text = words.pop("Message", "")
-    rest = list(words.values())
-    return (text, ", ".join(rest)) if text else ("\n".join(rest), "")
-
-
-def pieces_of(value: Any) -> list[Mapping[str, Any]]:
-    """Return what is attached to a post or a comment, such as pictures, places and links."""
-    return [
-        piece
-        for group in listed(value, "attachments")
-        for piece in listed(group, "data")
-        if isinstance(piece, dict)
-    ]
-
-
-def shown_in(value: Any) -> list[Mapping[str, Any]]:
-    """Return the pictures and files that a post or a comment shows."""
-    inner = [mapped(piece, "media") for piece in pieces_of(value) if "media" in piece]
-    return inner + [file for file in listed(value, "media") if isinstance(file, dict)]
-
-
-def number_in(address: str) -> str | None:
-    """Return the number by which Meta knows a file, which stands at the end of its name.
-
-    What stands before it, in the name and in the folders, differs from one archive to a later one.
-    """
-    match = _FILE_NUMBER.search(address)
-    return match[1] if match else None
-
-
-def caption_of(file: Mapping[str, Any]) -> str:
-    """Return what stands below a picture."""
-    return mended(file.get("description") or file.get("title"))
 
 
 class ChatFiles(NamedTuple):
@@ -434,29 +320,6 @@ def _addresses(value: Mapping[str, Any]) -> Iterator[Any]:
     sticker = mapped(value, "sticker").get("uri")
     if sticker:
         yield sticker
-
-
-def attached(
-    finder: FileFinder, address: Any, moment: str, where: str, *, caption: str = "", **owner: str
-) -> Finding:
-    """Return a file as a record of its own; ``owner`` names the message or the post it is of."""
-    entry = finder.find(address)
-    if entry is None:
-        return Skipped(NOT_HERE, where)
-    number = number_in(str(address))
-    # What belongs to nothing else and has no number is known by its address.
-    known = (number,) if number else (*([] if owner else [str(address)]), entry.base)
-    key: RecordKey = digest_key("file", *owner.values(), *known)
-    data = {
-        "id": key,
-        **owner,
-        "name": entry.base,
-        "media_type": entry.media_type,
-        "caption": caption or None,
-        "created_at": moment,
-    }
-    files = (Attachment("file", entry.open_exact, entry.media_type),)
-    return Item("media", key, present(data), files)
 
 
 def _whole(value: Any) -> int | None:

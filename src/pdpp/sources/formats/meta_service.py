@@ -10,15 +10,9 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.meta_archive import (
-    ChatFiles,
-    chats_of,
-    has_chats,
-    in_archive,
-    mended,
-    read_chat,
-)
+from pdpp.sources.formats.meta_archive import ChatFiles, chats_of, has_chats, in_archive, read_chat
 from pdpp.sources.formats.meta_chats import FACEBOOK, INSTAGRAM, service_of_chats
+from pdpp.sources.formats.meta_values import mended
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
@@ -13,6 +14,7 @@ from pdpp.sources.importing.census import take_census
 from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.report import FileCounts, ImportReport, ImportSubject
+from pdpp.sources.importing.title import found_name
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.reading.jsontext import scrub
@@ -35,7 +37,7 @@ class Audit:
     def document(self) -> dict[str, Any]:
         """Return the audit as JSON data."""
         document = self.report.document()
-        names = ("source", "path", "units", "skipped", "unknown", "files")
+        names = ("source", "path", "found", "units", "skipped", "unknown", "files")
         return {
             **{name: document[name] for name in names},
             "records": dict(self.items),
@@ -54,7 +56,8 @@ class Audit:
         """Return the audit for a person."""
         records = ", ".join(f"{count:,} {name}" for name, count in self.items.items())
         units = ", ".join(f"{count:,} × {name}" for name, count in self.report.units.items())
-        lines = [f"{self.report.subject.label}: {records or 'no records'}"]
+        subject = self.report.subject
+        lines = [f"{subject.found}: {subject.label}: {records or 'no records'}"]
         lines += [f"  read in its format: {units}"] if units else []
         lines += ["  counted again, without its format:", *self._census_lines()]
         for kind, cases in (("skipped", self.report.skipped), ("unknown", self.report.unknown)):
@@ -71,7 +74,12 @@ class Audit:
         return [f"    {count:,} {name}" for name, count in counts.items()] or ["    nothing"]
 
 
-def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: False) -> Audit:
+def audit(
+    source: FoundExport,
+    now: int,
+    stop: Callable[[], bool] = lambda: False,
+    within: Path | None = None,
+) -> Audit:
     """Read an export whole and count; nothing is written anywhere."""
     tree, export = source.tree, source.export
     recognition = export.recognition
@@ -84,6 +92,7 @@ def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: Fals
         identity="",
         connection_id="",
         display_name=recognition.account,
+        found=found_name(tree, export, within),
     )
     report = ImportReport(subject, now, files=FileCounts())
     audited = Audit(report, _checkers(export.source, now))

@@ -1,7 +1,8 @@
 """By account: the files of one folder, each with the account that holds what is in it already.
 
 No address book says whose it is. Those of two people that came in one by one are two accounts, and
-must stay so when somebody imports the folder in which both lie.
+must stay so when somebody imports the folder in which both lie; so must mailboxes, though most of
+a folder are of one person.
 """
 
 from collections import Counter
@@ -10,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 from pdpp.sources.importing.claims import FoundExport
-from pdpp.sources.importing.destination import connections_of, identity_of
+from pdpp.sources.importing.destination import connections_of, identity_of, known_account
 from pdpp.sources.importing.overlap import find_overlap, items_of
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.importing.state import ImportState
@@ -34,7 +35,11 @@ def by_account(
     Where the path does not tell which files are meant, these are named.
     """
     found = [
-        piece for export in exports for piece in _divided(store, state, choices, export) or [export]
+        piece
+        for export in exports
+        for piece in _divided(store, state, choices, export)
+        or _of_other_owners(store, state, choices, export)
+        or [export]
     ]
     places = Counter(map(_place, found))
     return [
@@ -44,14 +49,30 @@ def by_account(
 
 
 def with_files(found: FoundExport, choices: OwnerChoices, files: Sequence[str]) -> FoundExport:
-    """Return the part of an export that some of its files are."""
-    if set(_names(found)) == set(files):
+    """Return the part of an export that some of its files are, with what lies beside them.
+
+    That may be the files of a message, or its labels.
+    """
+    others = set(_names(found)) - set(files)
+    if not others:
         return found
-    tree = found.tree.alone(files[0]) if len(files) == 1 else found.tree.these_only(files)
-    seen = ask_source(found.export.source, tree, choices)
+    source, tree = found.export.source, found.tree
+    if len(files) == 1 and files[0] in _whole_files(found):
+        tree = tree.alone(files[0])
+    else:
+        tree = tree.these_only({entry.name for entry in tree.entries} - others)
+    seen = ask_source(source, tree, choices)
     if not isinstance(seen, Recognition):
         return found
-    return FoundExport(tree, RecognisedExport(found.export.source, seen), tuple(files))
+    return FoundExport(tree, RecognisedExport(source, seen), tuple(files))
+
+
+def _whole_files(found: FoundExport) -> Sequence[str]:
+    """Return the files that are all of an export when they come alone."""
+    source = found.export.source
+    return (
+        _names(found) if source.files_may_differ else source.owned_files(found.export.recognition)
+    )
 
 
 def _place(found: FoundExport) -> tuple[str, str]:
@@ -86,6 +107,33 @@ def _divided(
     pieces = [one for name, one in files.items() if held[name]]
     names = [part.entry.name for part in rest]
     return [*pieces, with_files(found, choices, names)] if names else pieces
+
+
+def _of_other_owners(
+    store: Store, state: ImportState, choices: OwnerChoices, found: FoundExport
+) -> list[FoundExport]:
+    """Return the files that came alone into accounts of their owners, and the rest; else nothing.
+
+    Who sorts mail into boxes has some that look like another person's, such as those of a list:
+    only what an account of that name holds already goes there, and not what all others go into.
+    """
+    catalogue, source = store.catalogue(), found.export.source
+    files = source.owned_files(found.export.recognition)
+    whole = known_account(catalogue, state, found.export)
+    others = [one for one in connections_of(catalogue, source.connector_key) if one != whole]
+    if not others or not 1 < len(files) <= _MOST_FILES:
+        return []
+    files_of: dict[str, list[str]] = {}
+    for name in files:
+        one = with_files(found, choices, [name])
+        account = known_account(catalogue, state, one.export)
+        candidates = [account, *([whole] if whole else [])] if account in others else []
+        if account and find_overlap(store, one.tree, one.export, candidates) == account:
+            files_of.setdefault(account.connection_id, []).append(name)
+    taken = {name for names in files_of.values() for name in names}
+    rest = [name for name in _names(found) if name not in taken]
+    pieces = [*files_of.values(), *([rest] if rest else [])]
+    return [with_files(found, choices, names) for names in pieces] if taken else []
 
 
 def _is_of_another(

@@ -18,6 +18,7 @@ import ijson
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.nesting import Nesting
 from pdpp.sources.reading.sqlitefile import SQLITE_HEAD, count_rows
 from pdpp.sources.reading.structure import opening
 from pdpp.sources.reading.textfile import open_narrow, text_lines
@@ -179,15 +180,18 @@ def _count_names(text: bytes, census: Census) -> None:
 
 
 class _Markless:
-    """A stream without the byte order mark before it."""
+    """A stream without the mark before it, up to where it goes deeper than exports do."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._begun = False
+        self._nesting = Nesting()
 
     def read(self, size: int = 1 << 16) -> bytes:
         """Read on."""
         chunk = self._stream.read(size)
+        if self._nesting.is_too_deep(chunk):
+            return b""
         if not self._begun:
             self._begun = True
             return chunk.removeprefix(_MARK)

@@ -5,7 +5,9 @@ that holds what a connection holds already is of the same account, whatever the 
 """
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.overlap import find_overlap, holds_items
@@ -33,6 +35,7 @@ _UNKNOWN_ID = "no account has the id {chosen}: it is a new one"
 _KNOWN_IDS = "; of {label} there is {accounts}; if you meant one of them, `pdpp connection merge`"
 _MOST_NAMED = 5
 _REMEMBERED = "it is of {name}, as you said of such a file before; --account NAME says otherwise"
+_BUT_FOR = ", unless another one here is the same account"
 _COLLECTED = (
     "what came in piece by piece before, without saying whose it is, is in {name}; if it is of the "
     "same person, `pdpp connection merge` joins the two, and nothing is there twice"
@@ -54,6 +57,33 @@ class Destination:
     def is_proposed(self) -> bool:
         """Tell whether this is a new connection that nobody chose: another may be the same."""
         return self.is_new and not self.reason
+
+
+_Found = TypeVar("_Found")
+
+
+def in_turn(
+    found: Iterable[_Found], export_of: Callable[[_Found], RecognisedExport]
+) -> list[_Found]:
+    """Return what was found source by source, first those that say whose they are.
+
+    One that does not say it may hold what these bring in, and then goes into their account, which
+    is called after its owner.
+    """
+    every = [*found]
+    keys = [export_of(one).source.connector_key for one in every]
+
+    def rank(one: _Found) -> tuple[int, bool]:
+        export = export_of(one)
+        return keys.index(export.source.connector_key), not identity_of(export)
+
+    return sorted(every, key=rank)
+
+
+def but_for(destination: Destination, export: RecognisedExport, above: Sequence[str]) -> str:
+    """Return what a new account depends on: exports of the same source that come in before it."""
+    known = export.source.connector_key in above
+    return _BUT_FOR if destination.is_proposed and known else ""
 
 
 def identity_of(export: RecognisedExport) -> str:
@@ -79,8 +109,8 @@ def account_shape(tree: Tree, export: RecognisedExport) -> str:
     What the data does not tell is remembered of files of one name in one folder, month by month:
     elsewhere somebody else may have one that is called the same.
     """
-    path = tree.path.resolve()
-    named = export.recognition.identity or path.parent / plain_name(path.stem)
+    found = replace(tree, path=tree.path.resolve())
+    named = export.recognition.identity or found.path.parent / plain_name(found.called)
     return f"account of {named}"
 
 
@@ -135,8 +165,7 @@ def find_destination(
     if chosen:
         return _chosen(catalogue, export, chosen)
     identity = identity_of(export)
-    remembered = state.connection_of(key, identity) if identity else None
-    connection = _living(catalogue, key, remembered) or _called(catalogue, export)
+    connection = known_account(catalogue, state, export)
     if connection is not None:
         return _existing(connection, "of the same account")
     if not identity:
@@ -162,6 +191,15 @@ def find_destination(
     if empty is not None:
         return _existing(empty, "which is as empty")
     return _new(catalogue, tree, export)
+
+
+def known_account(
+    catalogue: Catalogue, state: ImportState, export: RecognisedExport
+) -> Connection | None:
+    """Return the account that an export says it is of, or that the owner named, if there is one."""
+    key, identity = export.source.connector_key, identity_of(export)
+    remembered = state.connection_of(key, identity) if identity else None
+    return _living(catalogue, key, remembered) or _called(catalogue, export)
 
 
 def _chosen(catalogue: Catalogue, export: RecognisedExport, chosen: str) -> Destination:

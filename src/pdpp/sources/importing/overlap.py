@@ -21,6 +21,7 @@ from pdpp.store.port import Store
 from pdpp.store.scope import Reach, owner_reaches
 
 _FROM_ME = "from_me"
+_BALANCE = "balance"
 _SAMPLE_PARTS = 20
 _SAMPLE_ITEMS = 400
 _BEGINNING_SECONDS = 2.0
@@ -44,18 +45,24 @@ _SHARE_WITH_ANOTHER = 0.9
 are in one group hold many of the same messages."""
 
 _ENOUGH_SHARED = 5
-"""Fewer records tell an account only if it holds no others: a fee may stand in two accounts."""
+"""Fewer records may be in two accounts, such as a fee: what an account holds must be among them
+whole, and no balance behind them be another. One alone has nothing between it and another, and
+tells only if its balance is told and the same, or where there is no other record."""
 
 Clock = Callable[[], float]
 _Reaches = Mapping[tuple[str, str], Reach]
 
 
 class _Compared(NamedTuple):
-    """One item of a sample: when it was, and whether an account holds it."""
+    """One item of a sample: when it was, and whether an account holds it, with its balance.
+
+    The balance may be told on one side only, or on none.
+    """
 
     stream: str
     moment: str
     held: bool
+    same_balance: bool | None = None
 
 
 def find_overlap(
@@ -118,28 +125,37 @@ def _compare(
         for connection_id, seen in compared.items():
             reach = reaches.get((connection_id, item.stream))
             if reach is None:
-                seen.append(_Compared(item.stream, "", False))
+                seen.append(_Compared(item.stream, "", held=False))
             else:
                 moment = _text_of(item.data, reach, Role.EVENT_TIME)
-                is_held = _holds(store, reach, name, item, by_place=by_place)
-                seen.append(_Compared(item.stream, moment, is_held))
+                data = _held(store, reach, name, item, by_place=by_place)
+                is_same = None if data is None else _same_balance(data, item.data)
+                seen.append(_Compared(item.stream, moment, data is not None, is_same))
     return compared
 
 
-def _holds(store: Store, reach: Reach, name: str, item: Item, *, by_place: bool) -> bool:
-    """Tell whether a record is there and is the same one.
+def _held(
+    store: Store, reach: Reach, name: str, item: Item, *, by_place: bool
+) -> Mapping[str, Any] | None:
+    """Return what the record of an item says, if it is there and is the same one.
 
     The notes of one day lie at the same place in the diaries of two people, and a message between
     them is sent by the one and received by the other.
     """
     record = store.record(reach, name)
     if record is None:
-        return False
-    data = read_data(record.data)
+        return None
+    data: Mapping[str, Any] = read_data(record.data)
     if data.get(_FROM_ME) != item.data.get(_FROM_ME):
-        return False
+        return None
     bodies = (_text_of(either, reach, Role.BODY) for either in (data, item.data))
-    return not by_place or len(set(bodies)) == 1
+    return data if not by_place or len(set(bodies)) == 1 else None
+
+
+def _same_balance(data: Mapping[str, Any], other: Mapping[str, Any]) -> bool | None:
+    """Tell whether two payments leave as much in an account, where both say so."""
+    balances = [told.get(_BALANCE) for told in (data, other)]
+    return None if None in balances else balances[0] == balances[1]
 
 
 def _text_of(data: Mapping[str, Any], reach: Reach, role: Role) -> str:
@@ -162,6 +178,11 @@ def _most_alike(
             of_export = of_account = _SHARE_WITH_ANOTHER
         if number < _ENOUGH_SHARED:
             of_account = 1
+            seen = compared[connection_id]
+            number = sum(one.held and one.same_balance is not False for one in seen)
+            is_certain = any(one.same_balance for one in seen)
+            if number == 1 < min(record_count, len(seen)) and not is_certain:
+                return None
         least = max(of_export * between, _SHARE_OF_EXPORT * len(compared[connection_id]))
         if number and number >= min(least, of_account * record_count):
             return connection_id

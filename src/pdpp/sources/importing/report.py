@@ -71,6 +71,8 @@ class ImportSubject:
     identity: str
     connection_id: str
     display_name: str
+    found: str
+    """What a person calls the files of it."""
 
 
 @dataclass(slots=True)
@@ -147,6 +149,7 @@ class ImportReport:
                 "identity": self.subject.identity,
             },
             "path": self.subject.path,
+            "found": self.subject.found,
             "started_at": instant.to_text(self.started_at),
             "ended_at": None if self.ended_at is None else instant.to_text(self.ended_at),
             "counts": {name: self.counts[name] for name in COUNTS},

@@ -100,6 +100,16 @@ class ImportState:
         """Keep what the owner decided for files of a shape."""
         self._write(self._choices(connector_key, shape), choices)
 
+    # Knowledge of accounts
+
+    def recall_account(self, connection_id: str) -> Mapping[str, Any]:
+        """Return what its source knows of the records of an account."""
+        return self._read(self._account(connection_id))
+
+    def remember_account(self, connection_id: str, known: Mapping[str, Any]) -> None:
+        """Keep what its source is to know of the records of an account."""
+        self._write(self._account(connection_id), known)
+
     # Plans of tables
 
     def keep_plan(self, connector_key: str, plan: Mapping[str, Any]) -> None:
@@ -116,11 +126,20 @@ class ImportState:
     # Care
 
     def forget(self, connection_id: str) -> None:
-        """Delete what is remembered of a connection: reports and positions name its files."""
+        """Delete what is remembered of a connection: it names its files, or is made of content."""
         for name, report in self.reports():
             if report.get("connection", {}).get("connection_id") == connection_id:
                 (self._folder / f"{name}.json").unlink(missing_ok=True)
         for path in (self._folder / "positions").glob(f"{_digest(connection_id)}-*"):
+            path.unlink(missing_ok=True)
+        self._account(connection_id).unlink(missing_ok=True)
+
+    def forget_source(self, connector_key: str) -> None:
+        """Delete what is remembered for all accounts of a source: it may be made of their content.
+
+        The owner's answers for its files are among that.
+        """
+        for path in (self._folder / "choices").glob(f"{_digest(connector_key)}-*"):
             path.unlink(missing_ok=True)
 
     def copy(self, data: Path) -> None:
@@ -153,7 +172,10 @@ class ImportState:
         _put(path, self._files.seal(orjson.dumps(document, option=orjson.OPT_INDENT_2)))
 
     def _choices(self, connector_key: str, shape: str) -> Path:
-        return self._folder / "choices" / f"{_digest(connector_key, shape)}.json"
+        return self._folder / "choices" / f"{_digest(connector_key)}-{_digest(shape)}.json"
+
+    def _account(self, connection_id: str) -> Path:
+        return self._folder / "accounts" / f"{_digest(connection_id)}.json"
 
 
 def _digest(*parts: str) -> str:

@@ -77,7 +77,7 @@ class TalkNames:
         self._outdated: set[str] = set()
         self._changed: dict[str, int] = {}
         """When each talk of such a stream was last changed, as was told so far."""
-        self._kept: dict[tuple[str, object], Mapping[str, object]] = {}
+        self._kept: dict[tuple[object, ...], Mapping[str, object]] = {}
 
     def parts(self) -> Sequence[AnyPart]:
         """Return the parts of the export with the names that are to be kept."""
@@ -120,7 +120,7 @@ class TalkNames:
 
     def _newer(self, talk: Any, data: Mapping[str, Any], title: str) -> Mapping[str, object]:
         """Return what a newer export told of a chat, by the members that tell something else."""
-        asked = (talk, data.get(title))
+        asked = (title, talk, data.get(title))
         kept = self._kept.get(asked)
         if kept is None:
             kept = self._kept[asked] = self._compare(talk, data, title)

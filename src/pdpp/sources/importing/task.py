@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pdpp
@@ -11,6 +12,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.validation import parse_declaration
 from pdpp.sources.importing.destination import (
     Destination,
+    connections_of,
     contents_of,
     find_destination,
     identity_of,
@@ -23,6 +25,7 @@ from pdpp.sources.importing.mirror import (
     find_absent,
     seen_mark,
 )
+from pdpp.sources.importing.namesakes import Namesakes
 from pdpp.sources.importing.positions import PositionLog
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import (
@@ -35,11 +38,12 @@ from pdpp.sources.importing.report import (
 from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.talk_names import TalkNames
+from pdpp.sources.importing.title import found_name
 from pdpp.sources.importing.writer import OpenIntake, RecordWriter
 from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree
-from pdpp.sources.source import AnyPart
+from pdpp.sources.source import AccountKnowledge, AnyPart
 from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
 from pdpp.store.port import Store
@@ -95,17 +99,20 @@ class ImportTask:
         export: RecognisedExport,
         destination: Destination,
         environment: ImportEnvironment,
+        within: Path | None = None,
     ) -> None:
         self.tree = tree
-        self.export = export
+        self.within = within
         self.destination = destination
         self.environment = environment
+        self.export = self._in_account(export)
         now = environment.clock()
         self.name = environment.state.new_report_name(now)
-        self.report = ImportReport(_subject(tree, export, destination), now)
+        self.report = ImportReport(self._subject(), now)
         self._contents = ""
         self._kept_at = now
         self._seen: SeenRecords = set()
+        self._fills_alone = True
 
     @contextmanager
     def turn(self, wait: Callable[[], None]) -> Iterator[None]:
@@ -133,9 +140,7 @@ class ImportTask:
             )
             if self.destination.is_new:  # Whoever goes on with this import knows this id.
                 self.destination = replace(self.destination, connection_id=proposed)
-            self.report = ImportReport(
-                _subject(self.tree, self.export, self.destination), environment.clock()
-            )
+            self.report = ImportReport(self._subject(), environment.clock())
 
     def settle(self, progress: Callable[[int], None] | None = None) -> Declaration:
         """Register the source where it is new or changed, and add the connection.
@@ -149,9 +154,11 @@ class ImportTask:
         self.name = environment.state.new_report_name(self.report.started_at)
         declaration = parse_declaration(source.declaration())
         store.register(declaration, progress=progress)
+        # Exports that were recognised together know nothing of each other.
+        self.export = self._in_account(self.export)
         self._contents = contents_of(self.tree, self.export)
         self.keep()
-        if self._account not in store.catalogue().connections:
+        if self.account not in store.catalogue().connections:
             store.connect(
                 self.destination.connection_id, source.connector_key, self.destination.display_name
             )
@@ -162,11 +169,23 @@ class ImportTask:
         """Keep what the owner decided, and add what the source is to know to what it knows."""
         state, key = self.environment.state, self.export.source.connector_key
         recognition = self.export.recognition
-        # Exports that were recognised together know nothing of each other.
         kept = {name: {**state.recall(key, name), **new} for name, new in recognition.keep.items()}
         for shape, choices in {recognition.shape: recognition.remember, **kept}.items():
             if choices:
                 state.remember(key, shape, choices)
+        if recognition.of_account:
+            state.remember_account(self.account, recognition.of_account)
+
+    def _in_account(self, export: RecognisedExport) -> RecognisedExport:
+        """Return an export with what its source knows of the account that it goes into."""
+        account, catalogue = self.account, self.environment.store.catalogue()
+        recall = self.environment.state.recall_account
+        parts = [part for part, whole in catalogue.merged.items() if whole == account]
+        own = {name: one for part in (*parts, account) for name, one in recall(part).items()}
+        every = connections_of(catalogue, export.source.connector_key)
+        others = [recall(one.connection_id) for one in every if one.connection_id != account]
+        known = AccountKnowledge(own, others)
+        return replace(export, recognition=export.source.in_account(export.recognition, known))
 
     def run(
         self,
@@ -252,7 +271,7 @@ class ImportTask:
         )
 
     @property
-    def _account(self) -> str:
+    def account(self) -> str:
         """Return the connection that the records go into: also one that it was merged into."""
         catalogue = self.environment.store.catalogue()
         return catalogue.account_of(self.destination.connection_id)
@@ -264,15 +283,11 @@ class ImportTask:
     def _named(
         self, parts: Sequence[AnyPart], stop: Callable[[], bool], *, as_told: bool = False
     ) -> Sequence[AnyPart]:
-        """Return parts that leave chats the names of a newer export."""
-        return TalkNames(
-            self.environment.store,
-            self._account,
-            self._sealer(),
-            parts,
-            stop,
-            as_told=as_told,
-        ).parts()
+        """Return parts that leave chats the names of a newer export, and tell namesakes apart."""
+        store, account, sealer = self.environment.store, self.account, self._sealer()
+        namesakes = Namesakes(store, account, sealer, self.export.source.namesakes)
+        parts = namesakes.parts(parts)
+        return TalkNames(store, account, sealer, parts, stop, as_told=as_told).parts()
 
     def _teller(self, parts: Sequence[AnyPart], callbacks: ImportCallbacks) -> Callable[[], None]:
         total = sum(part.entry.size for part in parts)
@@ -305,15 +320,24 @@ class ImportTask:
 
     # Mirrors
 
+    def see_also(self, others: Sequence["ImportTask"]) -> None:
+        """Take what other exports of the same account hold for held: no export is the whole."""
+        self._seen.update(*(other._seen for other in others))
+        self._fills_alone = not others
+
     def absent(self) -> AbsentRecords:
         """Return what the connection holds and the export, read whole, does not."""
         return find_absent(self.environment.store, self.destination.connection_id, self._seen)
 
     def delete_absent(self) -> None:
-        """Let what stays be as the export has it, delete these records, and keep a report."""
+        """Let what stays be as the export has it, delete these records, and keep a report.
+
+        Of several exports of an account none says how it is: the newest state of each record stays.
+        """
         environment = self.environment
         # First, so that a mirror that was cut still has something to delete, and is done again.
-        self._write_as_told()
+        if self._fills_alone:
+            self._write_as_told()
         delete_absent(
             environment.store,
             self.destination.connection_id,
@@ -348,21 +372,23 @@ class ImportTask:
             writer.send()
             writer.settle()
 
+    def _subject(self) -> ImportSubject:
+        export, destination = self.export, self.destination
+        return ImportSubject(
+            path=str(self.tree.path),
+            connector_key=export.source.connector_key,
+            label=export.source.label,
+            version=export.recognition.version,
+            confidence=str(export.recognition.confidence),
+            identity=identity_of(export),
+            connection_id=destination.connection_id,
+            display_name=destination.display_name,
+            found=found_name(self.tree, export, self.within),
+        )
+
     # Watching
 
     def replace_export(self, tree: Tree, export: RecognisedExport) -> None:
         """Continue with the files that the path holds now."""
-        self.tree, self.export = tree, export
-
-
-def _subject(tree: Tree, export: RecognisedExport, destination: Destination) -> ImportSubject:
-    return ImportSubject(
-        path=str(tree.path),
-        connector_key=export.source.connector_key,
-        label=export.source.label,
-        version=export.recognition.version,
-        confidence=str(export.recognition.confidence),
-        identity=identity_of(export),
-        connection_id=destination.connection_id,
-        display_name=destination.display_name,
-    )
+        self.tree, self.export = tree, self._in_account(export)
+        self._remember()

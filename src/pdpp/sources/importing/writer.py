@@ -1,24 +1,20 @@
-"""The record writer: write the items of one connection in batches, files before their records.
+"""The record writer: gather the items of one connection into batches, files before their records.
 
-Some items are sealed, checked and made ready together soon after they are read. Batches are written
-in a thread of its own, one after another, while the next one is gathered; of a long import that
-thread only asks a process beside this one. Few are on their way at once, so that memory stays
-bounded. The thread that reads makes more ready where it would only wait.
+Some items are sealed, checked and made ready together soon after they are read. What is gathered
+goes to the write queue, which writes it while the next items are read.
 """
 
 import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from orjson import OPT_SORT_KEYS, dumps
 
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.report import ImportReport
+from pdpp.sources.importing.write_queue import Load, WriteQueue
 from pdpp.sources.item import Attachment, Item
 from pdpp.sources.keys import KeySealer, plain_copy
 from pdpp.sources.reading.jsontext import scrub
@@ -28,6 +24,7 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
 from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
+from pdpp.store.query import Record
 from pdpp.store.scope import Reach, owner_reaches
 
 FIRST_ITEMS = 500
@@ -41,10 +38,6 @@ BATCH_FILE_BYTES = 64 << 20
 is more than usual is a part of what was sent before, because nothing is left to read while the last
 batch is written, and in a small store more of them cost no less."""
 
-_MOST_UNDERWAY = 2
-"""So many batches are on their way at most: one is written, and one waits for that, so that whoever
-writes never does."""
-
 _MANY_ITEMS = 10_000
 """Once so many were sent, a process of its own writes: of fewer, its start costs more."""
 
@@ -53,11 +46,6 @@ _GROUP_BYTES = 1 << 20
 """So many items are read before they are sealed, written as JSON, checked and made ready. One by
 one that would cost a half more, because the processor changes from one long piece of code to
 another each time; from here on more of them change nothing."""
-
-_TURN_SECONDS = 0.00005
-"""How long the thread that reads goes on when the one that writes wants the interpreter: far less
-than usual, because the engine stands still meanwhile. A batch gives the interpreter away some
-hundred times, for each statement and each long array, and waits that long to have it back."""
 
 _UNCHANGED: Mapping[str, Any] = {
     "records_new": 0,
@@ -76,38 +64,22 @@ _Waiting = tuple[str, Any, bytes | None]
 """The name of a record, its data, and its canonical JSON where that is known; it is sealed then."""
 
 
-class _Load:
-    """What is gathered of one stream: its keys, and the last records, not checked yet."""
+class _Gathered(Load):
+    """What is gathered of one stream: beside its keys the last records, not checked yet."""
 
-    __slots__ = ("intake", "keys", "stream", "waiting")
+    __slots__ = ("named", "waiting")
 
     def __init__(self, stream: str, intake: Intake) -> None:
-        self.stream = stream
-        self.intake = intake
-        self.keys: list[str] = []
+        super().__init__(stream, intake)
+        self.named: set[str] | None = None
+        """All names or keys, once somebody asks for one: of most streams nobody does."""
         self.waiting: list[_Waiting] = []
 
-
-class _Answer(NamedTuple):
-    """What became of the items of one stream."""
-
-    stream: str
-    keys: list[str]
-    counts: Mapping[str, Any]
-
-
-class _Batch(NamedTuple):
-    """A batch on its way: its keys by stream, and what is called once the disk has it."""
-
-    keys: Mapping[str, frozenset[str]]
-    answers: Future[list[_Answer]]
-    lasting: Future[None]
-    written: Callable[[], None]
-
-
-def _is_new(answer: _Answer) -> bool:
-    """Tell whether all items of a stream became new records."""
-    return bool(answer.counts["records_new"] == len(answer.keys))
+    def holds(self, name: str, key: str) -> bool:
+        """Tell whether a record of a name was taken."""
+        if self.named is None:
+            self.named = {*(waiting[0] for waiting in self.waiting), *self.keys}
+        return name in self.named or key in self.named
 
 
 def _nothing() -> None:
@@ -115,7 +87,7 @@ def _nothing() -> None:
 
 
 class RecordWriter:
-    """Gathers items and writes them stream by stream, each batch as a whole.
+    """Gathers items and has them written stream by stream, each batch as a whole.
 
     ``full`` tells whether a batch is gathered; ``see`` is told the stream and the key of everything
     that was taken. Items are refused once they would come to more than ``most_bytes`` in all. Of
@@ -145,7 +117,7 @@ class RecordWriter:
         self._blob_bytes = blob_bytes
         self._most_bytes = self._bytes_left = most_bytes
         self.full = False
-        self._loads: dict[str, _Load] = {}
+        self._loads: dict[str, _Gathered] = {}
         self._files: BlobBatch | None = None
         self._file_count = self._file_size = 0
         self._has_files = False
@@ -155,39 +127,33 @@ class RecordWriter:
         self._see = see
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._look()
-        self._thread = ThreadPoolExecutor(1, "import")
-        self._disk = ThreadPoolExecutor(1, "import-disk")
-        self._underway: deque[_Batch] = deque()
-        self._counted: _Batch | None = None
-        """The last batch that is counted, which may not be on the disk yet."""
-        self._failure: Exception | None = None
-        self._beside: ExitStack | None = None
+        self._queue = WriteQueue(store, report, all_new=new)
         if many:
-            # Before the other process, which would take the last places that the system gives.
-            for thread in (self._thread, self._disk):
-                thread.submit(_nothing)
-            self._write_beside()
-        self._all_new = new
-        """Whether the last batch of which that is known had new records only."""
+            self._queue.write_beside()
 
     def close(self) -> None:
         """Wait for what is on its way; nothing more is written."""
-        with ExitStack() as ends:  # Each of them, also where somebody interrupts the waiting.
+        with ExitStack() as ends:  # Also where somebody interrupts the waiting.
             if self._files is not None:
                 ends.callback(self._files.close)
-            if self._beside is not None:
-                ends.callback(self._beside.close)
-            ends.callback(self._disk.shutdown)
-            self._thread.shutdown()
+            self._queue.close()
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
-        stream, name, data, attachments, weak, lacks = item
+        if item.keeps:
+            item = self._with_kept(item)
+        stream, name, data, attachments, weak, lacks, _ = item
         if (weak or lacks) and self._is_there(stream, name, "" if weak else lacks):
             return
         load = self._loads.get(stream)
         if load is None:
             load = self._loads[stream] = self._load(stream)
+        if lacks:
+            load.lacking.add(name)
+        elif load.lacking:
+            load.lacking.discard(name)
+        if load.named is not None:
+            load.named.add(name)
         # What was read belongs to the source, which may go on to change it.
         copy, size = (data, -1) if attachments or type(data) is not dict else plain_copy(data)
         self._count += 1
@@ -213,27 +179,37 @@ class RecordWriter:
     def _is_there(self, stream: str, name: str, field: str) -> bool:
         """Tell whether a record is stored or on its way already, and count it then as it is.
 
-        One that is stored must have the ``field``, if one is named.
+        It must have the ``field``, if one is named.
         """
         key = self._sealer.key_of(name)
-        if not self._is_on_its_way(stream, name, key):
-            reach = self._reaches.get(stream)
-            record = None if reach is None else self._store.record(reach, key)
+        lacking = self._lacking_on_its_way(stream, name, key)
+        if lacking is None:
+            record = self._stored(stream, key)
             if record is None or (field and not read_data(record.data).get(field)):
                 return False
+        elif field and lacking:
+            return False
         self._report.write(stream, _UNCHANGED, [key])
         if self._see is not None:
             self._see(stream, key)
         return True
 
-    def _is_on_its_way(self, stream: str, name: str, key: str) -> bool:
-        """Tell whether a record was taken that may not be written yet."""
+    def _with_kept(self, item: Item) -> Item:
+        """Return an item with what only the record that is stored says in the field it keeps."""
+        record, field = self._stored(item.stream, self._sealer.key_of(item.key)), item.keeps
+        value = None if record is None else read_data(record.data).get(field)
+        return item._replace(data={field: value, **item.data}) if value else item
+
+    def _stored(self, stream: str, key: str) -> Record | None:
+        reach = self._reaches.get(stream)
+        return None if reach is None else self._store.record(reach, key)
+
+    def _lacking_on_its_way(self, stream: str, name: str, key: str) -> bool | None:
+        """Tell of a record that may not be written yet whether it lacks something; else nothing."""
         load = self._loads.get(stream)
-        if load is not None and any(waiting[0] in (name, key) for waiting in load.waiting):
-            return True
-        if load is not None and key in load.keys:
-            return True
-        return any(key in batch.keys.get(stream, ()) for batch in self._underway)
+        if load is not None and load.holds(name, key):
+            return name in load.lacking
+        return self._queue.lacking(stream, name, key)
 
     @cached_property
     def _reaches(self) -> Mapping[str, Reach]:
@@ -245,7 +221,7 @@ class RecordWriter:
             if reach.connection_id == connection_id
         }
 
-    def _add_nested(self, load: _Load, item: Item) -> None:
+    def _add_nested(self, load: _Gathered, item: Item) -> None:
         """Take an item that has files, or values of which only a deep copy would do."""
         _, name, data, attachments, *_ = item
         key = self._sealer.key_of(name)
@@ -285,7 +261,7 @@ class RecordWriter:
                 waiting, load.waiting = load.waiting, []
                 self._make_ready(load, waiting)
 
-    def _make_ready(self, load: _Load, waiting: Sequence[_Waiting]) -> None:
+    def _make_ready(self, load: _Gathered, waiting: Sequence[_Waiting]) -> None:
         # Step by step for all of them, so that the processor stays with one piece of code.
         names, records, known = zip(*waiting, strict=True)
         keys = self._sealer.seal_records(names, records)
@@ -301,7 +277,7 @@ class RecordWriter:
 
     def _take_mended(
         self,
-        load: _Load,
+        load: _Gathered,
         keys: Sequence[str],
         records: Sequence[Any],
         known: Sequence[bytes | None],
@@ -313,7 +289,7 @@ class RecordWriter:
                 self._take(load, (key,), (read_data(written),), (written,))
 
     def _take(
-        self, load: _Load, keys: Sequence[str], records: Sequence[Any], texts: Sequence[bytes]
+        self, load: _Gathered, keys: Sequence[str], records: Sequence[Any], texts: Sequence[bytes]
     ) -> None:
         size = sum(map(len, texts))
         self._size += size
@@ -324,7 +300,7 @@ class RecordWriter:
             for key in keys:
                 self._see(load.stream, key)
 
-    def _load(self, stream: str) -> _Load:
+    def _load(self, stream: str) -> _Gathered:
         catalogue = self._store.catalogue()
         feed = catalogue.feed_of(self._connection_id, stream)
         if feed is None:
@@ -333,7 +309,7 @@ class RecordWriter:
                     f"{self._connection_id}, the account it goes into, was removed meanwhile"
                 )
             raise ImportRefused(f"the source declares no stream {stream!r}")
-        return _Load(stream, self._intake(feed))
+        return _Gathered(stream, self._intake(feed))
 
     def _keep(self, item: Item, attachment: Attachment) -> None:
         media_type = media_type_of({"mime_type": attachment.media_type})
@@ -359,12 +335,6 @@ class RecordWriter:
             "sha256": blob.blob_id,
         }
 
-    def _write_beside(self) -> None:
-        """Have a process of its own write what is sent from now on, where there can be one."""
-        if self._beside is None:
-            self._beside = ExitStack()
-            self._beside.enter_context(self._store.writing_beside())
-
     def send(self, written: Callable[[], None] = _nothing) -> None:
         """Have what is gathered written; ``written`` is called here, once the disk has it."""
         self._hand_over()
@@ -377,109 +347,10 @@ class RecordWriter:
         self._most = min(2 * self._most, large, BATCH_ITEMS)
         self._look()
         if self._sent >= _MANY_ITEMS:
-            self._write_beside()
-        if self._has_time():
-            for load in loads:
-                load.intake.work_ahead()
-        self._settle(_MOST_UNDERWAY - 1)
+            self._queue.write_beside()
         files, self._files = self._files, None
-        answers = self._thread.submit(self._write, loads, files)
-        lasting = self._disk.submit(self._make_last, answers)
-        keys = {load.stream: frozenset(load.keys) for load in loads}
-        self._underway.append(_Batch(keys, answers, lasting, written))
-
-    def _write(self, loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
-        """Write a batch, or fail as one before it did: it would be there without what came first.
-
-        What follows is not tried for as long again, and whoever goes on after a failure never takes
-        what came after it for written.
-        """
-        with nullcontext() if files is None else closing(files):
-            if self._failure is not None:
-                raise self._failure
-            try:
-                return _write_all(loads, files)
-            except Exception as problem:
-                self._failure = problem
-                raise
-
-    def _has_time(self) -> bool:
-        """Tell whether to make more of a batch ready while those before are being written.
-
-        Otherwise whoever writes does so, as there is time, and as of records that are stored
-        already most of it is not needed.
-        """
-        waits = len(self._underway) == _MOST_UNDERWAY and not self._underway[0].answers.done()
-        return self._all_new and waits
-
-    def _make_last(self, answers: Future[list[_Answer]]) -> None:
-        """Wait until a batch is written and the disk has it; meanwhile the next is written."""
-        answers.result()
-        self._store.settle()
+        self._queue.send(loads, files, written)
 
     def settle(self) -> None:
         """Wait until everything that was sent is written and on the disk, and count it."""
-        self._settle(0)
-        self._note()
-
-    def _settle(self, most: int) -> None:
-        """Wait until no more batches than so many are on their way, and count the others.
-
-        Those that are written by now are counted too.
-        """
-        underway = self._underway
-        while underway and (len(underway) > most or underway[0].answers.done()):
-            batch = underway.popleft()
-            self._note()
-            answers = batch.answers.result()
-            for answer in answers:
-                self._report.write(answer.stream, answer.counts, answer.keys)
-            if answers:
-                self._all_new = all(map(_is_new, answers))
-            self._counted = batch
-        if self._counted is not None and self._counted.lasting.done():
-            self._note()
-
-    def _note(self) -> None:
-        """Tell that the last batch which is counted is on the disk, once it is."""
-        batch, self._counted = self._counted, None
-        if batch is not None:
-            batch.lasting.result()
-            batch.written()
-
-
-class _Turns:
-    """How long the threads of this process take turns: shortly while anybody imports."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._imports = 0
-        self._usual = 0.0
-
-    @contextmanager
-    def short(self) -> Iterator[None]:
-        """Let turns be short until the block ends, and every other such block."""
-        with self._lock:
-            if not self._imports:
-                self._usual = sys.getswitchinterval()
-                sys.setswitchinterval(min(self._usual, _TURN_SECONDS))
-            self._imports += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._imports -= 1
-                if not self._imports:
-                    sys.setswitchinterval(self._usual)
-
-
-# One for the process, as the interpreter has one such setting: of two imports that run at once, the
-# one that ends last would otherwise put back what it found, which is what the other had set.
-short_turns = _Turns().short
-
-
-def _write_all(loads: Sequence[_Load], files: BlobBatch | None) -> list[_Answer]:
-    """Write a batch: the files that its records name, then a transaction for each stream."""
-    if files is not None:
-        files.settle()
-    return [_Answer(load.stream, load.keys, load.intake.write(lasting=False)) for load in loads]
+        self._queue.settle()

@@ -2,9 +2,12 @@
 
 import csv
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from pdpp.model.errors import DamagedFile
@@ -12,6 +15,8 @@ from pdpp.sources.item import Skipped
 from pdpp.sources.reading.textfile import WESTERN, DecodedLine, encoding_of, text_lines
 from pdpp.sources.reading.tree import FileEntry
 
+HeaderTest = Callable[[tuple[str, ...]], bool]
+CellTest = Callable[[str], bool]
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 60
 _MOST_COLUMNS = 1_000
@@ -31,19 +36,27 @@ _NUMBER = "#"
 """What a column with the numbers of the rows may be called."""
 _LABELLED = re.compile(r".*\S ?: \S.*", re.DOTALL)
 """What a name with its value looks like, as banks write them above a table."""
+_SEPARATOR = re.compile("sep=.?", re.IGNORECASE)
+"""The line that tells a spreadsheet what divides the cells."""
 _REPEATS = 4
 """Of so many names of columns one may stand there before."""
 
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """How a file of rows is written; ``header_line`` is the line its column names stand in."""
+    """How a file of rows is written; ``header_line`` is the line its column names stand in.
+
+    Rows end before ``end_line``, if there is one: below it stands another table. ``title`` is what
+    such another table is called above its header.
+    """
 
     encoding: str
     delimiter: str
     header_line: int
     header: tuple[str, ...]
     quote: str = '"'
+    end_line: int | None = None
+    title: str = ""
 
 
 class Row(NamedTuple):
@@ -84,6 +97,53 @@ def _encoding(head: bytes) -> str:
 def _first(lines: Iterable[DecodedLine], count: int) -> Iterator[DecodedLine]:
     for line, _ in zip(lines, range(count), strict=False):
         yield line
+
+
+def find_named_table(entry: FileEntry, is_header: HeaderTest) -> CsvTable | None:
+    """Return the table below the first row that is a header by its names.
+
+    Of a statement with few rows their width tells nothing: more lines may stand above them.
+    """
+    encoding = _encoding(entry.head())
+    sample = [line.text for line in _first(text_lines(entry, encoding), _SAMPLE_LINES)]
+    for delimiter in _DELIMITERS:
+        for line, cells in _sample_rows(sample, delimiter):
+            names = _unlike(tuple(cell.strip() for cell in cells))
+            if _names_columns(names) and is_header(names):
+                return CsvTable(encoding, delimiter, line, names)
+    return None
+
+
+def tables_of(
+    entry: FileEntry, table: CsvTable, is_header: HeaderTest, is_day: CellTest
+) -> list[CsvTable]:
+    """Return a table and those below it in the same file, each under a header of its own.
+
+    The first line below a gap, after the last row with a day, is the title of the next table.
+    """
+    lines = text_lines(entry, table.encoding)
+    feeder = _Feeder(line for line in lines if line.number > table.header_line)
+    reader = csv.reader(iter(feeder), delimiter=table.delimiter, quotechar=table.quote)
+    found = [table]
+    title, title_line, below_gap = "", 0, False
+    with suppress(csv.Error, DamagedFile):
+        for cells in reader:
+            feeder.row.clear()
+            names = tuple(cell.strip() for cell in cells)
+            line = table.header_line + reader.line_num + len(feeder.too_long)
+            if not any(names):
+                below_gap = True
+            elif any(map(is_day, names)):
+                title, title_line, below_gap = "", 0, False
+            elif _names_columns(names) and (
+                (own := _unlike(names)) == table.header or is_header(own)
+            ):
+                found[-1] = replace(found[-1], end_line=title_line or line)
+                found.append(replace(table, header_line=line, header=own, title=title))
+                title, title_line, below_gap = "", 0, False
+            elif below_gap and not title:
+                title, title_line = names[0], line
+    return found
 
 
 class _Header(NamedTuple):
@@ -179,6 +239,15 @@ def _unlike(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(unlike)
 
 
+def lines_above(entry: FileEntry, table: CsvTable) -> Iterator[int]:
+    """Yield the lines with words that stand above the header, of which none is a row."""
+    lines = _first(text_lines(entry, table.encoding), table.header_line)
+    above = _sample_rows([line.text for line in lines], table.delimiter)[:-1]
+    for line, cells in above:
+        if any(cell.strip() for cell in cells) and not _SEPARATOR.fullmatch("".join(cells)):
+            yield line
+
+
 @dataclass(slots=True)
 class _Feeder:
     """Gives a CSV reader lines, and ends a row that never closes its quotes.
@@ -204,10 +273,26 @@ class _Feeder:
             yield f"{line.text}\n"
 
 
-def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
-    """Yield the rows below the header; a row that cannot be read is told and passed over."""
-    lines = text_lines(entry, table.encoding)
-    feeder = _Feeder(line for line in lines if line.number > table.header_line)
+def rows_of(
+    entry: FileEntry, tables: Sequence[CsvTable]
+) -> Iterator[tuple[CsvTable, Row | Skipped]]:
+    """Yield the rows of tables that stand below each other, while the file is read once."""
+    lines = text_lines(entry, tables[0].encoding)
+    for table in tables:
+        yield from ((table, row) for row in rows(entry, table, lines))
+
+
+def rows(
+    entry: FileEntry, table: CsvTable, lines: Iterator[DecodedLine] | None = None
+) -> Iterator[Row | Skipped]:
+    """Yield the rows below the header; a row that cannot be read is told and passed over.
+
+    ``lines`` are those of the file that were not read yet, if some were.
+    """
+    lines = text_lines(entry, table.encoding) if lines is None else lines
+    end = table.end_line or sys.maxsize
+    below = dropwhile(lambda line: line.number <= table.header_line, lines)
+    feeder = _Feeder(takewhile(lambda line: line.number < end, below))
     reader = csv.reader(iter(feeder), delimiter=table.delimiter, quotechar=table.quote)
     shortest, open_ended = len(table.header), False
     begun = below_gap = False

@@ -18,6 +18,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Finding, Skipped
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.nesting import Nesting
 from pdpp.sources.reading.tree import FileEntry
 
 LONGEST = 64 << 20
@@ -53,10 +54,13 @@ class JsonElement(NamedTuple):
 
 
 def elements(
-    stream: BinaryIO, *paths: str, longest: int = LONGEST
+    stream: BinaryIO, *paths: str, longest: int = LONGEST, passed_by: str = ""
 ) -> Iterator[JsonElement | Skipped]:
-    """Yield the values at the paths in the order of the document."""
-    return _Walker(_Text(stream), paths, longest).walk()
+    """Yield the values at the paths in the order of the document.
+
+    What lies beside them is told if there is a reason for it, ``passed_by``.
+    """
+    return _Walker(_Text(stream), paths, longest, passed_by).walk()
 
 
 def entry_elements(
@@ -82,7 +86,11 @@ def entry_elements(
     with entry.open() as stream:
         # From the start of the file, past what was given already: the parser in C has read further
         # than the last value it gave, and nobody knows how far.
-        yield from islice(elements(stream, path, longest=longest), number, None)
+        text = _Text(stream)
+        yield from islice(_Walker(text, (path,), longest).walk(), number, None)
+        if text.goes_on():
+            place = f"{entry.name} byte {text.place:,}"
+            yield Skipped("another document behind the end of the first", place, cut=True)
 
 
 class _NotPlain(Exception):
@@ -90,7 +98,7 @@ class _NotPlain(Exception):
 
 
 class _PlainJson:
-    """A stream for the parser in C: no byte order mark, bounded values, whole characters.
+    """A stream for the parser in C: no byte order mark, bounded and flat values, whole characters.
 
     The parser turns half of a character, an escaped surrogate without its partner, into a question
     mark; ours into U+FFFD, as everywhere else.
@@ -100,6 +108,7 @@ class _PlainJson:
         self._stream = stream
         self._longest = longest
         self._tail: bytes | None = None
+        self._nesting = Nesting()
         self.taken = 0
 
     def read(self, size: int) -> bytes:
@@ -108,7 +117,7 @@ class _PlainJson:
         if self._tail is None:
             chunk = chunk.removeprefix(_MARK) or self._stream.read(size)
         self.taken += len(chunk)
-        if self.taken > self._longest + _CHUNK:
+        if self.taken > self._longest + _CHUNK or self._nesting.is_too_deep(chunk):
             raise _NotPlain
         looked_at = (self._tail or b"") + chunk
         if b"\\u" in looked_at and _HALF.search(looked_at):
@@ -171,6 +180,12 @@ class _Text:
                 return self.buffer[self.at : self.at + 1]
             if not self.more():
                 raise self.cut()
+
+    def goes_on(self) -> bool:
+        """Tell whether one more array or object begins next."""
+        with suppress(DamagedFile):
+            return self.peek() in b"[{"
+        return False
 
     def take(self, expected: bytes) -> bytes:
         """Go past one byte, which must be one of those expected."""
@@ -272,9 +287,12 @@ def _end(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
 class _Walker:
     """Goes down to the paths that are wanted and past everything else."""
 
-    def __init__(self, text: _Text, paths: tuple[str, ...], longest: int) -> None:
+    def __init__(
+        self, text: _Text, paths: tuple[str, ...], longest: int, passed_by: str = ""
+    ) -> None:
         self._text = text
         self._longest = longest
+        self._passed_by = passed_by
         self._numbers = dict.fromkeys(paths, 0)
         self._above = {path[:at] for path in paths for at in _dots(path)} | {""}
 
@@ -285,6 +303,8 @@ class _Walker:
             yield self._capture(path, first)
         elif path not in self._above:
             self._skip(first)
+            if self._passed_by:
+                yield Skipped(self._passed_by, path)
         elif first == b"{":
             yield from self._object(path)
         elif first == b"[":

@@ -11,6 +11,7 @@ from typing import BinaryIO
 import ijson
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.reading.nesting import Nesting
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 _MARK = b"\xef\xbb\xbf"
@@ -22,16 +23,22 @@ _MOST_CANDIDATES = 2_000
 
 
 class _Bounded:
-    """The first part of a stream, without the byte order mark before it."""
+    """The first part of a stream, without the byte order mark before it.
+
+    It ends where the document goes deeper than any export does.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._left = _MOST_BYTES
         self._first = True
+        self._nesting = Nesting()
 
     def read(self, size: int = _CHUNK) -> bytes:
         """Read on; what comes after the bound is never seen."""
         chunk = self._stream.read(min(size, self._left))
+        if self._nesting.is_too_deep(chunk):
+            self._left, chunk = 0, b""
         self._left -= len(chunk)
         if self._first and chunk:  # A parser may ask for nothing first, to see what it gets.
             self._first = False

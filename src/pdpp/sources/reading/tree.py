@@ -295,6 +295,14 @@ class Tree:
         around = self.path.parent if self.kind == "file" else self.path
         return unpacked_name(around.name)
 
+    @property
+    def called(self) -> str:
+        """Return what this is called, without the ending of a file or an archive.
+
+        A dot in the name of a folder begins no ending.
+        """
+        return self.path.stem if self.kind == "file" else unpacked_name(self.path.name)
+
     def under(self, folder: str) -> "Tree":
         """Return the part of a tree that lies in a folder; names stay as they are."""
         prefix = f"{folder}/"

@@ -9,7 +9,7 @@ from pdpp.model.validation import parse_declaration
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.table.draft import slug
-from pdpp.sources.table.guess import ColumnGuess
+from pdpp.sources.table.guess import ColumnGuess, decimal_of
 from pdpp.sources.table.plan import TableColumn, TablePlan
 from pdpp.sources.table.rows import read_rows, tables
 
@@ -25,9 +25,9 @@ def declared_plan(tree: Tree, document: Mapping[str, Any], stream_name: str | No
             if not isinstance(row, Skipped):
                 for name, value in row.values.items():
                     guesses.setdefault(name, ColumnGuess(name)).see(value)
-        columns = tuple(
-            column for guess in guesses.values() if (column := _column(guess, stream)) is not None
-        )
+        decimal = decimal_of(guesses.values())
+        found = (_column(guess, stream, decimal) for guess in guesses.values())
+        columns = tuple(column for column in found if column is not None)
         if columns:
             key = tuple(name for name in stream.primary_key if name != "id" or _has(columns, "id"))
             time = stream.consent_time_field or ""
@@ -50,11 +50,11 @@ def _stream(document: Mapping[str, Any], name: str | None) -> Stream:
     return streams[name]
 
 
-def _column(guess: ColumnGuess, stream: Stream) -> TableColumn | None:
+def _column(guess: ColumnGuess, stream: Stream, decimal: str) -> TableColumn | None:
     """Return the field that a column is named like, read as it is declared."""
     field = stream.fields.get(guess.name) or stream.fields.get(slug(guess.name))
     if field is None:
         return None
-    guessed, form = guess.kind()
+    guessed, form = guess.kind(decimal=decimal)
     kind = field.kind if field.kind in SCALARS else Kind.JSON
     return TableColumn(guess.name, field.name, str(kind), form if guessed is kind or form else "")

@@ -10,7 +10,7 @@ from pdpp.model.declaration import TIMES, Kind, Role
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.table.guess import ColumnGuess
+from pdpp.sources.table.guess import ColumnGuess, decimal_of
 from pdpp.sources.table.plan import TableColumn, TablePlan
 from pdpp.sources.table.rows import TableLayout, read_rows, tables
 
@@ -58,6 +58,8 @@ def draft(tree: Tree, key: str | None, settings: Mapping[str, str]) -> TableDraf
     month_first = settings.get("month_first") == "yes"
     columns = _columns(seen.guesses, month_first)
     identity = _key_columns(seen, columns)
+    if identity != ("id",):  # There the record has a name of its own.
+        columns = _columns(seen.guesses, month_first, ("id",))
     roles = _roles(seen.guesses, columns)
     name = key or slug(entry.base.removesuffix(entry.suffix)) or "table"
     time = next((field for field, role in roles.items() if role is Role.EVENT_TIME), "")
@@ -101,8 +103,11 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:60]
 
 
-def _columns(guesses: Iterable[ColumnGuess], month_first: bool) -> tuple[TableColumn, ...]:
-    taken: set[str] = {"floating"}
+def _columns(
+    guesses: Sequence[ColumnGuess], month_first: bool, reserved: Iterable[str] = ()
+) -> tuple[TableColumn, ...]:
+    taken: set[str] = {"floating", *reserved}
+    decimal = decimal_of(guesses)
     columns = []
     for guess in guesses:
         base = slug(guess.name) or "column"
@@ -110,7 +115,7 @@ def _columns(guesses: Iterable[ColumnGuess], month_first: bool) -> tuple[TableCo
         while field in taken:
             field, number = f"{base}_{number}", number + 1
         taken.add(field)
-        kind, form = guess.kind(month_first=month_first)
+        kind, form = guess.kind(month_first=month_first, decimal=decimal)
         columns.append(TableColumn(guess.name, field, str(kind), form))
     return tuple(columns)
 

@@ -1,5 +1,6 @@
 """Guesses: what a column holds, found out by looking at its values one after the other."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,16 +101,19 @@ class ColumnGuess:
         """Tell whether all its values are addresses."""
         return bool(self.filled) and self.links == self.filled
 
-    def kind(self, *, month_first: bool = False) -> tuple[Kind, str]:
-        """Return the kind that every value fits, and the form it is written in."""
+    def kind(self, *, month_first: bool = False, decimal: str = POINT) -> tuple[Kind, str]:
+        """Return the kind that every value fits, and the form it is written in.
+
+        Of two signs that may divide the decimals, ``decimal`` does.
+        """
         if self.kinds == {Kind.INTEGER, Kind.NUMBER}:
             return Kind.NUMBER, ""
         if len(self.kinds) != 1:
             return (Kind.JSON, "") if self.kinds - {Kind.TEXT} else (Kind.TEXT, "")
         [only] = self.kinds
-        return self._text_kind(month_first) if only is Kind.TEXT else (only, "")
+        return self._text_kind(month_first, decimal) if only is Kind.TEXT else (only, "")
 
-    def _text_kind(self, month_first: bool) -> tuple[Kind, str]:
+    def _text_kind(self, month_first: bool, decimal: str) -> tuple[Kind, str]:
         forms = [form for form in TIME_FORMS if form in self._times]
         forms.sort(key=lambda form: month_first and not form.startswith("%m"))
         if forms:
@@ -119,10 +123,23 @@ class ColumnGuess:
         if Kind.INTEGER in self._texts:
             return Kind.INTEGER, ""
         if self._decimals:
-            return Kind.NUMBER, POINT if POINT in self._decimals else COMMA
+            return Kind.NUMBER, self.decimal or decimal
         return Kind.TEXT, ""
+
+    @property
+    def decimal(self) -> str:
+        """Return the sign that must divide the decimals of its numbers; nothing if two may."""
+        [sign, *others] = self._decimals if self.kinds == {Kind.TEXT} and self._decimals else [""]
+        return "" if others else sign
 
     @property
     def ambiguous_days(self) -> bool:
         """Tell whether its dates could also be read with the month before the day."""
-        return {"%d/%m/%Y", "%m/%d/%Y"} <= {form[:8] for form in self._times}
+        return self.kinds == {Kind.TEXT} and {"%d/%m/%Y", "%m/%d/%Y"} <= {
+            form[:8] for form in self._times
+        }
+
+
+def decimal_of(guesses: Iterable[ColumnGuess]) -> str:
+    """Return the sign that divides decimals in a table: the comma if only that is seen to."""
+    return COMMA if {guess.decimal for guess in guesses} - {""} == {COMMA} else POINT

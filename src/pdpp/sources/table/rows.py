@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.csvtable import Row, find_table, rows
+from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, lines_above, rows
 from pdpp.sources.reading.jsonlines import JsonLine, events
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.jsontext import NotJson, read_json
@@ -94,14 +94,22 @@ def _csv_rows(entry: FileEntry) -> Iterator[RawRow | Skipped]:
     if table is None:
         yield Skipped("a file that is no table", entry.name, cut=True)
         return
+    for line in lines_above(entry, table):
+        yield Skipped("a line above the table", f"{entry.name} line {line:,}")
+    names = column_names(table)
+    nameless = set(names) - set(table.header)
     for row in rows(entry, table):
         if isinstance(row, Row):
-            named = zip(table.header, row.cells, strict=True)
-            yield RawRow(
-                f"{entry.name} line {row.line:,}", {name: cell for name, cell in named if name}
-            )
+            named = zip(names, row.cells, strict=True)
+            values = {name: cell for name, cell in named if cell.strip() or name not in nameless}
+            yield RawRow(f"{entry.name} line {row.line:,}", values)
         else:
             yield row
+
+
+def column_names(table: CsvTable) -> tuple[str, ...]:
+    """Return the names of the columns; one without a name is called by its number."""
+    return tuple(name or f"column {number}" for number, name in enumerate(table.header, 1))
 
 
 def _lines(entry: FileEntry) -> Iterator[RawRow | Skipped]:
@@ -111,9 +119,9 @@ def _lines(entry: FileEntry) -> Iterator[RawRow | Skipped]:
 
 def _elements(entry: FileEntry, path: str) -> Iterator[RawRow | Skipped]:
     with entry.open() as stream:
-        for element in elements(stream, path):
+        for element in elements(stream, path, passed_by="a member beside the records"):
             if isinstance(element, Skipped):
-                yield element
+                yield element._replace(example=f"{entry.name} {element.example[:60]}")
             elif isinstance(element.value, dict):
                 yield RawRow(f"{entry.name} {element.path} {element.number:,}", element.value)
             else:

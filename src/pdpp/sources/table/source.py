@@ -1,11 +1,11 @@
 """The table source: files whose columns a plan knows."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.model.declaration import Kind
@@ -17,9 +17,10 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 from pdpp.sources.table.form import ZONED, reader
 from pdpp.sources.table.plan import CSV, TableColumn, TablePlan
-from pdpp.sources.table.rows import RawRow, TableLayout, read_rows, tables
+from pdpp.sources.table.rows import RawRow, TableLayout, column_names, read_rows, tables
 
 _LOOKED_AT = 50
+_MOST_REMEMBERED = 500_000
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "time_zone": "The zone of times that name none, such as Europe/Lisbon.",
@@ -45,12 +46,12 @@ class TableSource(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Take the files that hold the columns of the plan; a table of just these is certain."""
-        seen = {entry.name: _names(entry, layout) for entry, layout in self._tables(tree)}
+        seen = {entry.name: _columns(entry, layout) for entry, layout in self._tables(tree)}
         known = {column.name for column in self._plan.columns}
-        names = [name for name, columns in seen.items() if known - self._rare() <= columns]
+        names = [name for name, held in seen.items() if known - self._rare() <= held.possible]
         if not names:
             return None
-        same = self._plan.layout == CSV and all(seen[name] == known for name in names)
+        same = self._plan.layout == CSV and all(seen[name].sure <= known for name in names)
         zone = choices.given.get("time_zone") or ""
         zone_named(zone)
         files = counted(len(names), "file")
@@ -81,16 +82,25 @@ class TableSource(Source):
         ]
 
 
-def _names(entry: FileEntry, layout: TableLayout) -> set[str]:
+class _Columns(NamedTuple):
+    """The columns of a file; those without a name may hold something or not."""
+
+    sure: Set[str]
+    possible: Set[str]
+
+
+def _columns(entry: FileEntry, layout: TableLayout) -> _Columns:
     """Return the columns of a file: the header, or the members of its first objects."""
     if layout.kind == CSV:
         table = find_table(entry)
-        return set() if table is None else set(table.header) - {""}
+        if table is None:
+            return _Columns(frozenset(), frozenset())
+        return _Columns(set(table.header) - {""}, set(column_names(table)))
     names: set[str] = set()
     for row, _ in zip(read_rows(entry, layout), range(_LOOKED_AT), strict=False):
         if isinstance(row, RawRow):
             names |= row.values.keys()
-    return names
+    return _Columns(names, names)
 
 
 @dataclass(slots=True)
@@ -104,6 +114,7 @@ class _Reading:
     _floats: bool = field(init=False)
     _names_itself: bool = field(init=False)
     _reported_columns: set[str] = field(default_factory=set)
+    _rows_by_key: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._readers = {
@@ -137,6 +148,8 @@ class _Reading:
                 else:
                     data[column.field] = value
         key = self._key(data, row)
+        if self._replaces(key, row):
+            yield Unknown("a row that takes the place of one with the same key", row.where)
         if self._floats:
             data["floating"] = True
         yield Item(self.plan.stream, key, {**data, "id": key})
@@ -146,6 +159,13 @@ class _Reading:
         if name not in self._reported_columns and len(self._reported_columns) < _LOOKED_AT:
             self._reported_columns.add(name)
             yield Skipped("a column that is not declared", f"{where}, {name[:60]}")
+
+    def _replaces(self, key: str, row: RawRow) -> bool:
+        """Tell whether a row before had the same key and other values; remember it."""
+        if len(self._rows_by_key) >= _MOST_REMEMBERED:
+            self._rows_by_key.clear()
+        content = hash(repr(row.values))
+        return self._rows_by_key.setdefault(key, content) != content
 
     def _key(self, data: Mapping[str, Any], row: RawRow) -> str:
         parts = [data.get(name) for name in self.plan.key]

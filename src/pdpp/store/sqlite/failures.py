@@ -13,9 +13,11 @@ log = logging.getLogger("pdpp.store")
 _LATER = {"Retry-After": "60"}
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
-_NO_ROOM = "there is no room on its disk: make room, and it goes on by itself"
-_READ_ONLY = "it cannot be written to: make its disk writable, and it goes on by itself"
-_FAILING = "its disk fails: see whether it is full, gone or broken, and it goes on by itself"
+_NO_ROOM = "there is no room on its disk: make room"
+_READ_ONLY = "it cannot be written to: make its disk writable"
+_FAILING = "its disk fails: see whether it is full, gone or broken"
+_PASSING = (_NO_ROOM, _READ_ONLY, _FAILING)
+"""What a server outlasts: a command has ended by then, and is to be given again."""
 _BUSY = "another program is busy writing to it: wait until that is done, or end it"
 DAMAGED = "it is damaged: stop the server, see what pdpp check says, and put a backup in its place"
 
@@ -46,7 +48,8 @@ def explain(problem: BaseException, path: Path) -> PdppError | None:
     sentence = advice(problem)
     if sentence is None:
         return None
-    log.error("%s: %s (%s)", path, sentence, problem)
+    then = ", and it goes on by itself" if sentence in _PASSING else ""
+    log.error("%s: %s%s (%s)", path, sentence, then, problem)
     if sentence == DAMAGED:
         return ApiError(
             "The database of this server is damaged. Its log names the file and what its owner "

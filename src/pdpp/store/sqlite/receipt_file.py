@@ -10,6 +10,7 @@ import apsw
 from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.sqlite.failures import DAMAGED, advice
 from pdpp.store.sqlite.opening import EXISTING, SqliteConnection, check_kind, open_connection
 from pdpp.store.sqlite.writer_lock import WriterLock, is_gone
 from pdpp.store.tables.database import TableReader
@@ -44,8 +45,11 @@ class ReceiptFile(TableReceipts):
         try:
             self._db = self._open()
         except (OSError, apsw.Error) as problem:
+            remedy = advice(problem)
+            if remedy in (None, DAMAGED):
+                remedy = "mend it or move it away"
             raise StoreError(
-                f"cannot open the receipts {self._path}: {problem}; mend it or move it away"
+                f"cannot open the receipts {self._path}: {problem}; {remedy}"
             ) from problem
 
     def _open(self) -> SqliteConnection:

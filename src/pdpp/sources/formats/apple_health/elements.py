@@ -15,6 +15,7 @@ _PREFIXES = (
     "HKDataType",
 )
 _DEVICE = re.compile(r"(?:^|, )name:([^,>]+)")
+_APPLE = "manufacturer:Apple"
 _METRES = {"km": 1_000.0, "m": 1.0, "mi": 1_609.344, "yd": 0.9144, "ft": 0.3048}
 _KCAL = {"kcal": 1.0, "Cal": 1.0, "kJ": 1 / 4.184, "cal": 0.001}
 _SECONDS = {"s": 1.0, "min": 60.0, "hr": 3_600.0}
@@ -46,10 +47,12 @@ def _measurement(element: XmlElement) -> Reading:
     created = attributes.get("creationDate", "")
     written = attributes.get("value", "")
     unit, source = attributes.get("unit"), attributes.get("sourceName", "")
+    device = attributes.get("device")
+    origin = _origin(attributes)
     value = _number(written)
     # The moment of writing tells apart what is otherwise equal; it is no more than that.
     created_at = start if created == started else moment(created) or ""
-    key = digest_key("\n".join((raw, source, start, end or "", created_at, written, unit or "")))
+    key = digest_key("\n".join((raw, origin, start, end or "", created_at, written, unit or "")))
     data: dict[str, object] = {"id": key, "kind": _short(raw)}
     if value is not None:
         data["value"] = value
@@ -63,11 +66,26 @@ def _measurement(element: XmlElement) -> Reading:
         data["seconds"] = _seconds(start, end)
     if source:
         data["source"] = source
-    if device := _device(attributes.get("device")):
-        data["device"] = device
+    if name := _device(device):
+        data["device"] = name
     if element.children:
         data |= _noted(element)
     return Item("measurements", key, data)
+
+
+def _origin(attributes: Mapping[str, str]) -> str:
+    """Return what tells where something is from, also after a phone or a watch was renamed.
+
+    A source of Apple is called as its owner calls the device, today and in everything before. Its
+    version is that of the software of the device, where an app that wrote on it has its own.
+    """
+    source, device = attributes.get("sourceName", ""), attributes.get("device", "")
+    if _APPLE not in device:
+        return source
+    hardware, _, rest = device.partition(", hardware:")[2].rstrip(">").partition(", ")
+    software = rest.removeprefix("software:").partition(", ")[0]
+    is_own = bool(hardware) and software == attributes.get("sourceVersion")
+    return f"{hardware} {software}" if is_own else source
 
 
 def _correlation(element: XmlElement) -> Reading:
@@ -141,8 +159,9 @@ def _workout(element: XmlElement) -> Reading:
     statistics = _statistics(element) or (_statistics(legs[0]) if len(legs) == 1 else {})
     noted = _noted(element)
     source = attributes.get("sourceName", "")
+    origin = _origin(attributes)
     key = digest_key(
-        raw, source, start, end or "", moment(attributes.get("creationDate", "")) or ""
+        raw, origin, start, end or "", moment(attributes.get("creationDate", "")) or ""
     )
     data = {
         "id": key,

@@ -1,7 +1,20 @@
 """Days: what banks write where a day stands, in the years of the common calendar."""
 
 import re
+from collections.abc import Sequence
+from datetime import date
+from itertools import pairwise
 from types import MappingProxyType
+
+from pdpp.sources.table.form import (
+    COMPACT,
+    TIME_FORMS,
+    ZONED,
+    is_compact_day,
+    is_time_like,
+    possible_forms,
+    read_time,
+)
 
 _BEHIND_DAY = re.compile(
     r"(?<=\d) (?:(?:[ECMP][SD]T|GMT|UTC|BST|CES?T)|as of \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4})\Z"
@@ -16,6 +29,7 @@ _TAIWAN_IN_A_ROW = re.compile(
 """No other form of a day that is known has a month where this one has it."""
 _IN_CHARACTERS = re.compile(r"(\D{0,4}?)\s*(\d{1,4}|元)\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日?")
 _BUDDHIST = re.compile(r"(\d{1,2}[/.-]\d{1,2}[/.-])(25\d\d)(?!\d)", re.ASCII)
+_FIRST_DATES = 40
 _BEFORE_BUDDHIST = 543
 _BEFORE_TAIWAN = 1911
 _BEFORE = MappingProxyType(
@@ -49,3 +63,56 @@ def _plain_day(match: re.Match[str], rest: str) -> str:
         return match.string
     count = before + (1 if year == "元" else int(year))
     return f"{count:04}-{int(month):02}-{int(day):02}{rest}"
+
+
+def is_day(text: str) -> bool:
+    """Tell whether a cell begins with a day in any of the forms that are read."""
+    return any(is_time_like(day) or is_compact_day(day) for day in (text, bare_day(text)))
+
+
+def day_forms(texts: Sequence[str], remembered: str = "") -> list[str]:
+    """Return the ways to write dates that fit most rows, the more usual first.
+
+    A row that has something else there, such as a sum at the end, is told when it is read. A form
+    that was ``remembered`` counts where no other fits more rows: few days may not tell it again.
+    """
+    told = [text.strip() for text in texts if text.strip()]
+    if told and all(is_compact_day(text) and read_time(text, COMPACT, None) for text in told):
+        return [COMPACT]
+    dates = [text for text in told if is_time_like(text)]
+    if not dates or 2 * len(dates) < len(told):
+        return []
+    forms = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
+    some = [(text, possible_forms(text)) for text in dates[:_FIRST_DATES]]
+    left = [
+        form
+        for form in forms
+        if any(form in possible and read_time(text, form, None) for text, possible in some)
+    ]
+    days = {form: [read_time(text, form, None) for text in dates] for form in left}
+    fits = {form: len(read) - read.count(None) for form, read in days.items()}
+    most = max(fits.values(), default=0)
+    if 2 * most < len(told):
+        return []
+    disorder = {form: _disorder(days[form]) for form in left if fits[form] == most}
+    if remembered in disorder:
+        better = [form for form in disorder if disorder[form][0] < disorder[remembered][0]]
+        return [remembered, *better]
+    best = min(disorder, key=lambda form: disorder[form])
+    # How long a time a table spans is a guess; that its rows are in order is none.
+    as_good = [form for form in disorder if disorder[form][0] == disorder[best][0]]
+    return [best, *(form for form in as_good if days[form] != days[best])]
+
+
+def _disorder(read: Sequence[str | None]) -> tuple[int, int]:
+    """Return how badly the days of a column are ordered, and how long a time they span.
+
+    Statements go forward or backward in time. Of day and month the one that is right leaves them
+    in order, and within a few months.
+    """
+    days = [day for day in read if day is not None]
+    pairs = list(pairwise(days))
+    falls = sum(later < earlier for earlier, later in pairs)
+    rises = sum(later > earlier for earlier, later in pairs)
+    span = date.fromisoformat(max(days)[:10]) - date.fromisoformat(min(days)[:10])
+    return min(falls, rises), span.days

@@ -1,22 +1,22 @@
 """Mappings: which column of a bank's table is what, found by its names or told by the owner."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
-from itertools import islice, pairwise
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.formats.bank_csv.amounts import (
-    DECIMALS,
-    bare_amount,
-    decimal_of,
-    read_amount,
-    side_of,
+from pdpp.sources.formats.bank_csv.amounts import DECIMALS, bare_amount, decimal_of
+from pdpp.sources.formats.bank_csv.days import bare_day, day_forms
+from pdpp.sources.formats.bank_csv.signs import (
+    AS_WRITTEN,
+    TURNED,
+    has_minus,
+    mostly_minus,
+    sign_of,
+    turned_by_side,
 )
-from pdpp.sources.formats.bank_csv.days import bare_day
 from pdpp.sources.formats.bank_csv.two_sided import (
     BOTH,
     DIRECTION,
@@ -30,38 +30,30 @@ from pdpp.sources.formats.bank_csv.two_sided import (
 )
 from pdpp.sources.formats.bank_csv.words import (
     BALANCES,
-    BARE_CARD,
-    CARDS,
     COLUMNS,
     FEES_APART,
     IN_WORDS,
     NEITHER_WORDS,
     NOT_BOOKED,
+    NUMBERS,
     OUT_WORDS,
     PARTIES,
     REQUEST,
+    SHORTEST_NUMBER,
     STATES,
     TAXES_APART,
     currency_in,
     plain_name,
 )
-from pdpp.sources.reading.csvtable import CsvTable, Row, rows
+from pdpp.sources.reading.csvtable import CsvTable, Row, rows_of
 from pdpp.sources.reading.tree import FileEntry
-from pdpp.sources.table.form import (
-    COMPACT,
-    TIME_FORMS,
-    ZONED,
-    is_compact_day,
-    is_time_like,
-    possible_forms,
-    read_time,
-)
+from pdpp.sources.table.form import COMPACT, TIME_FORMS, is_time_like, read_time
 
-TURNED, AS_WRITTEN = "turned", "as written"
 _SAMPLE_ROWS = 2_000
-_FIRST_DATES = 40
 MONEY = ("amount", "money_in", "money_out")
+SIDES = ("direction", "money_in", "money_out")
 _CODE = re.compile(r"[A-Z]{3}", re.ASCII)
+_CURRENCY_NAME = re.compile(r"([A-Z]{3})\$", re.ASCII)
 
 
 class ColumnMapping(NamedTuple):
@@ -69,7 +61,8 @@ class ColumnMapping(NamedTuple):
 
     ``minus`` names the columns of money in or out that write it with a minus, and ``other_form`` is
     a way to write dates that fits as well. In a table of two sides ``columns`` are those of what
-    left, and ``arrives`` those of what arrived.
+    left, and ``arrives`` those of what arrived. ``by_currency`` are amounts of which each currency
+    has its own column, and ``numbers`` what a service calls each payment.
     """
 
     columns: Mapping[str, int]
@@ -81,6 +74,8 @@ class ColumnMapping(NamedTuple):
     minus: frozenset[str] = frozenset()
     other_form: str = ""
     arrives: Mapping[str, int] = MappingProxyType({})
+    by_currency: Mapping[str, int] = MappingProxyType({})
+    numbers: tuple[int, ...] = ()
 
     def sides(self, row: Row) -> "list[ColumnMapping]":
         """Return how a row is read: once, or for each side of it that was the person's money.
@@ -88,7 +83,11 @@ class ColumnMapping(NamedTuple):
         There is none where its direction is not known.
         """
         if not self.arrives:
-            return [self]
+            filled = {code: at for code, at in self.by_currency.items() if row.cells[at].strip()}
+            return [
+                self._replace(columns={**self.columns, "amount": at}, currency=code)
+                for code, at in filled.items()
+            ] or [self]
         direction = self._plain_cell(row, DIRECTION)
         columns = {name: at for name, at in self.columns.items() if name != "fee"}
         leaving = self._replace(sign=TURNED)
@@ -115,6 +114,11 @@ class ColumnMapping(NamedTuple):
             paid = row.cells[other].strip()
         is_venmo = {plain_name(name) for name in self.header} >= PARTIES
         return (payer, paid) if asked and is_venmo else (paid, payer)
+
+    def number(self, row: Row) -> str:
+        """Return the number that a service gave a payment, or nothing."""
+        numbers = (row.cells[at].strip() for at in self.numbers)
+        return next((text for text in numbers if len(text) >= SHORTEST_NUMBER), "")
 
     def _plain_cell(self, row: Row, name: str) -> str:
         at = column_of(self.header, name)
@@ -158,29 +162,46 @@ class ColumnMapping(NamedTuple):
         return {**columns, **forms}
 
 
-def make_plan(
-    entry: FileEntry, table: CsvTable, settings: Mapping[str, str], *, read_before: bool = False
-) -> ColumnMapping | None:
-    """Return how a table is read; None where nothing in it is a date or an amount.
+def names_payments(header: tuple[str, ...]) -> bool:
+    """Tell whether a row names columns of days and amounts in words that banks use."""
+    names = {plain_name(name) for name in header}
+    known = (names.intersection(COLUMNS[name]) for name in MONEY)
+    return bool(names.intersection(COLUMNS["date"])) and any(known)
 
-    A table that was ``read_before`` is read by the same columns, or its rows would come again.
+
+def make_plan(
+    entry: FileEntry,
+    tables: Sequence[CsvTable],
+    settings: Mapping[str, str],
+    kept: Mapping[str, str] = MappingProxyType({}),
+) -> ColumnMapping | None:
+    """Return how tables of one header are read; None where nothing is a date or an amount.
+
+    A table of which something is ``kept`` is read by the same columns, or its rows would come
+    again. How its days and amounts were written counts only where the table itself does not tell:
+    a month of whole amounts says nothing of decimals.
     """
-    sample = [row for row in islice(rows(entry, table), _SAMPLE_ROWS) if isinstance(row, Row)]
-    columns = _columns(table.header, settings, sample, read_before=read_before)
+    header, read = tables[0].header, islice(rows_of(entry, tables), _SAMPLE_ROWS)
+    sample = [row for _, row in read if isinstance(row, Row)]
+    columns = _columns(header, {**kept, **settings}, sample, read_before=bool(kept))
     if "date" not in columns or not columns.keys() & set(MONEY):
         return None
     days = [bare_day(row.cells[columns["date"]]) for row in sample]
-    forms = [settings["date_form"]] if "date_form" in settings else _date_forms(days)
+    said = settings.get("date_form")
+    forms = [said] if said is not None else day_forms(days, kept.get("date_form", ""))
     if not forms:
         return None
-    form, *others = forms
+    form, *others = _told_by_other_days(forms, columns["date"], sample)
     if form not in (COMPACT, *TIME_FORMS):
         raise ImportRefused(f"date_form must be like %d.%m.%Y, not {form!r}")
     money = {
         name: [row.cells[columns[name]] for row in sample] for name in MONEY if name in columns
     }
+    amounts = (text for texts in money.values() for text in texts)
+    currency = _currency(header, columns)
+    currencies = {row.cells[columns["currency"]].strip() for row in sample if "currency" in columns}
     decimal = settings.get("decimal") or decimal_of(
-        text for texts in money.values() for text in texts
+        amounts, kept.get("decimal", ""), {currency, *currencies} - {""}
     )
     if decimal not in DECIMALS:
         raise ImportRefused(f"decimal must be a point or a comma, not {decimal!r}")
@@ -188,47 +209,40 @@ def make_plan(
         columns,
         form,
         decimal,
-        table.header,
-        sign=_sign(table.header, settings, money.get("amount", [])),
-        currency=_currency(table.header, columns),
-        minus=frozenset(name for name, texts in money.items() if _is_minus(texts, decimal)),
+        header,
+        sign=sign_of(header, settings, kept, money.get("amount", []))
+        if "sign" in settings or not turned_by_side(sample, columns)
+        else TURNED,
+        currency=currency,
+        minus=frozenset(name for name, texts in money.items() if mostly_minus(texts, decimal)),
         other_form=next(iter(others), ""),
-        arrives=_arrives(table.header, columns),
+        arrives=_arrives(header, columns),
+        by_currency=_by_currency(header, columns),
+        numbers=tuple(at for at, name in enumerate(header) if plain_name(name) in NUMBERS),
     )
+
+
+def _told_by_other_days(forms: Sequence[str], at: int, sample: Sequence[Row]) -> Sequence[str]:
+    """Return the ways to write days that other columns of days allow too, such as of the value."""
+    if len(forms) == 1:
+        return forms
+    cells = {cell for row in sample for cell in (*row.cells[:at], *row.cells[at + 1 :])}
+    days = [bare_day(cell) for cell in cells if is_time_like(cell.strip())]
+    fits = {form: sum(read_time(day, form, None) is not None for day in days) for form in forms}
+    return [form for form in forms if fits[form] == max(fits.values())]
+
+
+def _by_currency(header: tuple[str, ...], columns: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the amounts of each currency, as RBC writes them in columns of their own."""
+    codes = [_CURRENCY_NAME.fullmatch(name.strip()) for name in header]
+    found = {code[1]: at for at, code in enumerate(codes) if code}
+    return found if columns.get("amount") in found.values() else {}
 
 
 def _arrives(header: tuple[str, ...], columns: Mapping[str, int]) -> Mapping[str, int]:
     """Return the columns of what arrived, unless the owner named other columns."""
     sides = {name: at for name, at in columns.items() if name != "category"}
     return arriving_columns(header) if sides == leaving_columns(header) else {}
-
-
-def _sign(header: tuple[str, ...], settings: Mapping[str, str], amounts: Sequence[str]) -> str:
-    """Return whether signs are turned; a table that was read before is read as it was."""
-    said = settings.get("sign")
-    if said not in (None, TURNED, AS_WRITTEN):
-        raise ImportRefused(f"sign must be {TURNED!r} or {AS_WRITTEN!r}, not {said!r}")
-    if said is not None:
-        return said
-    names = {plain_name(name).rstrip("# ") for name in header}
-    is_card = any(card <= names for card in CARDS) or names == BARE_CARD
-    return (
-        TURNED
-        if (is_card and "date_form" not in settings) or _marks_credit(amounts)
-        else AS_WRITTEN
-    )
-
-
-def _marks_credit(amounts: Sequence[str]) -> bool:
-    """Tell whether only money that came is marked, so that all other went out."""
-    sides = {side_of(text) for text in amounts}
-    return 1 in sides and -1 not in sides and not any("-" in text for text in amounts)
-
-
-def _is_minus(texts: Sequence[str], decimal: str) -> bool:
-    """Tell whether most amounts of a column have a minus."""
-    signs = Counter(amount < 0 for text in texts if (amount := read_amount(text, decimal)))
-    return signs[True] > signs[False]
 
 
 def _currency(header: tuple[str, ...], columns: Mapping[str, int]) -> str:
@@ -257,6 +271,8 @@ def _columns(
                 columns[name] = at
     if not columns.keys() & set(MONEY):
         columns |= _nameless_amounts(header, sample)
+    if not read_before and "amount" in columns and not columns.keys() & set(SIDES):
+        columns |= _worded_direction(sample, columns)
     if not read_before and not columns.keys() & {"payee", "payer", "memo"}:
         at = _wordiest(sample, taken=set(columns.values()))
         columns |= {"memo": at} if at is not None else {}
@@ -277,6 +293,21 @@ def _nameless_amounts(header: tuple[str, ...], sample: Sequence[Row]) -> dict[st
             elif "amount" not in columns:
                 columns |= {"amount": at + 1, "currency": at}
     return columns if "amount" in columns else {}
+
+
+def _worded_direction(sample: Sequence[Row], columns: Mapping[str, int]) -> dict[str, int]:
+    """Return a column that says of every row whether money went, under whatever name.
+
+    It counts where no amount that went has a minus. A letter alone could mean anything.
+    """
+    for at in range(len(sample[0].cells) if sample else 0):
+        cells = {row.cells[at].strip().casefold() for row in sample}
+        went = [row for row in sample if row.cells[at].strip().casefold() in OUT_WORDS]
+        told = went and all(len(word) > 1 and word in IN_WORDS | OUT_WORDS for word in cells)
+        amounts = (bare_amount(row.cells[columns["amount"]]) for row in went)
+        if told and at not in columns.values() and not any(map(has_minus, amounts)):
+            return {"direction": at}
+    return {}
 
 
 def _wordiest(sample: Sequence[Row], taken: set[int]) -> int | None:
@@ -328,6 +359,9 @@ def _holds(name: str, known: str, at: int, sample: Sequence[Row], header: Sequen
         return set(header) >= PARTIES
     if known == "total" and "fees" not in header:  # PayPal's; those of others are sums.
         return False
+    # What was paid: of Stripe and Cash App the fee beside it never arrived.
+    if known == "amount" and "fee" in header and {"net", "net amount"}.intersection(header):
+        return False
     if known == "value":  # Of measurements too; those of a bank lead to a balance.
         return "balance" in header
     if name in MONEY:
@@ -339,47 +373,3 @@ def _tells_direction(cells: set[str]) -> bool:
     """Tell whether a column says of every row whether money came or went, and nothing else."""
     words = {cell.casefold() for cell in cells}
     return bool(words & (IN_WORDS | OUT_WORDS)) and words <= IN_WORDS | OUT_WORDS | NEITHER_WORDS
-
-
-def _date_forms(texts: Sequence[str]) -> list[str]:
-    """Return the ways to write dates that fit most rows, the more usual first.
-
-    A row that has something else there, such as a sum at the end, is told when it is read.
-    """
-    told = [text.strip() for text in texts if text.strip()]
-    if told and all(is_compact_day(text) and read_time(text, COMPACT, None) for text in told):
-        return [COMPACT]
-    dates = [text for text in told if is_time_like(text)]
-    if not dates or 2 * len(dates) < len(told):
-        return []
-    forms = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
-    some = [(text, possible_forms(text)) for text in dates[:_FIRST_DATES]]
-    left = [
-        form
-        for form in forms
-        if any(form in possible and read_time(text, form, None) for text, possible in some)
-    ]
-    days = {form: [read_time(text, form, None) for text in dates] for form in left}
-    fits = {form: len(read) - read.count(None) for form, read in days.items()}
-    most = max(fits.values(), default=0)
-    if 2 * most < len(told):
-        return []
-    disorder = {form: _disorder(days[form]) for form in left if fits[form] == most}
-    best = min(disorder, key=lambda form: disorder[form])
-    # How long a time a table spans is a guess; that its rows are in order is none.
-    as_good = [form for form in disorder if disorder[form][0] == disorder[best][0]]
-    return [best, *(form for form in as_good if days[form] != days[best])]
-
-
-def _disorder(read: Sequence[str | None]) -> tuple[int, int]:
-    """Return how badly the days of a column are ordered, and how long a time they span.
-
-    Statements go forward or backward in time. Of day and month the one that is right leaves them
-    in order, and within a few months.
-    """
-    days = [day for day in read if day is not None]
-    pairs = list(pairwise(days))
-    falls = sum(later < earlier for earlier, later in pairs)
-    rises = sum(later > earlier for earlier, later in pairs)
-    span = date.fromisoformat(max(days)[:10]) - date.fromisoformat(min(days)[:10])
-    return min(falls, rises), span.days

@@ -7,7 +7,6 @@ account, rows of the second would be lost as repeats of the first.
 import re
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 from pdpp.sources.reading.csvtable import CsvTable, Row, rows
@@ -38,6 +37,13 @@ _LABELLED = re.compile(
 _OTHER_NUMBERS = re.compile(r"balance|stand\b|saldo|solde|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 """What stands in a line about an account that tells a sum or a day, and not its number."""
 _DIGITS = re.compile(r"\d{4}")
+_NUMBER_IN_NAME = re.compile(
+    r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Z0-9])"
+    r"|(?<!\d)\d{4}(?:[ -]\d{4}){2,3}(?!\d)"
+    r"|(?<!\d)(?!(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d|[0-3]\d[01]\d(?:19|20)\d\d(?!\d))"
+    r"\d{7,}(?!\d)"
+)
+"""The number of an account or of a card, as banks write it into the names of files; no day."""
 _SAMPLE_ROWS = 2_000
 
 
@@ -48,13 +54,21 @@ class OwnNumber(NamedTuple):
     told: bool
 
 
-def number_of(entry: FileEntry, table: CsvTable, path: Path) -> OwnNumber:
+def number_of(entry: FileEntry, table: CsvTable, called: str) -> OwnNumber:
     """Return the number of the one account that a statement is of; nothing where none is told."""
     told = _above(entry, table) or _in_column(entry, table)
     if told:
         return OwnNumber(told, told=True)
-    name = plain_name(path.stem)
+    name = plain_name(called)
     return OwnNumber(name if _DIGITS.search(name) else "", told=False)
+
+
+def without_number(stem: str) -> str:
+    """Return the name of a file with the last four signs of each account's number alone.
+
+    An account is called by it, and whoever may read one field of it sees what it is called.
+    """
+    return _NUMBER_IN_NAME.sub(lambda number: f"…{plain(number.group())[-4:]}", stem)
 
 
 def _in_column(entry: FileEntry, table: CsvTable) -> str:

@@ -1,7 +1,7 @@
 """Bank statements as CSV tables, whose columns the owner maps once."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import islice
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.bank_csv.amounts import read_amount, side_of
-from pdpp.sources.formats.bank_csv.days import bare_day
+from pdpp.sources.formats.bank_csv.days import bare_day, is_day
 from pdpp.sources.formats.bank_csv.headerless import (
     HeaderlessTable,
     find_headerless,
@@ -18,11 +18,12 @@ from pdpp.sources.formats.bank_csv.headerless import (
 )
 from pdpp.sources.formats.bank_csv.mapping import (
     MONEY,
-    TURNED,
     ColumnMapping,
     make_plan,
+    names_payments,
 )
-from pdpp.sources.formats.bank_csv.own_account import number_of
+from pdpp.sources.formats.bank_csv.own_account import number_of, without_number
+from pdpp.sources.formats.bank_csv.signs import TURNED
 from pdpp.sources.formats.bank_csv.words import (
     COLUMNS,
     OUT_WORDS,
@@ -32,7 +33,14 @@ from pdpp.sources.formats.bank_csv.words import (
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
-from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
+from pdpp.sources.reading.csvtable import (
+    CsvTable,
+    Row,
+    find_named_table,
+    find_table,
+    rows_of,
+    tables_of,
+)
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import members
 from pdpp.sources.reading.textfile import text_lines
@@ -79,12 +87,15 @@ class BankCsv(Source):
         entries = list(tree.entries) if tree.kind == "file" else tree.named(*_PATTERNS)
         if len(entries) != 1:
             return None
-        table = None if says_number(choices.given) else find_table(entries[0])
-        seen = self._with_header(tree, entries[0], table, choices) if table else None
-        if isinstance(seen, Recognition):
-            return seen
+        seen: ExportRefusal | None = None
+        tables = [] if says_number(choices.given) else _possible_tables(entries[0])
+        for table in tables:
+            found = self._with_header(tree, entries[0], table, choices)
+            if isinstance(found, Recognition):
+                return found
+            seen = seen or found
         asked = choices.chosen or bool(set(choices.given) & set(self.settings))
-        bare = self._without_header(tree, entries[0], choices, asked=asked and table is None)
+        bare = self._without_header(tree, entries[0], choices, asked=asked and not tables)
         return bare or seen
 
     def _without_header(
@@ -112,12 +123,13 @@ class BankCsv(Source):
         mapped = {
             name: str(value) for name, value in kept.items() if not name.startswith("account")
         }
-        settings = {**mapped, **told, **choices.given}
-        plan = make_plan(entry, table, settings, read_before=bool(kept))
+        settings = {**told, **choices.given}
+        tables = tables_of(entry, table, names_payments, is_day)
+        plan = make_plan(entry, _alike(tables, table.header), settings, mapped)
         if plan is None:
             asked = bool(set(choices.given) & set(self.settings))
             return _refusal(table) if asked else _shared_costs(table)
-        own = number_of(entry, table, tree.path)
+        own = number_of(entry, table, tree.called)
         accounts = dict(kept.get("accounts") or {})
         said = choices.given.get("account") or accounts.get(f"account of {own.number}")
         if said is not None and own.number:
@@ -125,21 +137,36 @@ class BankCsv(Source):
         return Recognition(
             Confidence.LIKELY,
             "a table of transactions" + (", mapped as before" if kept else ""),
-            account=f"Bank ({said or without_copy(tree.path.stem)})",
+            account=f"Bank ({said or without_number(without_copy(tree.called))})",
             identity=said.casefold() if said else own.number,
             owner_known=said is not None or own.told,
             notes=(f"read as: {plan.words()}; say --set NAME=COLUMN where that is wrong",),
             shape=shape,
             remember={**plan.remembered(), "account": said or "", "accounts": accounts},
-            detail={"entry": entry.name, "table": table, "plan": plan},
+            detail={
+                "entry": entry.name,
+                "tables": _planned(entry, tables, plan),
+            },
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return the one table."""
         entry = tree.get(recognition.detail["entry"])
         if entry is not None:
-            read = partial(_read, entry, recognition.detail["table"], recognition.detail["plan"])
+            read = partial(_read, entry, recognition.detail["tables"])
             yield ExportPart(entry, read)
+
+
+def _possible_tables(entry: FileEntry) -> list[CsvTable]:
+    """Return the table that most rows are of, and the one below the first names of payments.
+
+    That one goes first if it stands above the other: both are of payments then.
+    """
+    found = find_table(entry), find_named_table(entry, names_payments)
+    by_width, by_names = found
+    if by_width and by_names and by_width.delimiter == by_names.delimiter:
+        return sorted({by_width, by_names}, key=lambda table: table.header_line)
+    return [table for table in found if table is not None]
 
 
 def _refusal(table: CsvTable) -> ExportRefusal:
@@ -162,16 +189,39 @@ def _shared_costs(table: CsvTable) -> ExportRefusal | None:
     )
 
 
-def _read(entry: FileEntry, table: CsvTable, plan: ColumnMapping) -> Iterator[Finding]:
+def _alike(tables: Iterable[CsvTable], header: tuple[str, ...]) -> list[CsvTable]:
+    return [table for table in tables if table.header == header]
+
+
+def _planned(
+    entry: FileEntry, tables: Sequence[CsvTable], first: ColumnMapping
+) -> list[tuple[CsvTable, ColumnMapping | None]]:
+    """Return how each table is read: those of one header alike, and all by the same forms."""
+    forms = {"date_form": first.date_form, "decimal": first.decimal}
+    plans: dict[tuple[str, ...], ColumnMapping | None] = {first.header: first}
+    for table in tables:
+        if table.header not in plans:
+            plans[table.header] = make_plan(entry, _alike(tables, table.header), forms)
+    return [(table, plans[table.header]) for table in tables]
+
+
+def _read(
+    entry: FileEntry, tables: Sequence[tuple[CsvTable, ColumnMapping | None]]
+) -> Iterator[Finding]:
     ordinals = Ordinals()
-    if above := _rows_above(entry, table):
+    if above := _rows_above(entry, tables[0][0]):
         yield Skipped("rows of another table above this one", f"{entry.name}: {above:,}")
-    for row in rows(entry, table):
+    plans = {table.header: plan for table, plan in tables}
+    for table, row in rows_of(entry, [table for table, _ in tables]):
+        plan = plans[table.header]
+        where = f"{entry.name} line {row.line:,}" if isinstance(row, Row) else ""
         if isinstance(row, Skipped):
             yield row
+        elif plan is None:
+            yield Unknown("a row without a date or an amount", where)
         else:
-            where = f"{entry.name} line {row.line:,}"
-            yield from account(_transactions(row, plan, ordinals, where), where, "row")
+            found = _transactions(row, plan, ordinals, where, table.title)
+            yield from account(found, where, "row")
 
 
 def _rows_above(entry: FileEntry, table: CsvTable) -> int:
@@ -187,7 +237,7 @@ def _rows_above(entry: FileEntry, table: CsvTable) -> int:
 
 
 def _transactions(
-    row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str
+    row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str, title: str
 ) -> Iterator[Finding]:
     if not plan.is_booked(row):
         yield Skipped("a payment that is not booked", where)
@@ -195,12 +245,14 @@ def _transactions(
         yield Skipped("a balance, which is no payment", where)
     else:
         sides = plan.sides(row)
-        yield from (_transaction(row, side, ordinals, where) for side in sides)
+        yield from (_transaction(row, side, ordinals, where, title) for side in sides)
         if not sides:
             yield Unknown("a row of a direction that is not known", where)
 
 
-def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) -> Finding:
+def _transaction(
+    row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str, title: str
+) -> Finding:
     def cell(name: str) -> str:
         at = plan.columns.get(name)
         return "" if at is None else row.cells[at].strip()
@@ -215,9 +267,12 @@ def _transaction(row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str) 
     amount += read_amount(cell("tax"), plan.decimal) or Decimal(0)
     paid, payer = plan.parties(row)
     payee, memo = (payer if amount > 0 else "") or paid, cell("memo")
-    key = ordinals.key(day, format(amount.normalize(), "f"), payee, memo)
+    # A shop may be called otherwise in a later export, but its payment has the same number.
+    number = plan.number(row)
+    told = ("", number) if number else (payee, memo)
+    key = ordinals.key(day, format(amount.normalize(), "f"), *told)
     balance = read_amount(cell("balance"), plan.decimal)
-    others = _others(row, plan)
+    others = {**({"table": title} if title else {}), **_others(row, plan)}
     data: dict[str, Any] = {
         "id": key,
         "booked_on": day,

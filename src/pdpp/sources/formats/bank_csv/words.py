@@ -259,6 +259,15 @@ REQUEST = "charge"
 SHARED_COSTS = ("date", "description", "category", "cost", "currency")
 """Columns of Splitwise, behind which everybody of a group has a column with their name."""
 
+NUMBERS = frozenset(
+    {"transaction id", "transactionid", "balance transaction id", "transferwise id"}
+    | {"identificador", "transaktionscode", "transactiereferentie", "numéro de transaction"}
+    | {"id. de transacción", "codice transazione", "id da transação"}
+)
+"""Columns with the number that a service gives a payment for good."""
+SHORTEST_NUMBER = 8
+"""Shorter ones may only count the rows of a file."""
+
 STATES = frozenset(
     {"state", "status", "info", "stato", "état", "estado", "статус", "当前状态", "交易状态"}
     | {"balance impact", "auswirkung auf guthaben"}
@@ -290,6 +299,7 @@ CARDS = (
     frozenset({"karteninhaber", "konto", "betrag"}),
     frozenset({"erscheint auf ihrer abrechnung als", "betrag"}),
     frozenset({"trans. date", "post date", "amount"}),
+    frozenset({"item", "card", "transaction amount"}),
     frozenset({"clearing date", "merchant", "purchased by", "amount"}),
     frozenset({"txn amount (funding card)", "txn currency (funding card)"}),
     frozenset({"利用日", "利用店名・商品名", "利用金額"}),

@@ -28,6 +28,8 @@ _OPENING = frozenset(
     | {"eröffnungssaldo", "beginsaldo", "startsaldo"}
 )
 """Whom the first entry of a ledger names: its category is the ledger itself."""
+_DECIMALS = re.compile(r",\d{1,2}\Z"), re.compile(r"\.\d{1,2}\Z")
+_GROUPED = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})*(?:,\d+)?\Z")
 _LAST_MONTH = 12
 _CENTURY = 100
 ORDERS = _MONTH_FIRST, _DAY_FIRST, _YEAR_FIRST = "MDY", "DMY", "YMD"
@@ -53,6 +55,13 @@ class _Entry:
             self.values["A"] += f"\n{value}"
         else:
             self.values.setdefault(letter, value)
+
+
+class _Forms(NamedTuple):
+    """How a file writes days, and whether a comma stands before its decimals."""
+
+    order: str
+    commas: bool
 
 
 class DateOrder(NamedTuple):
@@ -120,6 +129,14 @@ def _breaks(days: Sequence[str | None]) -> int:
     return min(steps.count(False), back.count(False))
 
 
+def writes_commas(entry: FileEntry) -> bool:
+    """Tell whether a file writes decimals behind a comma, so that its points divide thousands."""
+    lines = (line.text for line in text_lines(entry))
+    amounts = [line[1:].strip() for line in lines if line[:1] in ("T", "U", "$")]
+    commas, points = (sum(bool(sign.search(text)) for text in amounts) for sign in _DECIMALS)
+    return commas > points
+
+
 def opened_account(entry: FileEntry) -> str:
     """Return the account that the first entry of a file opens, which tells its name."""
     opening = _Entry(1)
@@ -138,7 +155,8 @@ def read_qif(entry: FileEntry, name: str, order: str = "") -> Iterator[Finding]:
 
     Dates are read in the ``order`` that the owner tells, or else in that of the file.
     """
-    order, ordinals = order or date_order(entry).order, Ordinals()
+    forms = _Forms(order or date_order(entry).order, commas=writes_commas(entry))
+    ordinals = Ordinals()
     name = opened_account(entry) or name
     section, current = "", _Entry(1)
     holder: BankAccount | None = None
@@ -157,7 +175,7 @@ def read_qif(entry: FileEntry, name: str, order: str = "") -> Iterator[Finding]:
                 holder = BankAccount(current.values.get("N", ""), kind=current.values.get("T", ""))
                 yield from account(_account(holder, where), where, "account")
             elif current.values:
-                finding = _entry(section, holder, current, order, ordinals, where)
+                finding = _entry(section, holder, current, forms, ordinals, where)
                 yield from account(finding, where, "entry")
             current = _Entry(line.number + 1)
         elif letter.strip():
@@ -174,7 +192,7 @@ def _entry(
     section: str,
     holder: BankAccount | None,
     entry: _Entry,
-    order: str,
+    forms: _Forms,
     ordinals: Ordinals,
     where: str,
 ) -> Iterator[Finding]:
@@ -182,8 +200,8 @@ def _entry(
         yield Skipped("an entry of a list that is no ledger, such as categories", where)
         return
     values = entry.values
-    posted = _day(values.get("D", ""), order)
-    amount = _amount(values.get("T") or values.get("U", ""))
+    posted = _day(values.get("D", ""), forms.order)
+    amount = _amount(values.get("T") or values.get("U", ""), forms)
     if section == "invst" and amount is None and "Q" in values:
         amount = Decimal(0)
     if section == "invst" and values.get("N", "").lower().removesuffix("x") in _PAID:
@@ -191,7 +209,7 @@ def _entry(
     if posted is None or amount is None:
         yield Unknown("a booking without a date or an amount", where)
         return
-    splits = [(split, _amount(split.get("$", ""))) for split in entry.splits]
+    splits = [(split, _amount(split.get("$", ""), forms)) for split in entry.splits]
     whole = len(splits) > 1 and sum((part or Decimal(0)) for _, part in splits) == amount
     parts = splits if whole else [({}, amount)]
     for number, (split, part) in enumerate(parts, 1):
@@ -205,12 +223,18 @@ def _entry(
             memo=split.get("E") or values.get("M", ""),
             category=split.get("S") or values.get("L", ""),
             check_number="" if invests else values.get("N", ""),
+            details="" if whole else "\n".join(_told(split) for split in entry.splits),
             security=values.get("Y", ""),
-            units=_number(values.get("Q")),
-            unit_price=_number(values.get("I")),
+            units=_number(values.get("Q"), forms),
+            unit_price=_number(values.get("I"), forms),
             part=f"{number} of {len(parts)}" if whole else "",
             more=(values.get("Y", ""), values.get("Q", "")),
         ).item(ordinals)
+
+
+def _told(split: dict[str, str]) -> str:
+    """Return what a split says that makes no booking, because the splits do not add up."""
+    return " ".join(filter(None, (split.get(letter, "") for letter in "S$%E")))
 
 
 def _day(text: str, order: str) -> str | None:
@@ -239,16 +263,18 @@ def _worded_day(text: str) -> str | None:
     return None
 
 
-def _amount(text: str) -> Decimal | None:
-    """Return an amount; a comma before three digits divides thousands."""
+def _amount(text: str, forms: _Forms) -> Decimal | None:
+    """Return an amount; a comma before three digits divides thousands if it is not for decimals."""
     plain = text.strip().replace("'", "").replace(" ", "")
-    if re.search(r",\d{3}(\D|\Z)", plain) and not re.search(r",\d{1,2}\Z", plain):
+    if forms.commas and _GROUPED.match(plain):
+        plain = plain.replace(".", "")
+    elif re.search(r",\d{3}(\D|\Z)", plain) and not re.search(r",\d{1,2}\Z", plain):
         plain = plain.replace(",", "")
     elif re.search(r"\.\d{3},\d{1,2}\Z", plain):
         plain = plain.replace(".", "")
     return exact(plain)
 
 
-def _number(text: str | None) -> float | None:
-    amount = _amount(text or "")
+def _number(text: str | None, forms: _Forms) -> float | None:
+    amount = _amount(text or "", forms)
     return None if amount is None else float(amount)

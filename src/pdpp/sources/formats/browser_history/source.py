@@ -328,7 +328,9 @@ def _listed_visit(browser: str, value: Mapping[str, Any], where: str) -> Iterato
         way, way
     )
     micro = value.get("time_usec")
-    yield _visit(browser, value.get("url"), value.get("title"), int, micro, way or None, where)
+    visit = _visit(browser, value.get("url"), value.get("title"), int, micro, way or None, where)
+    # Only a database tells how long a page was open.
+    yield visit._replace(lacks="seconds") if isinstance(visit, Item) else visit
 
 
 def site_of(url: str) -> str | None:

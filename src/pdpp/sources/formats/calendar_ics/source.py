@@ -86,14 +86,14 @@ class CalendarIcs(Source):
         if not calendars:
             return _of_tasks(task_files(tree))
         zone_named(choices.given.get("time_zone"))
-        folder = "" if tree.kind == "file" else tree.path.stem
+        folder = "" if tree.kind == "file" else tree.called
         names = [_calendar_name(entry, folder) for entry in calendars]
         maker = _property(calendars[0], "PRODID") or "an unknown program"
         many = f"{len(calendars)} calendars, " if len(calendars) > 1 else ""
         return Recognition(
             Confidence.CERTAIN,
             f"{many}made by {maker}",
-            account=names[0] if len(names) == 1 else tree.path.stem,
+            account=names[0] if len(names) == 1 else tree.called,
             identity=(identity := _identity(calendars)),
             owner_known=bool(identity),
             detail={
@@ -296,6 +296,7 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
             text for value in _exceptions(component) if (text := _moment(reader, value)) is not None
         ],
         "occurrence_of": _text(component, "UID") if component.get("RECURRENCE-ID") else None,
+        "occurrence_at": _moment(reader, _when(component, "RECURRENCE-ID")),
         "time_zone": _zone_name(component),
     }
 

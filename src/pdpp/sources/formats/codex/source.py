@@ -120,6 +120,10 @@ class Codex(Source):
             for entry in (*thread.logs, *thread.apart):
                 yield GrowingPart(entry, _CodexLog(entry, names, thread).read)
 
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
+        """Return the lists with the names of sessions, which lie above the folder of the logs."""
+        return [entry.name for entry in tree.named(_INDEX)]
+
 
 def _layouts(entry: FileEntry) -> set[str]:
     """Return which of the layouts a log has, none where it is not one of these logs."""

@@ -34,6 +34,7 @@ from pdpp.sources.source import (
     OwnerChoices,
     Recognition,
     Source,
+    plain_name,
     roots_of_namesakes,
     without_copy,
 )
@@ -45,6 +46,7 @@ _DAY = re.compile(r"(\d{4}|-)-?(\d{2})-?(\d{2})(?:[T ].*)?\Z")
 _NO_YEAR = "1604"
 """What Apple writes for the year of a day that has none."""
 _STAMP = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2}):?(\d{2})(?:\.\d+)?Z\Z")
+_WORD = re.compile(r"\w+")
 _SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "ROLE": "role"}
 _LISTS = {"EMAIL": "emails", "TEL": "phones", "URL": "links", "IMPP": "chats"}
 _LABEL = re.compile(r"_\$!<(.*)>!\$_\Z")
@@ -78,7 +80,7 @@ class ContactsVcard(Source):
         makers = {f"a table of {found[1]}" for entry in looked_at if (found := _table(entry))}
         versions = {version for entry in looked_at for version in _versions(entry)}
         cards = [f"vCard {', '.join(sorted(versions))}"] if versions else []
-        name = _book_name(files[0], tree) if len(files) == 1 else tree.path.stem
+        name = _book_name(files[0], tree) if len(files) == 1 else tree.called
         return Recognition(
             Confidence.CERTAIN,
             " and ".join([*cards, *sorted(makers)]) or "vCard of no version",
@@ -89,9 +91,9 @@ class ContactsVcard(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file of cards."""
-        nameless = SeenKeys()
+        told, books = SeenKeys(), dict[str, str]()
         for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry, nameless))
+            yield ExportPart(entry, partial(_read, entry, told, books))
 
 
 def _book_name(entry: FileEntry, tree: Tree) -> str:
@@ -127,13 +129,34 @@ def _is_book(entry: FileEntry) -> bool:
     return len(list(islice(_BEGINS.finditer(plain_head(entry, HEAD_BYTES)), 2))) > 1
 
 
-def _read(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
+class _Nameless:
+    """The cards of one file that have no id, and those of the files before it.
+
+    Two exports of one address book, such as of two months, hold the same people, of whom the later
+    tells more; in two address books one name may be of two people. ``told`` is what cards said, and
+    ``books`` are the address books that gave people their keys, by key.
+    """
+
+    def __init__(self, entry: FileEntry, told: SeenKeys, books: dict[str, str]) -> None:
+        stem, _, ending = entry.base.rpartition(".")
+        self._book = f"{plain_name(stem)}.{ending.casefold()}"
+        self._told, self._books = told, books
+        self._own = SeenKeys()
+
+    def key(self, plain: RecordKey, whole: RecordKey) -> RecordKey | None:
+        """Return the key of a card, which is ``whole`` where its name is of somebody else."""
+        if not self._told.first(whole):
+            return None
+        first = self._own.first(plain)
+        return plain if first and self._books.setdefault(plain, self._book) == self._book else whole
+
+
+def _read(entry: FileEntry, told: SeenKeys, books: dict[str, str]) -> Iterator[Finding]:
     read = _read_cards if _is_cards(entry) else _read_table
-    return read(entry, nameless)
+    return read(entry, _Nameless(entry, told, books))
 
 
-def _read_cards(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
-    """Yield the cards of a file; ``nameless`` are those without an id in all files together."""
+def _read_cards(entry: FileEntry, nameless: _Nameless) -> Iterator[Finding]:
     named, names = SeenKeys(), _Names(entry)
     with open_narrow(entry) as stream:
         for part in components(stream, ("VCARD",)):
@@ -176,7 +199,7 @@ def _bare_id(text: str) -> str:
     return text.casefold().removeprefix("urn:uuid:")
 
 
-def _read_table(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
+def _read_table(entry: FileEntry, nameless: _Nameless) -> Iterator[Finding]:
     """Yield the contacts of a table, each as a card would tell it."""
     found = find_contact_table(entry)
     if found is None:
@@ -188,7 +211,7 @@ def _read_table(entry: FileEntry, nameless: SeenKeys) -> Iterator[Finding]:
         else:
             where = f"{entry.name} line {row.line:,}"
             lines = row_lines(table.header, row.cells)
-            yield from account(_contact_of(lines, nameless, nameless, where), where, "row")
+            yield from account(_contact_of(lines, SeenKeys(), nameless, where), where, "row")
 
 
 def _stray(line: str, name: str) -> Finding:
@@ -198,23 +221,31 @@ def _stray(line: str, name: str) -> Finding:
 
 
 def _contact_of(
-    lines: list[VcardLine], named: SeenKeys, nameless: SeenKeys, where: str
+    lines: list[VcardLine], named: SeenKeys, nameless: _Nameless, where: str
 ) -> Iterator[Finding]:
     data = _contact(lines)
     if "name" not in data:
         yield Unknown("a card without a name", where)
         return
     uid = next((line.text for line in lines if line.name == "UID" and line.text), "")
-    # A card with an id is the same in another file, and may be a later state of it.
-    seen, key = (named, safe_key(uid)) if uid else (nameless, _key(data))
+    plain = safe_key(uid) if uid else _key(data)
     told = sorted(data.keys() - {"updated_at"})
-    whole = digest_key(key, *(f"{name}={data[name]}" for name in told))
-    if not seen.first(whole):
+    whole = digest_key(plain, *(f"{name}={data[name]}" for name in told))
+    key = _named_key(named, plain, whole) if uid else nameless.key(plain, whole)
+    if key is None:
         yield Skipped("a card that stands twice", where)
         return
-    if not seen.first(key):  # Another card of that name, which says something else.
-        key = whole
     yield Item("contacts", key, {"id": key, **data, **texts_of(data)}, _photo(lines))
+
+
+def _named_key(named: SeenKeys, plain: RecordKey, whole: RecordKey) -> RecordKey | None:
+    """Return the key of a card with an id; the second of a file that says something else is whole.
+
+    In another file it is the same card, and may be a later state of it.
+    """
+    if not named.first(whole):
+        return None
+    return plain if named.first(plain) else whole
 
 
 def _contact(lines: list[VcardLine]) -> dict[str, Any]:
@@ -244,12 +275,18 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
             _take_address(line, kind, data)
         else:
             _take(line, data)
-    own = [data.pop(name, "") for name in ("formatted", "whole_name")]
+    own = [data.pop("formatted", ""), whole := data.pop("whole_name", "")]
     reach = (data.get(several) or [""] for several in ("emails", "phones", "chats", "addresses"))
     others = [data.get("nickname"), data.get("organization"), *(first for first, *_ in reach)]
     name = next(filter(None, [*own, *others, data.get("notes", "")[:_LONGEST_NAME]]), "")
+    if not _words(whole) <= _words(f"{name} {data.get('given_name')} {data.get('family_name')}"):
+        data["full_name"] = whole
     filled = present(data, "", [])
     return {"name": name, **filled} if name else filled
+
+
+def _words(name: str) -> set[str]:
+    return {*_WORD.findall(name.casefold())}
 
 
 def _take_address(line: VcardLine, kind: str, data: dict[str, Any]) -> None:

@@ -37,6 +37,8 @@ from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognitio
 _MEMBERS = frozenset({"sessionId", "creationDate", "requests"})
 _ABOUT = ("sessionId", "creationDate", "lastMessageDate", "customTitle")
 _USER = "requesterUsername"
+_WORKSPACE, _WORKSPACE_OF_EVENTS = "../workspace.json", "../../workspace.json"
+"""Where the folder of a workspace is told, seen from a session and from a log of events."""
 _LOOKED_AT = 20
 _TOOL = "toolInvocationSerialized"
 _EDITS = frozenset({"textEditGroup", "notebookEditGroup", "multiDiffData"})
@@ -96,6 +98,15 @@ class Copilot(Source):
             else:
                 yield ExportPart(entry, partial(_reader(entry), tree, entry))
 
+    def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
+        """Return the files that tell the folders of workspaces, which lie above the sessions."""
+        told = (
+            tree.beside(entry, place)
+            for entry in tree.these(recognition.detail["sessions"])
+            for place in (_WORKSPACE, _WORKSPACE_OF_EVENTS)
+        )
+        return {entry.name for entry in told if entry is not None}
+
 
 def _reader(entry: FileEntry) -> Callable[[Tree, FileEntry], Iterator[Finding]]:
     if is_event_log(entry):
@@ -125,7 +136,7 @@ def _owner(sessions: Iterable[FileEntry]) -> str:
 
 
 def _read_events(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
-    folder = _project(tree.beside(entry, "../../workspace.json"))
+    folder = _project(tree.beside(entry, _WORKSPACE_OF_EVENTS))
     return read_event_log(tree, entry, folder)
 
 
@@ -161,7 +172,7 @@ def _read_log(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
 
 def _talk(tree: Tree, entry: FileEntry, about: Mapping[str, Any]) -> AgentTalk:
     name = str(about.get("sessionId") or entry.base.rpartition(".")[0])
-    talk = AgentTalk(name, project=_project(tree.beside(entry, "../workspace.json")))
+    talk = AgentTalk(name, project=_project(tree.beside(entry, _WORKSPACE)))
     talk.title = str(about.get("customTitle") or "")
     return talk
 

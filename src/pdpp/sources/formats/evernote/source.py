@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from html import escape
+from types import MappingProxyType
 from typing import BinaryIO
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import Ordinals, RecordKey, safe_key
+from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.times import moment_text
@@ -59,6 +60,8 @@ class Evernote(Source):
     lies_among_others = True
     files_stand_alone = True
     collects = True
+    parts_depend = True
+    namesakes = MappingProxyType({"notes": "notebook"})
     label = "Evernote notebooks"
 
     def roots(self, tree: Tree) -> Iterable[str]:
@@ -148,25 +151,24 @@ def _is_clipped(more: XmlElement) -> bool:
 
 def _read(entry: FileEntry) -> Iterator[Finding]:
     notebook = _COPY.sub("", entry.base.rpartition(".")[0])
-    keys = Ordinals()
     with entry.open() as stream:
         for element in xml_elements(stream):
             if isinstance(element, Skipped):
                 yield element
             elif isinstance(element, XmlElement):
                 where = f"{entry.name} {element.name} {element.number}"
-                finding = _element(element, notebook, keys, where)
+                finding = _element(element, notebook, where)
                 yield from account(finding, where, element.name)
 
 
-def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> Iterator[Finding]:
+def _element(element: XmlElement, notebook: str, where: str) -> Iterator[Finding]:
     if element.name != "note":
         yield Unknown(f"an element {element.name[:40]}", where)
         return
     title = element.text_at("title") or "(no title)"
     created = element.text_at("created")
     # The export gives notes no id; when a note was made and its title are what stays.
-    key = keys.key("note", created, title)
+    key = digest_key("note", created, title)
     page = element.at("content") or XmlElement("content", {})
     # Yinxiang, Evernote in China, encrypts whole pages; there is nothing to read in them.
     locked = "encoding" in page.attributes
@@ -193,8 +195,9 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
         yield Skipped("the text of a note that is encrypted", where)
     if _SECRET.search(content):
         yield Skipped("a passage that is encrypted", where)
+    files = Ordinals()
     for number, resource in enumerate(element.each("resource"), 1):
-        yield from account(_resource(resource, key, number, where), where, "resource")
+        yield from account(_resource(resource, key, files, number, where), where, "resource")
 
 
 def _with_tasks(content: str, tasks: Iterable[XmlElement]) -> str:
@@ -233,7 +236,10 @@ def _with_box(entry: re.Match[str]) -> str:
     return f"{entry[0]}[{'x' if entry[1].lower() == 'true' else ' '}] "
 
 
-def _resource(resource: XmlElement, note: RecordKey, number: int, where: str) -> Iterator[Finding]:
+def _resource(
+    resource: XmlElement, note: RecordKey, files: Ordinals, number: int, where: str
+) -> Iterator[Finding]:
+    """Yield a file; it is known by its bytes, because others may be put before it."""
     encoded = resource.text_at("data")
     try:
         content = base64.b64decode("".join(encoded.split()), validate=True)
@@ -244,7 +250,8 @@ def _resource(resource: XmlElement, note: RecordKey, number: int, where: str) ->
         yield Skipped("a file that is empty", where)
         return
     media_type = resource.text_at("mime") or "application/octet-stream"
-    key = safe_key(note, hashlib.sha256(content).hexdigest()[:16], str(number))
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    key = safe_key(note, digest, str(files.number(note, digest)))
     name = resource.text_at("resource-attributes", "file-name")
     words = _RECOGNISED.findall(resource.text_at("recognition"))[:_MOST_WORDS]
     data = {

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.meta_archive import caption_of, listed, mapped, mended, number_in
+from pdpp.sources.formats.meta_files import caption_of, number_in
+from pdpp.sources.formats.meta_values import listed, mapped, mended
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.jsonstream import JsonElement, entry_elements

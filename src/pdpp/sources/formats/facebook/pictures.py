@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.sources.formats.facebook.picture_comments import OwnComments, comments_on
-from pdpp.sources.formats.meta_archive import attached, caption_of, listed, mended, shown_in
+from pdpp.sources.formats.meta_files import attached, caption_of, shown_in
 from pdpp.sources.formats.meta_service import fitting, read_values
+from pdpp.sources.formats.meta_values import listed, mended
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.finder import FileFinder

@@ -6,25 +6,22 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.facebook.pictures import picture_parts
-from pdpp.sources.formats.meta_archive import (
-    address_in,
-    attached,
-    caption_of,
-    cells_of,
-    listed,
-    mapped,
-    mended,
-    number_in,
-    pieces_of,
-    shown_in,
-    words_of,
-    written_in,
-)
 from pdpp.sources.formats.meta_chats import FACEBOOK
+from pdpp.sources.formats.meta_files import attached, caption_of, number_in, shown_in
 from pdpp.sources.formats.meta_service import (
     MetaArchive,
     first_text,
     first_values,
+)
+from pdpp.sources.formats.meta_values import (
+    address_in,
+    cells_of,
+    listed,
+    mapped,
+    mended,
+    pieces_of,
+    words_of,
+    written_in,
 )
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import digest_key

@@ -175,7 +175,9 @@ def _item(done: str, link: str, **data: Any) -> Item:
     key = digest_key(done[:_SECONDS], link or data["title"])
     kind = kind_of(link, data["details"] or "")
     told = {"id": key, "link": link or None, "kind": kind, "done_at": done, **data}
-    return Item("activities", key, present(told))
+    # Of a video that is gone only the address is left; an earlier export told its channel.
+    is_gone = bool(link) and link in data["title"] and not data["channel"]
+    return Item("activities", key, present(told), lacks="channel" if is_gone else "")
 
 
 def _read_page(tree: Tree, entry: FileEntry) -> Iterator[Finding]:

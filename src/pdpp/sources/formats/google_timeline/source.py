@@ -15,7 +15,7 @@ from pdpp.sources.formats.takeout import (
     takeout_recognition,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key
+from pdpp.sources.keys import RecordKey, digest_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements, read_each
 from pdpp.sources.reading.times import epoch_text, moment_text
@@ -115,9 +115,30 @@ def _layout(entry: FileEntry, expected: bool) -> str | None:
     return "item" if is_list and any(mark in entry.head() for mark in _MARKS_OF_LISTS) else None
 
 
+_Reader = Callable[[Any, str], Iterator[Finding]]
+
+
+class _VisitKeys:
+    """Keys of the visits in one document: when a stay began, and whether it lies within another.
+
+    The place is no part of it unless two of them agree, because people correct it.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[int, str], str] = {}
+
+    def key(self, begun: int, level: str, place: object) -> RecordKey:
+        """Return the key of a visit."""
+        own = str(place)
+        if self._places.setdefault((begun, level), own) == own:
+            return digest_key("visit", str(begun), level)
+        return digest_key("visit", str(begun), level, own)
+
+
 def _read_android(entry: FileEntry) -> Iterator[Finding]:
-    readers = {
-        "semanticSegments.item": ("segment", _segment),
+    segment: _Reader = partial(_segment, _VisitKeys())
+    readers: dict[str, tuple[str, _Reader]] = {
+        "semanticSegments.item": ("segment", segment),
         "rawSignals.item": ("signal", _signal),
         "userLocationProfile": ("profile", _profile),
     }
@@ -131,13 +152,13 @@ def _read_android(entry: FileEntry) -> Iterator[Finding]:
                 yield from account(reader(element.value, where), where, noun)
 
 
-def _segment(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _segment(keys: _VisitKeys, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     """Yield what one stretch of time was: a stay, a way, or the points of a path."""
     span = _span(value.get("startTime"), value.get("endTime"))
     if span is None:
         yield Unknown("a stretch without a time", where)
     elif isinstance(value.get("visit"), dict):
-        yield _visit(value["visit"], span)
+        yield _visit(keys, value["visit"], span)
     elif isinstance(value.get("activity"), dict):
         yield _trip(value["activity"], span)
     elif isinstance(value.get("timelinePath"), list):
@@ -168,13 +189,13 @@ def _candidate(value: Mapping[str, object]) -> Mapping[str, object]:
     return candidate if isinstance(candidate, dict) else {}
 
 
-def _visit(value: Mapping[str, object], span: _Span) -> Item:
+def _visit(keys: _VisitKeys, value: Mapping[str, object], span: _Span) -> Item:
     best = _candidate(value)
     place = best.get("placeLocation")
     position = _position(place.get("latLng") if isinstance(place, dict) else place)
     kind = _words(best.get("semanticType"))
     place_id = best.get("placeId") or best.get("placeID")
-    key = digest_key("visit", str(span.first), str(value.get("hierarchyLevel") or 0), str(place_id))
+    key = keys.key(span.first, str(value.get("hierarchyLevel") or 0), place_id)
     data = {
         "id": key,
         "place": kind or "a place",
@@ -187,7 +208,8 @@ def _visit(value: Mapping[str, object], span: _Span) -> Item:
         "started_at": span.start,
         "ended_at": span.end,
     }
-    return Item("visits", key, present(data))
+    # Takeout names the place and its address, and a phone neither.
+    return Item("visits", key, present(data), lacks="address")
 
 
 def _trip(value: Mapping[str, object], span: _Span) -> Item:
@@ -296,7 +318,9 @@ def _point(
     return Item("points", key, present(data))
 
 
-def _month_entry(value: Mapping[str, object], where: str) -> Iterator[Finding]:
+def _month_entry(
+    keys: _VisitKeys, value: Mapping[str, object], where: str, level: int = 0
+) -> Iterator[Finding]:
     """Yield one entry of ``Semantic Location History``."""
     segment = value.get("placeVisit") or value.get("activitySegment")
     if not isinstance(segment, dict):
@@ -307,9 +331,10 @@ def _month_entry(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     if span is None:
         yield Unknown("a stretch without a time", where)
     elif "placeVisit" in value:
-        yield _month_visit(segment, span)
+        yield _month_visit(keys, segment, span, level)
         for number, child in enumerate(segment.get("childVisits") or (), 1):
-            yield from _month_entry({"placeVisit": child}, f"{where} visit {number}")
+            inner = f"{where} visit {number}"
+            yield from _month_entry(keys, {"placeVisit": child}, inner, level + 1)
         yield from _raw_path(segment)
     else:
         start, end = _degrees(segment.get("startLocation")), _degrees(segment.get("endLocation"))
@@ -327,11 +352,11 @@ def _raw_path(segment: Mapping[str, Any]) -> Iterator[Finding]:
             yield _point(position, moment, source=_PATH, accuracy=point.get("accuracyMeters"))
 
 
-def _month_visit(visit: Mapping[str, Any], span: _Span) -> Item:
+def _month_visit(keys: _VisitKeys, visit: Mapping[str, Any], span: _Span, level: int) -> Item:
     place = visit.get("location") or {}
     position = _degrees(place)
     kind = _words(place.get("semanticType")).removeprefix("type ")
-    key = digest_key("visit", str(span.first), "0", str(place.get("placeId")))
+    key = keys.key(span.first, str(level), place.get("placeId"))
     data = {
         "id": key,
         "place": str(place.get("name") or kind or "a place"),
@@ -390,9 +415,9 @@ def _words(value: object) -> str:
 
 _READERS: Mapping[str, Callable[[FileEntry], Iterator[Finding]]] = {
     "semanticSegments": _read_android,
-    "item": lambda entry: read_each(entry, _segment, "item", noun="segment"),
+    "item": lambda entry: read_each(entry, partial(_segment, _VisitKeys()), "item", noun="segment"),
     "locations": lambda entry: read_each(entry, _record, "locations.item", noun="location"),
     "timelineObjects": lambda entry: read_each(
-        entry, _month_entry, "timelineObjects.item", noun="segment"
+        entry, partial(_month_entry, _VisitKeys()), "timelineObjects.item", noun="segment"
     ),
 }

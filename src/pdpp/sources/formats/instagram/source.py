@@ -5,23 +5,22 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.meta_archive import (
-    address_in,
-    attached,
-    cells_of,
-    listed,
-    mapped,
-    mended,
-    number_in,
-    owner_in,
-    words_of,
-    written_in,
-)
 from pdpp.sources.formats.meta_chats import INSTAGRAM
+from pdpp.sources.formats.meta_files import attached, number_in
 from pdpp.sources.formats.meta_service import (
     ListedFile,
     MetaArchive,
     first_values,
+)
+from pdpp.sources.formats.meta_values import (
+    address_in,
+    cells_of,
+    listed,
+    mapped,
+    mended,
+    owner_in,
+    words_of,
+    written_in,
 )
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import digest_key

@@ -118,7 +118,7 @@ class Mail(Source):
         ):
             return _refusal(tree)
         owner = owner_of([*boxes, *singles]) or olm_owner(of_mac)
-        account = owner or without_copy(tree.path.stem)
+        account = owner or without_copy(tree.called)
         kinds = [
             counted(len(entries), one, many)
             for entries, one, many in (
@@ -135,7 +135,7 @@ class Mail(Source):
             owner_known=bool(owner),
             records=None if boxes else len(singles) + len(of_mac) + len(of_outlook),
             notes=(refusal.message,) if (refusal := _refusal(tree)) else (),
-            detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
+            detail={"boxes": [entry.name for entry in boxes]},
         )
 
     def owner_entries(self, tree: Tree) -> Sequence[FileEntry]:
@@ -157,23 +157,30 @@ class Mail(Source):
         """Return the mail of each person where Takeouts lie among other mail."""
         return owners_apart(tree)
 
+    def owned_files(self, recognition: Recognition) -> Sequence[str]:
+        """Return the mailboxes."""
+        boxes: Sequence[str] = recognition.detail["boxes"]
+        return boxes
+
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each mailbox and each message."""
         seen = SeenKeys(_MOST_REMEMBERED)
-        for entry in tree.these(recognition.detail["boxes"]):
+        boxes = list(tree.these(recognition.detail["boxes"]))
+        # The first that holds a message says where it is. One with all mail holds most, and says
+        # least.
+        for entry in sorted(boxes, key=lambda box: (box.size, box.name)):
             # A file alone is called as its owner likes: its name says nothing of the messages.
-            several = recognition.detail["several"]
-            folder = _Folder(entry, box_path(entry) if several else "", several, seen)
+            folder = _Folder(entry, box_path(entry) if len(boxes) > 1 else "", seen, is_box=True)
             yield ExportPart(entry, partial(_read_box, folder))
         labels, apart = ProtonLabels(tree), files_apart(tree)
         for entry in singles_of(tree):
-            folder = _Folder(entry, folder_name(tree, entry), False, seen)
+            folder = _Folder(entry, folder_name(tree, entry), seen)
             yield ExportPart(entry, partial(_read_single, folder, labels, apart))
         for entry in olm_entries(tree):
-            folder = _Folder(entry, olm_folder(entry), False, seen)
+            folder = _Folder(entry, olm_folder(entry), seen)
             yield ExportPart(entry, partial(_read_olm, tree, folder))
         for entry in outlook_entries(tree):
-            folder = _Folder(entry, folder_name(tree, entry), False, seen)
+            folder = _Folder(entry, folder_name(tree, entry), seen)
             yield ExportPart(entry, partial(_read_outlook, folder))
 
     def belongings(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
@@ -192,26 +199,21 @@ def _refusal(tree: Tree) -> ExportRefusal | None:
 
 
 class _Folder(NamedTuple):
-    """The mailbox that messages are in; in an export of several a message may be in more."""
+    """The mailbox that messages are in, and the messages of the export that came before."""
 
     entry: FileEntry
     name: str
-    several: bool
     seen: SeenKeys
+    is_box: bool = False
 
     def key(self, *parts: str) -> RecordKey | None:
-        """Return the key of a message; None where it stands twice in its mailbox.
+        """Return the key of a message; None where it stands twice, in one mailbox or in two.
 
-        The first of several mailboxes that hold a message gives it the key that it has where a
-        mailbox comes alone; in the others it is a message of that mailbox.
+        Mailboxes of one folder are often copies: downloads of several months, or what Gmail shows
+        under several labels.
         """
-        plain = digest_key(*parts)
-        if not self.several:
-            return plain if self.seen.first(plain) else None
-        placed = digest_key(self.name, *parts)
-        if not self.seen.first(placed):
-            return None
-        return plain if self.seen.first(plain) else placed
+        key = digest_key(*parts)
+        return key if self.seen.first(key) else None
 
 
 def _read_box(folder: _Folder) -> Iterator[Finding]:
@@ -294,15 +296,18 @@ class StoredMessage(NamedTuple):
 def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
     from pdpp.sources.formats.mail.message import header, lacks_end, parse
-    from pdpp.sources.formats.mail.tags import is_deleted
+    from pdpp.sources.formats.mail.tags import is_deleted, is_of_mailbox
 
     message = parse(stored.content)
     if is_deleted(message):
         yield Skipped("a message that its owner deleted", stored.where)
         return
-    if folder.several and header(message, "X-Gmail-Labels"):
+    if is_of_mailbox(message):
+        yield Skipped("what a mail program notes of a mailbox, which is no message", stored.where)
+        return
+    if folder.is_box and header(message, "X-Gmail-Labels"):
         # Gmail writes a mailbox for each label, and all labels of a message into each of them.
-        folder = folder._replace(name="", several=False)
+        folder = folder._replace(name="")
     name = header(message, "Message-ID") or digest_key(_text_of(stored.content))
     key = folder.key(name, *(header(message, each) for each in ("Date", "From", "Subject")))
     if key is None:
@@ -311,7 +316,9 @@ def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     said = body(message, stored.apart)
     data = _data(folder, message, key, stored, said.text)
     html = () if said.html is None else (_attachment("html", said.html, "text/html"),)
-    yield Item("messages", key, data, html)
+    # A mailbox that comes alone names no folder: what an export of several said of it stays.
+    keeps = "" if folder.name or stored.labels or header(message, "X-Gmail-Labels") else "folder"
+    yield Item("messages", key, data, html, keeps=keeps)
     times = {name: data[name] for name in ("sent_at", "floating") if name in data}
     for number, file in enumerate(said.files, 1):
         own = safe_key(key, str(number))

@@ -20,6 +20,9 @@ _NAMES = MappingProxyType(
 _SILENT = frozenset({"junk", "nonjunk", "notjunk"})
 """What filters write; so are all others that begin with a dollar, such as $Forwarded."""
 
+_OF_MAILBOX = "DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA"
+_OF_PROGRAM = "MAILER-DAEMON"
+
 
 def tags(message: MailMessage) -> list[str]:
     """Return the tags that somebody gave to a message, each once."""
@@ -40,6 +43,12 @@ def _tags(message: MailMessage) -> Iterator[str]:
 def is_deleted(message: MailMessage) -> bool:
     """Tell whether Thunderbird marks a message that was deleted or moved, and is still there."""
     return bool(_status(message) & _DELETED)
+
+
+def is_of_mailbox(message: MailMessage) -> bool:
+    """Tell whether a program keeps its notes on a mailbox in what looks like its first message."""
+    is_called = header(message, "Subject") == _OF_MAILBOX
+    return is_called and _OF_PROGRAM in header(message, "From").upper()
 
 
 def _status(message: MailMessage) -> int:

@@ -103,7 +103,7 @@ class Markdown(Source):
         return Recognition(
             Confidence.CERTAIN if vault else Confidence.LIKELY,
             f"{'an Obsidian vault' if vault else 'Markdown files'}, {counted(len(notes), 'note')}",
-            account=f"Notes ({tree.path.stem})",
+            account=f"Notes ({tree.called})",
             owner_known=False,
             records=len(notes),
             notes=(*remarks, remark) if others else tuple(remarks),
@@ -234,7 +234,7 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
     visible_text = _references(front.rest)
     place = folder.name_of(entry)
-    key = safe_key(digest_key(place))
+    key = digest_key("bear", bundle.id) if bundle.id else safe_key(digest_key(place))
     day = _DAY.match(bundle.name)
     # Some programs and people write the names of properties with a capital letter.
     told = {name.lower(): value for name, value in front.values.items()}
@@ -260,13 +260,14 @@ def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]
         "updated_at": updated,
     }
     yield Item("notes", key, {"body": "", **present(data, "", [])})
+    inside = f"{entry.name.rpartition('/')[0]}/" if bundle.id else ""
     for name in visible_text.files:
-        yield from _attachment(folder, entry, key, name)
+        yield from _attachment(folder, entry, key, name, inside)
     shown = {folder.find(entry, name) for name in visible_text.files}
     for name in visible_text.named:
         if folder.is_vault and (file := folder.find(entry, name)) not in {None, *shown}:
             shown.add(file)
-            yield from _attachment(folder, entry, key, name)
+            yield from _attachment(folder, entry, key, name, inside)
 
 
 def _title(front: dict[str, Any], text: str, stem: str) -> str:
@@ -331,14 +332,19 @@ def _moment(folder: _NoteFolder, values: Iterable[object]) -> tuple[str | None, 
     return None, None
 
 
-def _attachment(folder: _NoteFolder, note: FileEntry, key: str, name: str) -> Iterator[Finding]:
+def _attachment(
+    folder: _NoteFolder, note: FileEntry, key: str, name: str, inside: str
+) -> Iterator[Finding]:
+    """Yield a file of a note, which is known by its place, or by that ``inside`` a bundle."""
     entry = folder.find(note, name)
     if entry is None:
         yield Skipped("a file that a note shows and the folder lacks", note.name)
         return
     media_type = entry.media_type
     place = folder.name_of(entry)
-    own = safe_key(key, digest_key(place)[:12])
+    is_inside = inside and entry.name.startswith(inside)
+    known_by = entry.name.removeprefix(inside) if is_inside else place
+    own = safe_key(key, digest_key(known_by)[:12])
     data = {
         "id": own,
         "note_id": key,

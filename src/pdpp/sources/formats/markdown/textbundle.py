@@ -10,12 +10,17 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 _SUFFIX = ".textbundle"
 _TEXT = "text"
 _BEAR = "net.shinyfrog.bear"
+_IDS = ("uniqueIdentifier", "bear-note-unique-identifier")
 
 
 class TextBundle(NamedTuple):
-    """What a bundle is called and says of its note: when it was made, changed and thrown away."""
+    """What a bundle is called and says of its note: its id, and when it was made and changed.
+
+    Bear calls a bundle by the title of its note, which changes; the id stays.
+    """
 
     name: str
+    id: str = ""
     created: object = None
     updated: object = None
     in_trash: bool = False
@@ -29,6 +34,7 @@ def bundle_of(tree: Tree, note: FileEntry) -> TextBundle | None:
     told = _told(tree.beside(note, "info.json"))
     return TextBundle(
         folder[: -len(_SUFFIX)],
+        next((str(told[name]) for name in _IDS if told.get(name)), ""),
         told.get("creationDate"),
         told.get("modificationDate"),
         in_trash=bool(told.get("trashed")),

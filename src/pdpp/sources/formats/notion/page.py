@@ -42,6 +42,8 @@ class NotionPage:
     links: list[str] = field(default_factory=list)
     times: dict[str, str] = field(default_factory=dict)
     """When the page was made and changed, where that does not depend on a language."""
+    lines: str = ""
+    """The properties as they stand above the text, which in Markdown may be words of it."""
 
     @property
     def created(self) -> datetime | None:
@@ -69,15 +71,16 @@ def markdown_page(text: str, name: str) -> NotionPage:
     title = heading.group(1) if heading else name
     rest = text[heading.end() :] if heading else text
     properties: dict[str, str] = {}
+    told = ""
     first, blank, after = rest.strip("\n").partition("\n\n")
     lines = [_PROPERTY.match(line) for line in first.split("\n")]
     if heading and all(lines):
         properties = {line.group(1): line.group(2).strip() for line in lines if line}
-        rest = after if blank else ""
+        told, rest = first, after if blank else ""
     # A property that holds files names them with commas between.
     named = [name for value in properties.values() for name in value.split(", ") if "." in name]
     links = [unquote(link) for link in [*_LINK.findall(rest), *named] if "://" not in link]
-    return NotionPage(title, rest.strip(), properties, list(dict.fromkeys(links)))
+    return NotionPage(title, rest.strip(), properties, list(dict.fromkeys(links)), lines=told)
 
 
 def html_page(html: str, name: str) -> NotionPage:

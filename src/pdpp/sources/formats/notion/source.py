@@ -122,6 +122,11 @@ class _NotionExport:
             for entry in tree.entries
             if (match := _NAMED.match(entry.base)) and match["all"]
         }
+        self._tables = {
+            match["id"]
+            for entry in tree.entries
+            if (match := _NAMED.match(entry.base)) and match["kind"] == "csv"
+        }
         self._by_place = {_inside(entry.name): entry for entry in tree.entries}
         self._page_of_folder = {
             place.removesuffix(entry.base) + match["title"]: (match["title"], match["id"])
@@ -133,6 +138,10 @@ class _NotionExport:
         """Return a file that a page shows; it may have come in another part of the export."""
         beside = posixpath.join(posixpath.dirname(_inside(page.name)), link)
         return self.tree.beside(page, link) or self._by_place.get(posixpath.normpath(beside))
+
+    def is_row(self, entry: FileEntry) -> bool:
+        """Tell whether a page lies in a table: of its rows alone Notion writes properties."""
+        return self.parent(entry)[0] in self._tables
 
     def parent(self, entry: FileEntry) -> tuple[str | None, str]:
         """Return the id of what a page lies in, and the titles on the way down to it."""
@@ -170,6 +179,7 @@ def _content(entry: FileEntry) -> str | None:
 def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator[Finding]:
     key = RecordKey(_id(entry) or "")
     parent, path = export.parent(entry)
+    words = "" if export.is_row(entry) else page.lines
     created, updated = page.created, page.updated
     by_name = {name.lower(): value for name, value in page.properties.items()}
     told = next((by_name[name] for name in _TAGS if name in by_name), "")
@@ -177,7 +187,7 @@ def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator
     data: dict[str, object] = {
         "id": key,
         "title": page.title or "Untitled",
-        "body": page.text,
+        "body": "\n\n".join(filter(None, [words, page.text])),
         "parent_id": RecordKey(parent) if parent else None,
         "path": path,
         "tags": tags or None,

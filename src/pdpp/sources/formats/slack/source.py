@@ -68,7 +68,7 @@ class Slack(Source):
         head = people[0].head()
         days = _days(tree, people)
         team = re.search(rb'"team_id"\s*:\s*"([A-Z0-9]{2,20})"', head)
-        name = _RANGE.sub("", tree.path.stem) or tree.path.stem
+        name = _RANGE.sub("", tree.called) or tree.called
         return Recognition(
             Confidence.CERTAIN if days else Confidence.LIKELY,
             f"{counted(len(days), 'day')} of messages",

@@ -55,10 +55,13 @@ def without_file(text: str) -> str:
     """Return what tells a message from others of its moment: its words, and that it had a file.
 
     The same file is left out of one export and comes with the next, and an iPhone numbers files
-    anew in each.
+    anew in each. It writes words before their file, and Android writes them below it.
     """
     for pattern in (_ATTACHED, _FILE, _OMITTED, _LEFT_OUT):
-        text, found = pattern.subn("<file>", text, count=1)
-        if found:
-            break
+        if match := pattern.search(text):
+            return f"<file> {_plain(text[: match.start()])}{_plain(text[match.end() :])}".rstrip()
+    return _plain(text)
+
+
+def _plain(text: str) -> str:
     return (text if text.isascii() else _MARK.sub("", text)).strip()

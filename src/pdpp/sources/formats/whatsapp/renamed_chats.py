@@ -5,16 +5,18 @@ was said in it are kept. An export under another name that has them is of that c
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from pdpp.sources.formats.whatsapp.lines import MARKS, ChatLine
 from pdpp.sources.keys import RecordKey, digest_key
-from pdpp.sources.source import Recall
+from pdpp.sources.source import NOTHING_KNOWN, AccountKnowledge
 
-SHAPE = "named chats"
+_MOST_TOLD = 3
+_RENAMED = "{name} is a chat that has another name too: nearly all of it stands in both"
 _MOST = 1_000
 _BEYOND = 1 << 32
 _FEWEST_SHARED = 20
@@ -79,59 +81,101 @@ class NamedChat(NamedTuple):
     marks: list[int]
 
 
+class MarkedChat(NamedTuple):
+    """What a chat is known by, and its marks."""
+
+    key: str
+    marks: list[int]
+
+
 class RenamedChats:
-    """The chats that came in before, the oldest first, and those of an export that comes in now.
+    """The chats of an export, and those that came before into its account and into others.
 
     Of a name only a digest is kept: a chat may be deleted, and its name is to be gone then.
     """
 
-    def __init__(self, recall: Recall, found: Iterable[NamedChat]) -> None:
-        """Take how to ask what earlier imports kept, and the chats of an export."""
-        self._marks: dict[str, list[int]] = {**recall("whatsapp", SHAPE)}
-        self._found: dict[str, str] = {}
-        for name, marks in found:
-            key = str(digest_key(name))
-            self._found[key] = name
-            self._marks[key] = _smallest({*self._marks.get(key, []), *marks})
+    def __init__(self, found: Sequence[NamedChat], known: AccountKnowledge = NOTHING_KNOWN) -> None:
+        """Take the chats of an export, and what earlier imports kept."""
+        self._found = found
+        self._own = {name: MarkedChat(*chat) for name, chat in known.own.items()}
+        self._others = [MarkedChat(*chat) for other in known.others for chat in other.values()]
+
+    def in_account(self, known: AccountKnowledge) -> "RenamedChats":
+        """Return the same chats in an account."""
+        return RenamedChats(self._found, known)
 
     def kept(self) -> Mapping[str, Any]:
-        """Return what a later import is to know."""
-        return {key: self._marks[key] for key in self._found if self._marks[key]}
+        """Return what a later import into the account is to know."""
+        return {name: list(chat) for name, chat in self._named.items()}
 
     def key_of(self, name: str) -> RecordKey:
-        """Return what a chat is known by: the oldest that is the same one tells."""
-        key = str(digest_key(name))
-        # One that is like another may itself have been known by a third.
-        while (oldest := self._oldest_like(key)) != key:
-            key = oldest
-        return RecordKey(key)
+        """Return what a chat is known by."""
+        return RecordKey(self._named[_digest(name)].key)
 
-    def _oldest_like(self, key: str) -> str:
-        """Return the oldest chat that is like one, perhaps itself."""
-        marks = self._marks.get(key, [])
-        shared = Counter(other for mark in marks for other in self._chats_with.get(mark, ()))
-        candidates = [other for other, count in shared.items() if count >= _FEWEST_SHARED]
-        alike = (other for other in sorted(candidates, key=self._places.__getitem__))
-        return next((other for other in alike if _are_alike(marks, self._marks[other])), key)
+    def notes(self) -> Sequence[str]:
+        """Tell of some chats that are taken for others."""
+        keys = Counter(chat.key for chat in self._named.values())
+        names = dict.fromkeys(chat.name for chat in self._found)
+        renamed = (name for name in names if self.key_of(name) != _digest(name))
+        told = (name for name in renamed if keys[self.key_of(name)] > 1)
+        return [_RENAMED.format(name=name) for name in islice(told, _MOST_TOLD)]
 
     @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {key: place for place, key in enumerate(self._marks)}
+    def _named(self) -> Mapping[str, MarkedChat]:
+        """Return the chats of the account by their names, the oldest first.
 
-    @cached_property
-    def _chats_with(self) -> Mapping[int, Sequence[str]]:
-        """Return the chats that have a mark, by that: to compare each with each takes long."""
-        chats: dict[int, list[str]] = {}
-        for key, marks in self._marks.items():
-            for mark in marks:
-                chats.setdefault(mark, []).append(key)
-        return chats
+        One that is like another has its key, also if the other is in another account: when the two
+        are merged, it is there once. A key that another chat has here is nobody else's, though a
+        chat of another account that is like that one is called as this one is.
+        """
+        named, own, others = dict(self._own), _Alike(self._own.values()), _Alike(self._others)
+        taken = {chat.key for chat in named.values()}
+        for name, marks in self._found:
+            known = named.get(_digest(name))
+            if known is not None:
+                chat = MarkedChat(known.key, _smallest({*known.marks, *marks}))
+            elif (like := own.oldest_like(marks)) is not None:
+                chat = MarkedChat(like.key, _smallest(marks))
+            else:
+                like = others.oldest_like(marks)
+                keys = chain([like.key] if like else [], _keys(name))
+                chat = MarkedChat(next(key for key in keys if key not in taken), _smallest(marks))
+            named[_digest(name)] = chat
+            taken.add(chat.key)
+            own.add(chat)
+        return named
 
-    def notes(self) -> Iterable[str]:
-        """Tell of chats that are taken for others."""
-        for key, name in self._found.items():
-            if self.key_of(name) != key:
-                yield f"{name} is a chat that has another name too: nearly all of it stands in both"
+
+class _Alike:
+    """Chats in their order, found by their marks: to compare each with each takes long."""
+
+    def __init__(self, chats: Iterable[MarkedChat]) -> None:
+        self._chats: list[MarkedChat] = []
+        self._places: dict[int, list[int]] = {}
+        for chat in chats:
+            self.add(chat)
+
+    def add(self, chat: MarkedChat) -> None:
+        for mark in chat.marks:
+            self._places.setdefault(mark, []).append(len(self._chats))
+        self._chats.append(chat)
+
+    def oldest_like(self, marks: list[int]) -> MarkedChat | None:
+        """Return the oldest chat that is the same one as that with some marks."""
+        shared = Counter(place for mark in marks for place in self._places.get(mark, ()))
+        candidates = sorted(place for place, number in shared.items() if number >= _FEWEST_SHARED)
+        alike = (self._chats[place] for place in candidates)
+        return next((chat for chat in alike if _are_alike(marks, chat.marks)), None)
+
+
+def _digest(name: str) -> str:
+    return str(digest_key(name))
+
+
+def _keys(name: str) -> Iterator[str]:
+    """Yield the keys that a chat of a name can have: nearly always the first one."""
+    yield _digest(name)
+    yield from (str(digest_key(name, str(number))) for number in count(2))
 
 
 def _smallest(marks: Iterable[int]) -> list[int]:

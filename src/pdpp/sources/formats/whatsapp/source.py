@@ -18,10 +18,10 @@ from pdpp.sources.formats.whatsapp.attached import (
     possible_name,
     without_file,
 )
+from pdpp.sources.formats.whatsapp.chat_names import chat_name
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
-from pdpp.sources.formats.whatsapp.renamed_chats import SHAPE, ChatMarks, NamedChat, RenamedChats
+from pdpp.sources.formats.whatsapp.renamed_chats import ChatMarks, NamedChat, RenamedChats
 from pdpp.sources.formats.whatsapp.repeats import Repeats
-from pdpp.sources.formats.whatsapp.titles import name_in_title
 from pdpp.sources.formats.whatsapp.years import YearCount, YearGuess
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
@@ -30,15 +30,21 @@ from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.sqlitefile import databases_with
 from pdpp.sources.reading.structure import candidates
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree, composed
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import (
+    AccountKnowledge,
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
 _LOOKED_AT = 60
 _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
 _MOST_HELD = 16 << 20
-_COPY = re.compile(r" ?\(\d+\)\Z")
 _BY_PHONE = re.compile(
     r"0\d{7}-.+|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4}.*", re.IGNORECASE | re.DOTALL
 )
@@ -96,7 +102,6 @@ class WhatsApp(Source):
         year = _chosen_year(choices)
         layouts = {entry.name: _layout(tree, entry, order, year) for entry, _ in chats}
         found = [NamedChat(layout.called, layout.marks) for layout in layouts.values()]
-        known = RenamedChats(choices.recall, found)
         unsure = [name for name, layout in layouts.items() if not layout.certain]
         certain = databases or any(level is Confidence.CERTAIN for _, level in chats)
         return Recognition(
@@ -115,22 +120,28 @@ class WhatsApp(Source):
                 f"{layout.first_year}; say --set year=… for that of the last if it is wrong"
                 for name, layout in layouts.items()
                 if not layout.year_told
-            )[:3]
-            + tuple(known.notes())[:3],
-            keep={SHAPE: known.kept()},
+            )[:3],
             detail={
                 "layouts": layouts,
-                "known": partial(RenamedChats, choices.recall, found),
+                "known": RenamedChats(found),
                 "databases": databases,
                 "time_zone": choices.given.get("time_zone"),
             },
         )
 
+    def in_account(self, recognition: Recognition, known: AccountKnowledge) -> Recognition:
+        """Return what was seen in an export with the chats that came into its account before."""
+        before: RenamedChats = recognition.detail["known"]
+        now = before.in_account(known)
+        told = {*before.notes()}
+        notes = (*(note for note in recognition.notes if note not in told), *now.notes())
+        detail = {**recognition.detail, "known": now}
+        return replace(recognition, notes=notes, of_account=now.kept(), detail=detail)
+
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each chat."""
         zone = zone_named(recognition.detail["time_zone"])
-        # Asked anew, because an export that was recognised together with this one came in since.
-        known: RenamedChats = recognition.detail["known"]()
+        known: RenamedChats = recognition.detail["known"]
         for name, layout in recognition.detail["layouts"].items():
             entry = tree.get(name)
             if entry is not None:
@@ -225,42 +236,6 @@ def _looks(entry: FileEntry, *, chosen: bool) -> Confidence | None:
     return None
 
 
-def _chat_name(tree: Tree, entry: FileEntry) -> str:
-    """Return who a chat is with; a download that was there already has a number behind it."""
-    stem = _COPY.sub("", entry.base.removesuffix(".txt"))
-    if stem == "_chat":
-        folder = entry.name.rpartition("/")[0].rpartition("/")[2]
-        stem = _told_name(re.sub(r"\.zip\Z", "", folder) or _outside(tree), entry)
-    plain = _plain(stem)
-    return name_in_title(plain) or plain or "chat"
-
-
-def _plain(stem: str) -> str:
-    return _COPY.sub("", composed(stem).replace("\u00a0", " ").replace("_", " ").strip())
-
-
-def _outside(tree: Tree) -> str:
-    """Return the name of the zip that a chat lies in, or of the folder it was taken out to."""
-    folder = tree.path.parent.name
-    is_named = tree.kind == "file" and name_in_title(_plain(folder))
-    return folder if is_named else tree.path.stem
-
-
-def _told_name(around: str, entry: FileEntry) -> str:
-    """Return what a chat is called whose file has the name that every iPhone gives it.
-
-    A zip or a folder that somebody renamed tells nothing. The note that the phone puts first bears
-    the name of the chat.
-    """
-    if name_in_title(_plain(around)):
-        return around
-    text = entry.head().decode("utf-8", "replace")
-    first = next((begun for line in text.splitlines() if (begun := chat_line(line))), None)
-    if first is not None and first.sender and first.text.startswith(MARKS[0]):
-        return first.sender
-    return around
-
-
 def _chosen_order(choices: OwnerChoices) -> str | None:
     chosen = choices.given.get("date_order", "").upper()
     if chosen and chosen not in ORDERS:
@@ -298,7 +273,7 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
     An iPhone ends messages with CRLF and lines inside them with LF: where both occur, that tells
     a message from a line of another chat that somebody pasted.
     """
-    called = _chat_name(tree, entry)
+    called = chat_name(tree, entry)
     guess, years, marks = OrderGuess(), YearGuess(), ChatMarks(called)
     ends: set[bool] = set()
     brackets = 0
@@ -336,8 +311,10 @@ def _message(chat: _Chat, lines_: _Lines) -> _Message:
     first, number, more, year_told = lines_
     text = "\n".join([first.text, *more]) if more else first.text
     moment = first.stamp.moment(chat.layout.order)
-    # A year that the chat does not tell stays out: told otherwise later, it is the same message.
-    time = "" if moment is None else moment.isoformat().replace(":", "")[0 if year_told else 4 :]
+    # Only an iPhone writes seconds, and a chat moves from one telephone to another. A year that the
+    # chat does not tell stays out: told otherwise later, it is the same message.
+    minute = "" if moment is None else moment.isoformat(timespec="minutes")
+    time = minute.replace(":", "")[0 if year_told else 4 :]
     # Who wrote is told as the phone's contacts call them, and these are renamed.
     digest = digest_key(time, "" if first.sender is None else "said", without_file(text))
     return _Message(number, first.sender, text, moment, time, digest)
