@@ -68,16 +68,10 @@ def test_every_page_over_many_records_is_light_and_steady_and_hangs_nowhere_over
     many: tuple[House, world.World], browser: Browser, look: dict[str, object]
 ) -> None:
     house, whole = many
-    feed = whole.biggest
-    account, record = feed.connection_id, feed.key(feed.size // 2)
-    paths = ["/", "/search", f"/search?q={world.COMMON}", f"/search?q={world.MEDIUM}&sort=time"]
-    paths += [f"/search?account={account}", "/search?month=2025-06", "/accounts", "/import"]
-    paths += [f"/accounts/{account}", f"/accounts/{account}/remove", "/agents", "/activity"]
-    paths += ["/settings", f"/r/{account}/{feed.stream}/{record}", house.ask()]
     with window(house, browser, **look) as owner:
         owner.open("/login").log_in()
         expect(owner.page.get_by_role("heading", level=1)).to_have_text("What you have")
-        for path in paths:
+        for path in paths_of(house, whole):
             answers = loaded(owner, path)
             assert answers[0].status == 200, path
             assert len(answers) <= MOST_REQUESTS, [answer.url for answer in answers]
@@ -85,6 +79,44 @@ def test_every_page_over_many_records_is_light_and_steady_and_hangs_nowhere_over
             assert owner.page.evaluate(FAULTS) == [], path
             if look.get("java_script_enabled", True):
                 assert owner.page.evaluate(SHIFT) <= ROUNDING, path
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_nothing_moves_while_a_page_comes_over_a_slow_line(
+    many: tuple[House, world.World], browser: Browser, size: dict[str, int]
+) -> None:
+    """The browser draws what it has of a page, and draws again when more of it is there."""
+    house, whole = many
+    with window(house, browser, viewport=size) as owner:
+        owner.open("/login").log_in()
+        expect(owner.page.get_by_role("heading", level=1)).to_have_text("What you have")
+        slow_down(owner.page)
+        moved = {path: shift_of(owner, path) for path in paths_of(house, whole)}
+        assert {path: shift for path, shift in moved.items() if shift > ROUNDING} == {}
+
+
+def slow_down(page: Page) -> None:
+    """Let what a page loads from now on come in pieces, 40 KB a second."""
+    client = page.context.new_cdp_session(page)
+    client.send("Network.enable")
+    line = {"offline": False, "latency": 0, "downloadThroughput": 40_000, "uploadThroughput": -1}
+    client.send("Network.emulateNetworkConditions", line)
+
+
+def shift_of(owner: Window, path: str) -> float:
+    """Open a page and return how far things moved meanwhile."""
+    owner.page.goto(owner.house.url + path)
+    return owner.page.evaluate(SHIFT)
+
+
+def paths_of(house: House, whole: world.World) -> list[str]:
+    """Return one address of each kind of page."""
+    feed = whole.biggest
+    account, record = feed.connection_id, feed.key(feed.size // 2)
+    paths = ["/", "/search", f"/search?q={world.COMMON}", f"/search?q={world.MEDIUM}&sort=time"]
+    paths += [f"/search?account={account}", "/search?month=2025-06", "/accounts", "/import"]
+    paths += [f"/accounts/{account}", f"/accounts/{account}/remove", "/agents", "/activity"]
+    return [*paths, "/settings", f"/r/{account}/{feed.stream}/{record}", house.ask()]
 
 
 def loaded(owner: Window, path: str) -> list[Response]:
