@@ -106,7 +106,8 @@ def slow_down(page: Page) -> None:
 def shift_of(owner: Window, path: str) -> float:
     """Open a page and return how far things moved meanwhile."""
     owner.page.goto(owner.house.url + path)
-    return owner.page.evaluate(SHIFT)
+    shift: float = owner.page.evaluate(SHIFT)
+    return shift
 
 
 def paths_of(house: House, whole: world.World) -> list[str]:
