@@ -13,6 +13,7 @@ import numpy as np
 
 from pdpp.evidence.analyse import Phrase, find
 from pdpp.evidence.language.question import Question
+from pdpp.store.ranking.distinct import each_once
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.ranking.score import Scores
 
@@ -78,7 +79,7 @@ def spread(
     ``asking`` are the rows that are questions, ``addressing`` those in which names count nothing.
     """
     around = [row for pair in neighbours for row in (pair.row, pair.other)]
-    rows = np.unique(np.concatenate([best, np.array(around, dtype=np.int64)]))
+    rows = each_once(np.concatenate([best, np.array(around, dtype=np.int64)]))
     values = scores.at(rows)
     firsts = np.searchsorted(rows, [pair.first for pair in neighbours])
     lasts = np.searchsorted(rows, [_last(pair) for pair in neighbours])
@@ -105,7 +106,7 @@ def rows_near_named(scores: Scores, neighbours: Sequence[Neighbour]) -> Longs:
         return np.zeros(0, dtype=np.int64)
     pairs = np.array([(pair.row, pair.other) for pair in neighbours])
     theirs = scores.bonus.named(pairs)
-    rows = np.unique(pairs[theirs[:, ::-1]])
+    rows = each_once(pairs[theirs[:, ::-1]])
     held: Floats = sum((unit.at(rows) for unit in scores.names), np.zeros(len(rows)))
     return rows[held > 0]
 

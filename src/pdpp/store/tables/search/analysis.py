@@ -17,6 +17,7 @@ import numpy as np
 from pdpp.evidence.analyse import ASCII_FOLDS
 from pdpp.evidence.language.tables import common_words
 from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, terms_of, without_clitics
+from pdpp.store.ranking.distinct import each_once
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.tables.search.vocabulary import KEY_BYTES, Vocabulary
 
@@ -250,7 +251,7 @@ def _languages(vocabulary: Vocabulary, words: Longs, owners: Longs, counts: Long
     firsts = np.cumsum(counts) - counts
     chosen = chosen[chosen - firsts[owners[chosen]] < LANGUAGE_SAMPLE]
     # A word counts once in a text however often it stands there.
-    pairs = np.unique(owners[chosen] << 32 | rows[chosen])
+    pairs = each_once(owners[chosen] << 32 | rows[chosen])
     sums = np.zeros((len(pairs) + 1, vocabulary.votes.shape[1]), dtype=np.uint64)
     # Sums run over and lose their upper bits; the difference of two is right all the same.
     np.cumsum(vocabulary.votes[pairs & 0xFFFFFFFF], axis=0, out=sums[1:])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pdpp.evidence.amount import counted
+from pdpp.store.ranking.distinct import each_once
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.mending import ADVICE
 from pdpp.store.tables.search import long_postings, packing
@@ -34,7 +35,7 @@ def word_problems(db: TableReader) -> Iterator[str]:
             "SELECT id FROM record WHERE feed = ? ORDER BY id", (feed,)
         ).fetchall()
         wrong = len(np.setxor1d(indexed, [row[0] for row in kept]))
-        wrong += len(indexed) - len(np.unique(indexed))
+        wrong += len(indexed) - len(each_once(indexed))
         if wrong:
             records = counted(wrong, "record is", "records are")
             yield f"{records} not in the word index as in the store; {ADVICE}"

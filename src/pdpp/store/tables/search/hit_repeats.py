@@ -13,6 +13,7 @@ from heapq import nsmallest
 
 import numpy as np
 
+from pdpp.store.ranking.distinct import only_in
 from pdpp.store.ranking.leaders import SCALE
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.postings import Floats, Longs
@@ -60,7 +61,7 @@ class HitRepeats:
         repeats = self._among(best, levels[np.searchsorted(rows, best)].tolist())
         if repeats:
             behind = self._behind(*_levels(matches, BEST + _MOST_COMPARED), np.array(repeats))
-            repeats = [*repeats, *self._copies(repeats, np.setdiff1d(behind, best))]
+            repeats = [*repeats, *self._copies(repeats, only_in(behind, best))]
         put = np.array(sorted(repeats), dtype=np.int64)
         whole = matches.at(put)
         # A score may be below nothing, and half of that would be more.
@@ -87,7 +88,7 @@ class HitRepeats:
         first = self._first(rows, np.zeros_like(rows), _MOST_COMPARED)
         said = {*self._said_by(repeats)} - {None}
         read = zip(first.tolist(), self._said_by(first.tolist()), strict=True)
-        unread: list[int] = np.setdiff1d(rows, first).tolist()
+        unread: list[int] = only_in(rows, first).tolist()
         return [row for row, key in read if key in said] + unread
 
     def _first(self, rows: Longs, scores: Longs, count: int) -> Longs:

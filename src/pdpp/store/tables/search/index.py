@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
+from pdpp.store.ranking.distinct import in_either
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.numbering import PLACE_BITS
 from pdpp.store.tables.records.predicate import OWNER
@@ -118,7 +119,7 @@ def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
 
 def mark_gone(db: TableConnection, block: int, slots: Longs) -> None:
     """Take records out of a block by their slots."""
-    every = np.union1d(gone(db, block), slots.astype(np.uint32))
+    every = in_either(gone(db, block), slots.astype(np.uint32))
     db.execute("REPLACE INTO word_gone VALUES (?, ?)", (block, every.astype("<u4").tobytes()))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pdpp.model.errors import InvalidRequest
+from pdpp.store.ranking.distinct import each_once
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.ranking.refine import Neighbour
 from pdpp.store.tables.database import TableReader
@@ -95,7 +96,7 @@ class Nearness:
 
     def lent_gains(self, pairs: Sequence[Neighbour], rows: Longs, own: Floats) -> Floats:
         """Return what some rows, which are in order, get by themselves or by a neighbour."""
-        others = np.unique(np.array([pair.other for pair in pairs], dtype=np.int64))
+        others = each_once(np.array([pair.other for pair in pairs], dtype=np.int64))
         others_gain = self.gains(others)
         lent = own.copy()
         lenders = np.searchsorted(others, [pair.other for pair in pairs])

@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 
 from pdpp.store.numbers import read_data
+from pdpp.store.ranking.distinct import only_in
 from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import whole_data
@@ -41,7 +42,7 @@ def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
         _forget(db, feed_id)
         return True
     record_numbers = packing.longs(numbers)
-    alive = np.setdiff1d(np.arange(len(record_numbers)), index.gone(db, block).astype(np.int64))
+    alive = only_in(np.arange(len(record_numbers)), index.gone(db, block).astype(np.int64))
     slots = alive[:PIECE_RECORDS]
     if len(slots):
         entries = _entries(db, feed, record_numbers[slots])

@@ -14,6 +14,7 @@ from pdpp.evidence.language.asked_word import Word, word_in_any_language
 from pdpp.evidence.language.question import Question
 from pdpp.evidence.language.terms import surely_indexed, without_words
 from pdpp.store.query import Hit, HitPage, SearchQuery
+from pdpp.store.ranking.distinct import in_either, only_in
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.nearest import nearest_terms
 from pdpp.store.ranking.postings import Bools, Longs
@@ -192,7 +193,7 @@ class Searcher:
             near = nearness.every(self._check)
         seen = _unhidden(visible, np.flatnonzero(near > 0))
         if demands(question):
-            seen = np.intersect1d(seen, matches.rows())
+            seen = seen[matches.holds(seen)]
         seen = np.sort(self._meeting(visible, seen))
         return Matches(seen, near[seen])
 
@@ -212,7 +213,7 @@ class Searcher:
             near = nearness.of_few(self._cache.vectors, self._state_of)
             seen = _unhidden(visible, np.flatnonzero(near > 0))
             seen = self._meeting(visible, seen)
-            best = np.union1d(best, largest_of(seen, near[seen], RERANKED))
+            best = in_either(best, largest_of(seen, near[seen], RERANKED))
         values = scores.at(best)
         known = matches.holds(best)
         values[known] = matches.at(best[known])
@@ -221,7 +222,7 @@ class Searcher:
         chosen = largest_of(best, values, BEST)
         rows = set(chosen.tolist())
         pairs = [pair for pair in refinement.neighbours if pair.row in rows]
-        unknown = np.setdiff1d(chosen, refinement.rows)
+        unknown = only_in(chosen, refinement.rows)
         pairs += neighbours_of(self._db, visible, self._records, unknown)
         values += nearness.lent_gains(pairs, best, own) - own
         matches.put(best, values)

@@ -15,6 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pdpp.store.ranking.distinct import each_once
 from pdpp.store.tables.search.blocks import Longs, PlacePostings, Words
 
 Key = TypeVar("Key", bound=Hashable)
@@ -89,7 +90,7 @@ class SharedTerms:
         """Add the terms of a block; return the block."""
         with self._lock:
             numbers = {place: self._numbers(field.terms) for place, field in fields.items()}
-            distinct = np.unique(np.concatenate([*numbers.values(), np.zeros(0, dtype=np.int64)]))
+            distinct = each_once(np.concatenate([*numbers.values(), np.zeros(0, dtype=np.int64)]))
             buckets = 1 << max(0, len(distinct).bit_length() - _BUCKET_BITS)
             order = np.argsort(distinct & buckets - 1, kind="stable")
             own = distinct[order]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from pdpp.store.ranking.distinct import only_in
 from pdpp.store.tables.database import TableConnection, TableDatabase, TableReader
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.search import blocks, index, long_postings
@@ -205,7 +206,7 @@ def _gone_since(db: TableReader, work: _Work, sources: Sequence[_Source]) -> lis
         row = "SELECT 1 FROM word_block WHERE id = ? AND feed = ?"
         if next(db.execute(row, (source.id, work.feed)), None) is None:
             raise _Abandoned
-        slots = np.setdiff1d(index.gone(db, source.id), source.gone)
+        slots = only_in(index.gone(db, source.id), source.gone)
         numbers += source.block.numbers[slots].tolist()
     return numbers
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.tables import common_words
+from pdpp.store.ranking.distinct import each_once
 from pdpp.store.ranking.postings import Longs
 
 Keys = NDArray[np.uint64]
@@ -115,7 +116,7 @@ class Vocabulary:
         numbers = self._keys.find(keys)
         missing = np.flatnonzero(numbers == _NONE)
         if len(missing):
-            met = np.unique(keys[missing])
+            met = each_once(keys[missing])
             words: list[str] = met.astype("<u8").view("S8").astype("U8").tolist()
             self._keys.add(met, len(self._words))
             self._words += words
@@ -159,7 +160,7 @@ class Vocabulary:
         terms: Longs = self._term_of.reshape(-1).take(places).astype(np.int64)
         missing = np.flatnonzero(terms == 0)
         if len(missing):
-            pairs = np.unique(languages[missing] << 32 | words[missing])
+            pairs = each_once(languages[missing] << 32 | words[missing])
             edges = np.flatnonzero(np.diff(pairs >> 32)) + 1
             for group in np.split(pairs, edges):
                 language, own = int(group[0] >> 32), group & 0xFFFFFFFF
