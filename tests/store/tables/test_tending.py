@@ -10,7 +10,7 @@ from tests.store.questions import ask
 from tests.store.world import World
 
 from pdpp.store.query import SearchQuery
-from pdpp.store.tables.search import index, tending
+from pdpp.store.tables.search import index, stored_blocks, tending
 
 COUNT = 40
 PIECE = 10
@@ -196,7 +196,7 @@ def test_a_block_that_comes_into_sight_is_not_removed_by_another_who_tends(
 ) -> None:
     # One has written a block out of sight; another looks for what to remove, and meanwhile the
     # first one puts the block in its place.
-    usual, looked = index.posting_keys, list[int]()
+    usual, looked = stored_blocks.posting_keys, list[int]()
     feed = crowded.feed().id
 
     def keys(*given: Any) -> Any:
@@ -205,7 +205,7 @@ def test_a_block_that_comes_into_sight_is_not_removed_by_another_who_tends(
             with crowded.store._db.writing() as db:  # type: ignore[attr-defined]
                 db.execute("UPDATE word_block SET feed = ? WHERE id = ?", (feed, given[-1]))
                 others = db.execute("SELECT id FROM word_block WHERE spread = 0").fetchall()
-                index.drop(db, feed, [id for (id,) in others])
+                stored_blocks.drop(db, feed, [id for (id,) in others])
         return usual(*given)
 
     replace, built = tending._replace, list[int]()

@@ -20,6 +20,11 @@ _MOST_UNDERWAY = 2
 """So many batches are on their way at most: one is written, and one waits for that, so that whoever
 writes never does."""
 
+_IDLE_BATCHES = 4
+"""After so many batches in a row that found nothing being written, a process beside this one is
+given more to do. Before it works out its first words it learns them, which takes as long as to
+write some thousand records."""
+
 
 class Load:
     """The part of a batch that is of one stream: what the store took in, and its keys."""
@@ -74,6 +79,8 @@ class WriteQueue:
         """The last batch that is counted, which may not be on the disk yet."""
         self._failure: Exception | None = None
         self._beside: ExitStack | None = None
+        self._idle = 0
+        """How many batches in a row found nothing being written."""
 
     def close(self) -> None:
         """Wait for what is on its way; nothing more is written."""
@@ -125,13 +132,16 @@ class WriteQueue:
             self._note()
 
     def _has_time(self) -> bool:
-        """Tell whether to make more of a batch ready while those before are being written.
+        """Tell whether to make more of a batch ready before it is sent.
 
-        Otherwise whoever writes does so, as there is time, and as of records that are stored
-        already most of it is not needed.
+        As of records that are stored already most of it is not needed. Another thread takes turns
+        with this one, so it is left more where this one would not have to wait. A process beside
+        this one writes meanwhile.
         """
-        waits = len(self._underway) == _MOST_UNDERWAY and not self._underway[0].answers.done()
-        return self._all_new and waits
+        unfinished = sum(not batch.answers.done() for batch in self._underway)
+        self._idle = 0 if unfinished else self._idle + 1
+        waits = unfinished == _MOST_UNDERWAY
+        return self._all_new and (waits if self._beside is None else self._idle < _IDLE_BATCHES)
 
     def _write(self, loads: Sequence[Load], files: BlobBatch | None) -> list[_Answer]:
         """Write a batch, or fail as one before it did: it would be there without what came first.

@@ -37,9 +37,6 @@ def serve(errands: IO[bytes], answers: IO[bytes]) -> None:
     place = opening.database, _prepare, opening.key, opening.identity
     with closing(SqliteDatabase(*place)) as database:
         _answer(answers, True)
-        # Who waits for the first answer goes on meanwhile.
-        import pdpp.store.tables.search.index  # noqa: F401
-
         field_sets = FieldSets()
         while True:
             try:

@@ -98,10 +98,10 @@ def delete_some(db: TableConnection, catalogue: Catalogue, field_sets: FieldSets
     for table in ("ghost", "merged_record", "exact_number"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     if len(keys) < _PIECE:
-        from pdpp.store.tables.search import index, meaning
+        from pdpp.store.tables.search import meaning, stored_blocks
 
         # The number of a feed may be given to another one.
-        index.forget_feed(db, feed.id)
+        stored_blocks.forget_feed(db, feed.id)
         meaning.forget_feed(db, feed.id)
         db.execute("DELETE FROM feed WHERE id = ?", (feed.id,))
     return True

@@ -345,11 +345,11 @@ def _dated_places(stream: Stream, cells: Sequence[Sequence[str | None]]) -> list
 
 def reindex_feed(db: TableConnection, feed: IndexedFeed, progress: Progress | None = None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
-    from pdpp.store.tables.search import index
+    from pdpp.store.tables.search import index, stored_blocks
 
     for table in ("cell", "dated_cell", "exact_number", "blob_use"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
-    index.forget_feed(db, feed.id)
+    stored_blocks.forget_feed(db, feed.id)
     done = 0
     for rows in chunks(db, feed.id, "surrogate, key, data"):
         index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))

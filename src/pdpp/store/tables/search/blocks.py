@@ -49,10 +49,6 @@ class Block:
         """Return how many records there are."""
         return len(self.times)
 
-    def numbered_from(self, first: int) -> "Block":
-        """Return the block with numbers that begin at another one."""
-        return Block(self.times, self.numbers + first, self.places)
-
 
 def build(entries: Sequence[Indexed], places: Sequence[int]) -> Block:
     """Return the block of some records, the texts of which stand at some places."""

@@ -15,6 +15,7 @@ import orjson
 from numpy.typing import NDArray
 
 from pdpp.store.ranking.postings import Impacts, Longs
+from pdpp.store.tables.search.block_row import LONGS_HEAD
 from pdpp.store.tables.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block, PlacePostings
 
 _SOME, _ALL, _DENSE, _BITS, APART = 1, 2, 3, 4, 5
@@ -29,7 +30,6 @@ They are shorter from a sixteenth on; the few terms below add a byte or two to a
 _HEAD = 3
 _BITS_HEAD = 5
 _FAST = 1
-_LONG_HEAD = 17
 
 
 class Pieces(NamedTuple):
@@ -365,11 +365,10 @@ def _narrow(values: NDArray[np.integer]) -> tuple[int, bytes]:
 
 def longs(data: bytes) -> Longs:
     """Return numbers of 64 bits that were packed."""
-    width = data[0]
-    least, step = np.frombuffer(data, "<i8", 2, 1).tolist()
+    width, least, step = LONGS_HEAD.unpack_from(data)
     if width == 8:
-        return np.frombuffer(data, "<i8", offset=_LONG_HEAD).astype(np.int64, copy=False)
-    steps: Longs = np.frombuffer(data, f"<u{width}", offset=_LONG_HEAD).astype(np.int64)
+        return np.frombuffer(data, "<i8", offset=LONGS_HEAD.size).astype(np.int64, copy=False)
+    steps: Longs = np.frombuffer(data, f"<u{width}", offset=LONGS_HEAD.size).astype(np.int64)
     steps *= step
     steps += least
     return steps
@@ -381,6 +380,6 @@ def long_bytes(values: Longs) -> bytes:
     step = int(np.gcd.reduce(values - least)) or 1 if most - least < 1 << 62 else 1
     widths = (width for width in (1, 2, 4) if (most - least) // step < 1 << 8 * width)
     width = next(widths, 8)
-    head = bytes([width]) + np.array([least, step], dtype="<i8").tobytes()
+    head = LONGS_HEAD.pack(width, least, step)
     kept = values if width == 8 else (values - least) // step
     return head + kept.astype(f"<{'i' if width == 8 else 'u'}{width}").tobytes()

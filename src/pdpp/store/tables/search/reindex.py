@@ -17,7 +17,7 @@ from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.long_values import whole_data
 from pdpp.store.tables.records.predicate import OWNER
-from pdpp.store.tables.search import index, packing
+from pdpp.store.tables.search import index, packing, stored_blocks
 from pdpp.store.tables.search.blocks import Longs
 from pdpp.store.tables.search.entry import Indexed, entries_of
 
@@ -42,14 +42,14 @@ def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
         _forget(db, feed_id)
         return True
     record_numbers = packing.longs(numbers)
-    alive = only_in(np.arange(len(record_numbers)), index.gone(db, block).astype(np.int64))
+    alive = only_in(np.arange(len(record_numbers)), stored_blocks.gone(db, block).astype(np.int64))
     slots = alive[:PIECE_RECORDS]
     if len(slots):
         entries = _entries(db, feed, record_numbers[slots])
-        index.mark_gone(db, block, slots)
+        stored_blocks.mark_gone(db, block, slots)
         index.add(db, feed_id, tuple(feed.lexical.values()), entries)
     if len(slots) == len(alive):
-        index.drop(db, feed_id, [block])
+        stored_blocks.drop(db, feed_id, [block])
     return True
 
 
@@ -58,7 +58,7 @@ def _forget(db: TableConnection, feed: int) -> None:
 
     It has no places for words any more, so that a declaration which names it again indexes it.
     """
-    index.forget_feed(db, feed)
+    stored_blocks.forget_feed(db, feed)
     stored = db.execute("SELECT places FROM feed WHERE id = ?", (feed,)).get
     if stored is not None:
         places = orjson.loads(stored)

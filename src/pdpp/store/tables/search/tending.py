@@ -17,7 +17,7 @@ import numpy as np
 from pdpp.store.ranking.distinct import only_in
 from pdpp.store.tables.database import TableConnection, TableDatabase, TableReader
 from pdpp.store.tables.records.predicate import OWNER
-from pdpp.store.tables.search import blocks, index, long_postings
+from pdpp.store.tables.search import blocks, index, long_postings, stored_blocks
 from pdpp.store.tables.search.blocks import Block, Words
 
 Row = TypeVar("Row")
@@ -81,7 +81,8 @@ def _rewrite_some(database: TableDatabase, up_to: int) -> bool:
         if work is None:
             return False
         sources = [
-            _Source(id, index.load(db, work.feed, id), index.gone(db, id)) for id in work.ids
+            _Source(id, stored_blocks.load(db, work.feed, id), stored_blocks.gone(db, id))
+            for id in work.ids
         ]
     merged = blocks.merge([(source.block, source.gone) for source in sources])
     with suppress(_Abandoned):
@@ -154,9 +155,9 @@ def _replace(
     if read + sum(map(_terms, made)) <= PIECE_ROWS or not work.spread:
         with database.writing() as db:
             later = _gone_since(db, work, sources)
-            index.drop(db, work.feed, work.ids)
+            stored_blocks.drop(db, work.feed, work.ids)
             for block in made:
-                id = index.insert(db, work.feed, block, spread=work.spread)
+                id = stored_blocks.insert(db, work.feed, block, spread=work.spread)
                 _mark(db, id, block, later)
         return
     built = [(_build(database, work.feed, block), block) for block in made]
@@ -175,10 +176,10 @@ def _terms(block: Block) -> int:
 
 def _build(database: TableDatabase, feed: int, block: Block) -> int:
     """Write a block out of sight, piece by piece; return its number."""
-    words = index.spread_words(feed, block)
+    words = stored_blocks.spread_words(feed, block)
     with database.writing() as db:
-        id = index.insert_row(db, -feed, block, spread=True)
-        index.insert_lists(db, id, words.lists)
+        id = index.insert_row(db, -feed, stored_blocks.row_of(block, spread=True), spread=True)
+        stored_blocks.insert_lists(db, id, words.lists)
     for long in _pieces(words.long, LONG_ROWS):
         with database.writing() as db:
             _still_built(db, feed, id)
@@ -187,7 +188,7 @@ def _build(database: TableDatabase, feed: int, block: Block) -> int:
     for piece in _pieces(words.postings, PIECE_ROWS):
         with database.writing() as db:
             _still_built(db, feed, id)
-            index.insert_postings(db, id, piece)
+            stored_blocks.insert_postings(db, id, piece)
         time.sleep(_PAUSE_SECONDS)
     return id
 
@@ -206,7 +207,7 @@ def _gone_since(db: TableReader, work: _Work, sources: Sequence[_Source]) -> lis
         row = "SELECT 1 FROM word_block WHERE id = ? AND feed = ?"
         if next(db.execute(row, (source.id, work.feed)), None) is None:
             raise _Abandoned
-        slots = only_in(index.gone(db, source.id), source.gone)
+        slots = only_in(stored_blocks.gone(db, source.id), source.gone)
         numbers += source.block.numbers[slots].tolist()
     return numbers
 
@@ -214,7 +215,7 @@ def _gone_since(db: TableReader, work: _Work, sources: Sequence[_Source]) -> lis
 def _mark(db: TableConnection, id: int, block: Block, numbers: Sequence[int]) -> None:
     slots = np.flatnonzero(np.isin(block.numbers, numbers))
     if len(slots):
-        index.mark_gone(db, id, slots)
+        stored_blocks.mark_gone(db, id, slots)
 
 
 def _hide(db: TableConnection, feed: int, ids: Sequence[int]) -> None:
@@ -224,7 +225,7 @@ def _hide(db: TableConnection, feed: int, ids: Sequence[int]) -> None:
         if spread:
             db.execute("UPDATE word_block SET feed = ? WHERE id = ?", (-feed, id))
         else:
-            index.drop(db, feed, [id])
+            stored_blocks.drop(db, feed, [id])
 
 
 def _pieces(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
@@ -247,7 +248,7 @@ def _remove_hidden(database: TableDatabase) -> bool:
         if row is None:
             return False
         id, feed = row
-        keys = list(index.posting_keys(database.reader, -feed, id))
+        keys = list(stored_blocks.posting_keys(database.reader, -feed, id))
         long = long_postings.ids(database.reader, id)
     with database.writing() as db:
         # Whoever built it may have put it in its place since: then its records are only there.
@@ -256,12 +257,12 @@ def _remove_hidden(database: TableDatabase) -> bool:
             return True
     for piece in _pieces(keys, PIECE_ROWS):
         with database.writing() as db:
-            index.delete_postings(db, piece)
+            stored_blocks.delete_postings(db, piece)
         time.sleep(_PAUSE_SECONDS)
     for ids in _pieces(long, LONG_ROWS):
         with database.writing() as db:
             long_postings.delete(db, ids)
         time.sleep(_PAUSE_SECONDS)
     with database.writing() as db:
-        index.drop_row(db, id)
+        stored_blocks.drop_row(db, id)
     return True

@@ -5,12 +5,12 @@ writes several times as quickly as objects. What it cannot write has no parcel.
 """
 
 import marshal
-import pickle
 from collections.abc import Iterable
 from typing import Any
 
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.dated import DatedColumns
+from pdpp.store.tables.search.block_row import BlockRow
 from pdpp.store.tables.search.entry import Entry
 from pdpp.store.tables.write.cell_order import CellOrder
 from pdpp.store.tables.write.new_records import Arrangement
@@ -40,7 +40,8 @@ def pack(batch: PreparedBatch) -> bytes | None:
     try:
         entries = [*zip(*batch.entries, strict=True)]
         rows = (entries, _plain(batch.uses), _plain(batch.exact), _columns(batch.arrangement))
-        return marshal.dumps((columns, rows, batch.keep_newer, pickle.dumps(batch.words)))
+        words: Any = None if batch.words is None else tuple(batch.words)
+        return marshal.dumps((columns, rows, batch.keep_newer, words))
     except (ValueError, MemoryError):
         return None
 
@@ -58,7 +59,7 @@ def unpack(feed: IndexedFeed, parcel: bytes) -> PreparedBatch:
     if arranged is not None:
         cells, *dated = arranged
         batch.arrangement = Arrangement(CellOrder(*cells), DatedColumns(*dated))
-    batch.words = pickle.loads(words)  # noqa: S301
+    batch.words = None if words is None else BlockRow(*words)
     return batch
 
 

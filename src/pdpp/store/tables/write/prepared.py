@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate, compress, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp.model.declaration import Kind
 from pdpp.store.batch import CheckedRecords, Line, canonical
@@ -17,13 +17,11 @@ from pdpp.store.scope import digest_of, digests_of
 from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.dated import dated_columns
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
+from pdpp.store.tables.search.block_row import BlockRow
 from pdpp.store.tables.search.entry import Entry, Indexed, entries_of
 from pdpp.store.tables.write.age import is_older
 from pdpp.store.tables.write.cell_order import cell_order
 from pdpp.store.tables.write.new_records import Arrangement
-
-if TYPE_CHECKING:
-    from pdpp.store.tables.search.blocks import Block
 
 _T = TypeVar("_T")
 
@@ -84,7 +82,7 @@ class PreparedBatch:
         self.cells: list[tuple[CellValue, ...]] = []
         self.texts: list[bytes] = []
         self.entries: list[Entry] = []
-        self.words: Block | None = None
+        self.words: BlockRow | None = None
         """The words of all records by turn, where they are worked out already."""
         self.arrangement: Arrangement | None = None
         """Where the values of all records stand by turn, where that is worked out already."""
@@ -264,12 +262,11 @@ class PreparedBatch:
     def work_out_words(self) -> None:
         """Work out the words of all records, where each of them may be new."""
         if self.entries and not self.passed:
-            from pdpp.store.tables.search import blocks
+            from pdpp.store.tables.search import blocks, stored_blocks
 
             places = tuple(self.feed.lexical.values())
-            self.words = blocks.build(
-                [*map(Indexed, range(self.turns), self.surrogates, self.entries)], places
-            )
+            entries = [*map(Indexed, range(self.turns), self.surrogates, self.entries)]
+            self.words = stored_blocks.row_of(blocks.build(entries, places))
 
     def _forget_ahead(self) -> None:
         """Forget what was worked out: something else is taken."""
@@ -287,7 +284,7 @@ class PreparedBatch:
         """Return where the values of new records stand, if that is known of all of them."""
         return None if self.passed else self.arrangement
 
-    def fresh_words(self, first: int) -> "Block | None":
+    def fresh_words(self, first: int) -> BlockRow | None:
         """Return the words that are worked out, if they are those of all new records.
 
         The records are numbered from ``first`` on.

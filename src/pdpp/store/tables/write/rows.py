@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pdpp.store.cell import CellValue
 from pdpp.store.tables import deletion
@@ -11,12 +11,11 @@ from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records import dated
 from pdpp.store.tables.records.long_values import stored_rows
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
+from pdpp.store.tables.search import index
+from pdpp.store.tables.search.block_row import BlockRow
 from pdpp.store.tables.search.entry import Indexed
 from pdpp.store.tables.write.new_records import NewRecords
 from pdpp.store.tables.write.prepared import PreparedBatch
-
-if TYPE_CHECKING:
-    from pdpp.store.tables.search.blocks import Block
 
 _CHANGE_RECORD = """
     UPDATE record SET version = ?, stamps = ?, time = ?, field_set = ?, digest = ?, cells = ?,
@@ -98,17 +97,22 @@ class BatchRows:
             if values := batch.long_values.get(turn):
                 self.long_values += stored_rows(self.feed.id, batch.surrogates[turn], values)
 
-    def _index(self, db: TableConnection, ready: "Block | None") -> None:
+    def _index(self, db: TableConnection, ready: BlockRow | None) -> None:
         """Bring the word index up to date; ``ready`` are the words if nothing else is written."""
-        from pdpp.store.tables.search import index, meaning
+        if self.words_gone or self.records_gone or self.texts_changed:
+            self._take_out(db)
+        places = tuple(self.feed.lexical.values())
+        index.add(db, self.feed.id, places, self.words, ready)
 
-        index.remove(db, self.feed.id, self.words_gone)
+    def _take_out(self, db: TableConnection) -> None:
+        """Take what is gone or changed out of the indexes of words and of meaning."""
+        from pdpp.store.tables.search import meaning, stored_blocks
+
+        stored_blocks.remove(db, self.feed.id, self.words_gone)
         if self.records_gone:
             meaning.remove(db, self.feed.id, [number for (number,) in self.records_gone])
         if self.texts_changed:
             meaning.remove_changed(db, self.feed, self.texts_changed)
-        places = tuple(self.feed.lexical.values())
-        index.add(db, self.feed.id, places, self.words, ready)
 
     def _take_away(self, db: TableConnection) -> None:
         for sql, rows in (
