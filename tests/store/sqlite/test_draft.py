@@ -31,8 +31,8 @@ def found(world: World, word: str) -> list[str]:
 def test_of_one_key_the_last_line_decides_and_its_words_are_found(tmp_path: Path) -> None:
     world = World(SqliteStore(tmp_path, Clock())).settle()
     batch = world.store.batch(world.feed())
-    batch.keep("a", 1, {"body": "apple"}, None)
-    batch.keep("b", 1, {"body": "pear"}, None)
+    batch.keep("a", 1, {"body": "apple", "size": 1}, None)
+    batch.keep("b", 1, {"body": "pear", "thread": "t"}, None)
     batch.keep("a", 2, {"body": "plum"}, None)
     batch.keep("c", 1, {"body": "cherry"}, None)
     batch.drop("c", 2)
@@ -44,7 +44,10 @@ def test_of_one_key_the_last_line_decides_and_its_words_are_found(tmp_path: Path
         [],
     ]
     assert numbers_in(tmp_path) == {"b": 1, "a": 2}
-    assert {key for _, key in cells_in(tmp_path)} == {"a", "b"}
+    assert {(key, value) for (_, key), value in cells_in(tmp_path).items()} == {
+        ("a", None),
+        ("b", "t"),
+    }
     world.store.close()
 
 

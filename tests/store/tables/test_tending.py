@@ -54,7 +54,7 @@ def before(
     monkeypatch: pytest.MonkeyPatch, name: str, turn: int, happen: Callable[[], None]
 ) -> list[int]:
     """Have something happen before one of the calls that write pieces; return their sizes."""
-    usual, sizes = getattr(index, name), list[int]()
+    usual, sizes = getattr(stored_blocks, name), list[int]()
 
     def write(*given: Any) -> None:
         sizes.append(len(given[-1]))
@@ -62,7 +62,7 @@ def before(
             happen()
         usual(*given)
 
-    monkeypatch.setattr(index, name, write)
+    monkeypatch.setattr(stored_blocks, name, write)
     return sizes
 
 
@@ -216,7 +216,7 @@ def test_a_block_that_comes_into_sight_is_not_removed_by_another_who_tends(
     monkeypatch.setattr(tending, "_replace", build)
     assert crowded.store.tend()
     monkeypatch.setattr(tending, "_replace", replace)
-    monkeypatch.setattr(index, "posting_keys", keys)
+    monkeypatch.setattr(stored_blocks, "posting_keys", keys)
     tend(crowded)
     assert looked == built
     assert [hits(crowded, word(n)) for n in range(COUNT)] == [1] * COUNT

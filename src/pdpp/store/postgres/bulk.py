@@ -33,6 +33,12 @@ _CELLS = """
     WHERE r.owner = $1 AND r.id BETWEEN $3 AND $4 AND c.place - 1 = ANY ($5::bigint[])
 """
 
+_EMPTY_CELLS = """
+    INSERT INTO cell (owner, feed, field, value, surrogate, record)
+    SELECT $1, $2, $3, '\\x03'::bytea, r.surrogate, r.id
+    FROM record r WHERE r.owner = $1 AND r.feed = $2 AND r.cells[$3 + 1] IS NULL
+"""
+
 _DATED = """
     INSERT INTO dated_cell (owner, feed, mark, time, sequence)
     SELECT $1, $2, n.mark, n.time, n.sequence
@@ -57,6 +63,11 @@ def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
         dated = [array_of(column, INT8) for column in new.dated_columns()]
         statements.append((_DATED, (OWNER, new.feed, *dated)))
     db.run_meanwhile(statements)
+
+
+def fill_cells(db: "PostgresConnection", feed: int, place: int) -> None:
+    """Add an empty cell for each record of a feed that has no value at a place."""
+    db.run_meanwhile([(_EMPTY_CELLS, (OWNER, feed, place))])
 
 
 def cell_literals(rows: Sequence[Sequence[CellValue]]) -> list[str]:

@@ -209,6 +209,11 @@ class PostgresConnection:
         self.check()
         bulk.insert_records(self, new)
 
+    def fill_cells(self, feed: int, place: int) -> None:
+        """Add an empty cell for each record of a feed that has no value at a place."""
+        self.check()
+        bulk.fill_cells(self, feed, place)
+
     def rows(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return rows with their values as they are stored."""
         return list(self._session.ask(text, values, self.owner).rows)

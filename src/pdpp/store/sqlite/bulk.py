@@ -61,6 +61,15 @@ _SAME_CELLS = """
 """The cells of fields that are the same in all records of a version, in the order of the table."""
 
 
+_EMPTY_CELLS = """
+    INSERT INTO cell
+    SELECT ?1, ?2, ?3, ?4, r.surrogate, r.id
+    FROM record r INDEXED BY record_surrogate
+    WHERE r.owner = ?1 AND r.feed = ?2 AND json_extract(r.cells, ?5) IS NULL
+    ORDER BY r.surrogate
+"""
+
+
 @lru_cache(maxsize=256)
 def insertion_of(sql: str) -> Insertion | None:
     """Return a statement that adds one row of given values, None where it does anything else."""
@@ -116,6 +125,11 @@ def insert_records(db: "SqliteConnection", new: NewRecords) -> None:
         _insert_cells(db, new)
     if new.dated:
         _insert(db, _DATED, _beside(new.dated_columns()), (OWNER, new.feed))
+
+
+def fill_cells(db: "SqliteConnection", feed: int, place: int) -> None:
+    """Add an empty cell for each record of a feed that has no value at a place."""
+    db.execute(_EMPTY_CELLS, (OWNER, feed, place, ABSENT, f"$[{place}]"))
 
 
 def _insert_cells(db: "SqliteConnection", new: NewRecords) -> None:

@@ -38,6 +38,10 @@ class SqliteConnection(apsw.Connection):
         """Add records with their cells."""
         bulk.insert_records(self, new)
 
+    def fill_cells(self, feed: int, place: int) -> None:
+        """Add an empty cell for each record of a feed that has no value at a place."""
+        bulk.fill_cells(self, feed, place)
+
 
 def open_connection(
     path: Path, key: DataKey | None, *, flags: int = CREATE, statements: int = _DEFAULT_CACHE

@@ -48,6 +48,9 @@ class TableConnection(TableReader, Protocol):
     def insert_records(self, new: NewRecords) -> None:
         """Add records with their cells."""
 
+    def fill_cells(self, feed: int, place: int) -> None:
+        """Add an empty cell for each record of a feed that has no value at a place."""
+
     def changes(self) -> int:
         """Return how many rows the last statement changed."""
 

@@ -16,7 +16,8 @@ from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records.dated import ADD as ADD_DATED
 from pdpp.store.tables.records.dated import is_dated
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.filled import filled_places
+from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.records.stamps import MOVED, Stamps
 from pdpp.store.tables.search.entry import Indexed
 
@@ -356,13 +357,16 @@ def reindex_feed(db: TableConnection, feed: IndexedFeed, progress: Progress | No
         done += len(rows)
         if progress is not None:
             progress(done)
+    for place in filled_places(db, feed.id, feed.compared_places):
+        db.fill_cells(feed.id, place)
 
 
 def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Sequence[RecordRow]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
     made = derive(db, feed, rows)
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", made.records)
-    db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", made.cells)
+    cells = [cell for cell in made.cells if cell[3] != ABSENT]
+    db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
     db.executemany(ADD_DATED, made.dated)
     db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", made.exact)
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", made.blobs)

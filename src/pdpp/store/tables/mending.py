@@ -16,7 +16,8 @@ from pdpp.store.tables.database import TableConnection, TableReader
 from pdpp.store.tables.derived import chunks, derive
 from pdpp.store.tables.feeds import Progress, reindex_feed
 from pdpp.store.tables.positions import IndexedFeed
-from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.filled import filled_places
+from pdpp.store.tables.records.predicate import ABSENT, OWNER
 
 ADVICE = "pdpp check --mend makes it anew"
 
@@ -80,10 +81,11 @@ def _kept(db: TableReader, feed: IndexedFeed) -> _Sums:
 def _wanted(db: TableReader, feed: IndexedFeed) -> _Sums:
     from pdpp.store.tables.search.index import thread_rows
 
-    sums = _Sums()
+    sums, filled = _Sums(), filled_places(db, feed.id, feed.compared_places)
     for rows in chunks(db, feed.id, "surrogate, key, data"):
         made = derive(db, feed, rows)
-        sums.add("cell", [(v, place, s, number) for _, _, place, v, s, number in made.cells])
+        cells = [cell for cell in made.cells if cell[2] in filled or cell[3] != ABSENT]
+        sums.add("cell", [(v, place, s, number) for _, _, place, v, s, number in cells])
         sums.add("dated_cell", [row for _, _, *row in made.dated])
         sums.add("exact_number", [row for _, _, *row in made.exact])
         sums.add("blob_use", [(blob, name, number) for _, blob, _, name, number in made.blobs])

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from pdpp.model.declaration import Kind
@@ -82,10 +83,12 @@ class Aggregator:
         place = cell_position(reach, single) if single is not None else None
         if place is not None and not reach.restricted and not reach.conditions:
             if bucket is not None and query.bucket_by is not None:
-                rows = self._from_ranges(reach, place, bucket)
-                if rows is not None:
-                    return iter(rows)
-            return self._from_cells(reach, single or "", place, query)
+                ranges = self._from_ranges(reach, place, bucket)
+                if ranges is not None:
+                    return iter(ranges or self._unfilled(reach))
+            rows = self._from_cells(reach, single or "", place, query)
+            first = next(rows, None)
+            return iter(self._unfilled(reach)) if first is None else chain((first,), rows)
         return self._from_records(reach, query)
 
     def _from_ranges(
@@ -114,6 +117,11 @@ class Aggregator:
             rows.append((start, count, 0, None, None, None))
             start = following
         return rows
+
+    def _unfilled(self, reach: Reach) -> list[tuple[Any, ...]]:
+        """Return the only group of records none of which has a value."""
+        count = self._count(reach)
+        return [(None, count, 0, None, None, None)] if count else []
 
     def _from_cells(
         self, reach: Reach, field: str, place: int, query: AggregateQuery

@@ -8,8 +8,12 @@ from pdpp.store.tables.records.predicate import Sql
 
 
 class CellWalk(NamedTuple):
-    """The records that have a value to be sorted by, in its order, and those that have none."""
+    """The records that have a value to be sorted by, in its order, and those that have none.
 
+    ``place`` is that of the field. Where no record fills it there are no cells to walk along.
+    """
+
+    place: int
     present: Sql | None
     absent: Sql | None
     order: RecordOrder

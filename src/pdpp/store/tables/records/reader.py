@@ -16,6 +16,7 @@ from pdpp.store.scope import Condition, Reach
 from pdpp.store.tables.database import TableReader
 from pdpp.store.tables.positions import cell_position
 from pdpp.store.tables.records.cell_walk import CellWalk, no_walks
+from pdpp.store.tables.records.filled import filled_places
 from pdpp.store.tables.records.long_values import has_long_values
 from pdpp.store.tables.records.order import RecordOrder, order_key, with_reach
 from pdpp.store.tables.records.predicate import (
@@ -152,7 +153,7 @@ class RecordReader:
             walk = self._still_good(reach, kept.get((query.sort, query.descending)))
             if walk is not None:
                 kept[query.sort, query.descending] = walk
-                return self._walked(query, walk)
+                return self._walked(reach, query, walk)
         sort = query.sort or reach.default_sort()
         place = cell_position(reach, sort) if sort is not None else None
         if sort is None or place is None:
@@ -169,7 +170,7 @@ class RecordReader:
             version = self._version(reach) if chosen else None
             walk = walk._replace(version=version, state=self._assumed)
             kept[query.sort, query.descending] = walk
-        return self._walked(query, walk)
+        return self._walked(reach, query, walk)
 
     def _still_good(self, reach: Reach, walk: CellWalk | None) -> CellWalk | None:
         """Return a kept walk where it is still the way to go; None where there is none."""
@@ -184,12 +185,14 @@ class RecordReader:
             self._db.execute("SELECT version FROM feed WHERE id = ?", (reach.feed.id,)).get or 0
         )
 
-    def _walked(self, query: PageQuery, walk: CellWalk) -> list[Row]:
+    def _walked(self, reach: Reach, query: PageQuery, walk: CellWalk) -> list[Row]:
         """Return the present values in order, then the absent ones."""
         rows = [] if walk.present is None else self._run(query, walk.present)
         rows = walk.order.shown(rows)
         if len(rows) <= query.limit and walk.absent is not None:
             rows += self._run(query, walk.absent)
+            if not rows and not filled_places(self._db, reach.feed.id, (walk.place,)):
+                return self._by_surrogate(reach, query)
         return rows
 
     def _order(self, reach: Reach, sort: str, place: int, row: str) -> RecordOrder:
@@ -219,7 +222,7 @@ class RecordReader:
             if after is not None and after.value is None:
                 absent += self._surrogate_after(query, reach, "w.surrogate")
             absent = _page_of(query, absent, "w.surrogate {0}")
-        return CellWalk(present, absent, order)
+        return CellWalk(place, present, absent, order)
 
     def _sorted(self, reach: Reach, query: PageQuery, way: Sql, order: RecordOrder) -> list[Row]:
         """Return a narrow choice of records after sorting it by a value that is not the way in."""

@@ -132,7 +132,8 @@ CREATE TABLE edit (
   PRIMARY KEY (owner, feed, field, version, surrogate)
 ) WITHOUT ROWID;
 
--- One typed value per record and indexed field; an absent value is the empty blob.
+-- One typed value per record and indexed field; an absent value is the empty blob. Fields that no
+-- record of the feed has filled have no cells: see `filled.py`.
 CREATE TABLE cell (
   owner INTEGER NOT NULL,
   feed INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 """Cell order: how the cells of new records lie in their table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from pdpp.store.cell import CellValue
@@ -14,6 +14,13 @@ class CellOrder(NamedTuple):
 
     same: Sequence[tuple[int, CellValue]]
     ordered: Sequence[tuple[int, Sequence[int]]]
+
+    def of(self, places: Collection[int]) -> "CellOrder":
+        """Return the order of some of the fields alone."""
+        return CellOrder(
+            [field for field in self.same if field[0] in places],
+            [field for field in self.ordered if field[0] in places],
+        )
 
 
 def cell_order(

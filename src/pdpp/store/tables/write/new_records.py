@@ -21,7 +21,7 @@ class Arrangement(NamedTuple):
 class NewRecords(NamedTuple):
     """New records of one feed and one version: a value of each column for each of them.
 
-    ``places`` are those of the fields that are compared; ``cells`` has a value for each place.
+    ``places`` are those of the fields that get cells; ``cells`` has a value for every place.
     ``dated`` are those of the fields whose values are found by time too. ``arrangement`` is known
     where it was worked out ahead.
     """
@@ -41,10 +41,14 @@ class NewRecords(NamedTuple):
     data: Sequence[bytes]
     arrangement: Arrangement | None = None
 
+    def fills(self, place: int) -> bool:
+        """Tell whether one of them has a value at a place."""
+        return any(values[place] is not None for values in self.cells)
+
     def cell_order(self) -> CellOrder:
         """Return in which order their cells lie in the table."""
         if self.arrangement is not None:
-            return self.arrangement.cells
+            return self.arrangement.cells.of(self.places)
         return cell_order(self.places, self.cells, self.surrogates)
 
     def dated_columns(self) -> DatedColumns:

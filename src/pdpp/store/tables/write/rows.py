@@ -9,6 +9,7 @@ from pdpp.store.tables import deletion
 from pdpp.store.tables.database import TableConnection
 from pdpp.store.tables.positions import IndexedFeed
 from pdpp.store.tables.records import dated
+from pdpp.store.tables.records.filled import filled_places
 from pdpp.store.tables.records.long_values import stored_rows
 from pdpp.store.tables.records.predicate import ABSENT, OWNER
 from pdpp.store.tables.search import index
@@ -68,11 +69,15 @@ class BatchRows:
 
         ``field_sets`` are the numbers of the batch's field_sets.
         """
+        turns = batch.fresh_turns()
+        new = self._new_records(field_sets, batch, turns) if turns else None
+        filled = self._fill(db, new)
         if self.changed or self.records_gone:
             self._take_away(db)
             deletion.mark(db)
-        if turns := batch.fresh_turns():
-            self._insert(db, field_sets, batch, turns)
+        if new is not None:
+            db.insert_records(new._replace(places=filled))
+            self._take_beside(batch, new)
             self._take_long_values(batch, turns)
         for sql, rows in (
             (_CHANGE_RECORD, self.changed),
@@ -147,37 +152,43 @@ class BatchRows:
             if rows:
                 db.executemany(sql, rows)
 
-    def _insert(
-        self,
-        db: TableConnection,
-        field_sets: Sequence[int],
-        batch: PreparedBatch,
-        turns: Sequence[int],
-    ) -> None:
-        """Write the new records with their cells, and take what is kept beside them."""
-        ids = [self.first + turn for turn in turns]
-        surrogates = batch.fresh(batch.surrogates)
-        db.insert_records(
-            NewRecords(
-                self.feed.id,
-                self.version,
-                self.feed.compared_places,
-                self.feed.dated,
-                ids,
-                batch.fresh(batch.keys),
-                surrogates,
-                batch.fresh(batch.emitted),
-                batch.fresh(batch.times),
-                [field_sets[number] for number in batch.fresh(batch.set_numbers)],
-                batch.fresh(batch.digests),
-                batch.fresh(batch.cells),
-                batch.fresh(batch.texts),
-                batch.fresh_arrangement(),
-            )
+    def _fill(self, db: TableConnection, new: NewRecords | None) -> Sequence[int]:
+        """Let the fields that this batch fills have cells, and return all fields that have any."""
+        places = self.feed.compared_places
+        filled = filled_places(db, self.feed.id, places)
+        # A record that was changed lacks what none has had yet.
+        brought = {place for _, _, place, value, *_ in self.cells if value != ABSENT}
+        if new is not None:
+            brought |= {place for place in places if place not in filled and new.fills(place)}
+        for place in sorted(brought - filled):
+            db.fill_cells(self.feed.id, place)
+        return [place for place in places if place in filled or place in brought]
+
+    def _new_records(
+        self, field_sets: Sequence[int], batch: PreparedBatch, turns: Sequence[int]
+    ) -> NewRecords:
+        return NewRecords(
+            self.feed.id,
+            self.version,
+            self.feed.compared_places,
+            self.feed.dated,
+            [self.first + turn for turn in turns],
+            batch.fresh(batch.keys),
+            batch.fresh(batch.surrogates),
+            batch.fresh(batch.emitted),
+            batch.fresh(batch.times),
+            [field_sets[number] for number in batch.fresh(batch.set_numbers)],
+            batch.fresh(batch.digests),
+            batch.fresh(batch.cells),
+            batch.fresh(batch.texts),
+            batch.fresh_arrangement(),
         )
+
+    def _take_beside(self, batch: PreparedBatch, new: NewRecords) -> None:
+        """Take what is kept beside the new records."""
         if batch.entries:
             entries = batch.fresh(batch.entries)
-            self.words += map(Indexed, ids, surrogates, entries)
+            self.words += map(Indexed, new.ids, new.surrogates, entries)
         for turn, place, key in batch.exact:
             if batch.is_fresh(turn):
                 self.exact.append((OWNER, self.feed.id, place, batch.surrogates[turn], key))
