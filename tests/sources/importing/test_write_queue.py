@@ -104,6 +104,55 @@ def test_words_are_worked_out_while_reading_would_wait_and_only_of_new_records(
     assert harness.keys() == [f"n{number}" for number in range(10)]
 
 
+def test_for_a_process_beside_words_are_worked_out_unless_it_has_had_nothing_to_do_for_long(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 1)
+    worked: list[str] = []
+    may_write = threading.Event()
+
+    class Slow(Counted):
+        def work_ahead(self) -> None:
+            assert isinstance(self._batch, TableBatch)
+            worked.extend(self._batch.turn_of_key)
+            super().work_ahead()
+
+        def write(self, *, lasting: bool = True) -> IngestResultJson:
+            assert may_write.wait(timeout=DEADLINE_SECONDS)
+            return super().write(lasting=lasting)
+
+    sealer = KeySealer(b"s", "notes")
+    intake = partial(Slow, harness)
+    with closing(
+        RecordWriter(
+            harness.store,
+            "c1",
+            intake,
+            harness.report,
+            blob_bytes=9,
+            sealer=sealer,
+            many=True,
+            new=True,
+        )
+    ) as writer:
+
+        def send(name: str) -> None:
+            writer.add(note(name))
+            writer.send()
+
+        may_write.set()
+        for number in range(6):
+            send(f"idle{number}")
+            writer.settle()
+        may_write.clear()
+        send("first")
+        send("second")
+        may_write.set()
+        writer.settle()
+        send("third")
+    assert worked == ["idle0", "idle1", "idle2", "second", "third"]
+
+
 def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -211,6 +211,24 @@ def test_what_is_made_ready_ahead_is_written_as_it_would_be(
     assert rows(tmp_path / "ahead") == rows(tmp_path / "as ever")
 
 
+@pytest.mark.parametrize("ahead", [True, False])
+def test_it_loads_no_arrays_for_words_that_are_worked_out(
+    ahead: bool, world: World, told: list[WriteResult | None]
+) -> None:
+    """What works out words takes longer to load than some thousand records to write."""
+    with world.store.writing_beside():
+        batch = world.store.batch(world.feed())
+        for number in range(MANY):
+            batch.keep(f"k{number}", 1, message(number, "pear"), None)
+        if ahead:
+            batch.work_ahead()
+        assert batch.write() == WriteResult(new=MANY)
+        mapped = Path(f"/proc/{process_of(world).pid}/maps").read_text()
+    assert told == [WriteResult(new=MANY)]
+    assert "apsw" in mapped
+    assert ("_multiarray_umath" not in mapped) is ahead
+
+
 @pytest.fixture(scope="module")
 def feed(tmp_path_factory: pytest.TempPathFactory) -> IndexedFeed:
     with closing(SqliteStore(tmp_path_factory.mktemp("feed"))) as store:
