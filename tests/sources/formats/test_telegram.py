@@ -498,3 +498,67 @@ def test_a_rich_message_comes_in_with_every_word_and_its_files(tmp_path: Path) -
     [media] = [data for (stream, _), data in records.items() if stream == "media"]
     assert (media["message_id"], media["name"]) == (data["id"], "boat.jpg")
     assert [found.reason for found in told(SOURCE, path)] == ["a file that is not in the export"]
+
+
+def account_of(*chats: dict[str, Any]) -> dict[str, Any]:
+    return {**ACCOUNT, "chats": {"list": list(chats)}}
+
+
+def test_a_person_a_group_and_a_channel_of_one_number_are_three_chats(tmp_path: Path) -> None:
+    kinds = ("personal_chat", "private_group", "private_channel")
+    chats = [
+        {"name": kind, "type": kind, "id": 900, "messages": [message(2, f"In a {kind}")]}
+        for kind in kinds
+    ]
+    records = read(SOURCE, export(tmp_path / "e", account_of(*chats)))
+    texts = sorted(data["text"] for (stream, _), data in records.items() if stream == "messages")
+    assert texts == sorted(f"In a {kind}" for kind in kinds)
+    assert len({key for stream, key in records if stream == "chats"}) == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("private_supergroup", "public_supergroup"),
+        ("private_channel", "public_channel"),
+        ("personal_chat", "bot_chat"),
+    ],
+)
+def test_a_chat_that_becomes_public_stays_the_same(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    forms = [{**CHAT, "type": kind} for kind in (before, after)]
+    first, second = (
+        read(SOURCE, export(tmp_path / kind["type"], kind)) for kind in forms
+    )
+    assert first.keys() == second.keys()
+
+
+def of_first_exports(chat: dict[str, Any], above: int) -> dict[str, Any]:
+    """Return a chat as Telegram wrote it before it named those who write by whose number it is."""
+    old = []
+    for said in chat["messages"]:
+        kept = {name: value for name, value in said.items() if not name.endswith("unixtime")}
+        kept["date"] = "2019-01-01T10:00:00"
+        for name in ("from_id", "actor_id"):
+            if name in kept:
+                kept[name] = int(kept[name].removeprefix("user"))
+        old.append(kept)
+    return {**chat, "id": chat["id"] + (above << 32), "messages": old}
+
+
+@pytest.mark.parametrize(
+    ("kind", "above"), [("personal_chat", 1), ("private_group", 2), ("private_supergroup", 2)]
+)
+def test_a_chat_of_one_of_the_first_exports_is_the_same_chat_today(
+    tmp_path: Path, kind: str, above: int
+) -> None:
+    chat = {**CHAT, "type": kind}
+    old = read(SOURCE, export(tmp_path / "old", of_first_exports(chat, above)))
+    assert old.keys() == read(SOURCE, export(tmp_path / "new", chat)).keys()
+
+
+def test_a_person_with_a_large_number_is_not_one_of_the_first_exports(tmp_path: Path) -> None:
+    chat = {**CHAT, "type": "personal_chat"}
+    large = read(SOURCE, export(tmp_path / "large", {**chat, "id": 900 + (1 << 32)}))
+    assert not {key for key in large if key in read(SOURCE, export(tmp_path / "small", chat))}

@@ -540,7 +540,7 @@ def test_pages_of_a_chat_that_came_with_an_account_as_json_add_only_what_is_new(
 ) -> None:
     home = Home(tmp_path / "home")
     quoted = message(90, 90, 'He wrote "id": 7, "messages": [{"id": 1}] and more')
-    other = {"name": "Choir", "type": "private_group", "id": 7, "messages": [quoted] * 3}
+    other = {"name": "Choir", "type": "personal_chat", "id": 900, "messages": [quoted] * 3}
     club = {"name": "Sailing club", "type": "private_group", "id": 900}
     chats = {"list": [other, {**club, "messages": [*JSON_CHAT, message(5, 20, "Back at six")]}]}
     owner = {"user_id": 1, "first_name": "Nora", "phone_number": "+351 91 234"}
@@ -568,13 +568,13 @@ def test_the_beginnings_of_chats_are_found_wherever_the_pieces_of_a_file_end(
     ]
     path = put(tmp_path, {"result.json": json.dumps({"chats": {"list": chats}}, indent=1)})
     [file] = open_tree(path / "result.json").entries
-    whole = list(account_beginnings(file, 3))
-    assert [number for number, _ in whole] == list(range(9))
+    whole = [(begun.peer, begun.first) for begun in account_beginnings(file, 3)]
+    assert [peer for peer, _ in whole] == [f"user{at}" for at in range(9)]
     assert all(len(first) == 3 for _, first in whole)
     monkeypatch.setattr(duplicates, "_FIRST_BYTES", 2_000)
     for size in (700, 1_024, 4_097):
         monkeypatch.setattr(duplicates, "_CHUNK", size)
-        assert list(account_beginnings(file, 3)) == whole
+        assert [(begun.peer, begun.first) for begun in account_beginnings(file, 3)] == whole
 
 
 def test_the_beginning_of_a_chat_with_odd_messages_is_told() -> None:

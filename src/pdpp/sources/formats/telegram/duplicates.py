@@ -10,21 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
-from itertools import islice
 from typing import Any, NamedTuple
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.telegram.pages import head_marks, time_mark
+from pdpp.sources.formats.telegram.peers import chat_id, peer_id, tells_time
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.tree import FileEntry
 
 _ENOUGH = 3
 """So many messages of one id and time are no accident; where a chat has fewer, all of them."""
-_FACTS = ("id", "type", "action", "date", "date_unixtime")
-_CHAT = re.compile(rb'"id"\s{0,9}:\s{0,9}(-?\d{1,18})\s{0,9},\s{0,99}"messages"\s{0,9}:\s{0,9}\[')
+_FACTS = ("id", "type", "action", "date", "date_unixtime", "from_id", "actor_id")
+_CHAT = re.compile(
+    rb'(?:"type"\s{0,9}:\s{0,9}"([a-z_]{1,40})"\s{0,9},\s{0,99})?'
+    rb'"id"\s{0,9}:\s{0,9}(-?\d{1,18})\s{0,9},\s{0,99}"messages"\s{0,9}:\s{0,9}\['
+)
 """Where the messages of a chat begin: a text inside a document has no quote without a backslash."""
-_LONGEST_CHAT_HEAD = 256
+_LONGEST_CHAT_HEAD = 512
 _CHUNK = 1 << 20
 _FIRST_BYTES = 1 << 18
 """So much of a chat is looked at for its first messages."""
@@ -42,6 +45,29 @@ class JsonChat(NamedTuple):
     name: object
     type: object
     messages: frozenset[int]
+
+
+class ChatBeginning:
+    """What a chat is called in its document and in every export, and its first messages.
+
+    Each message is given as ``head_marks`` gives those of a page.
+    """
+
+    def __init__(self, kind: object, number: int, most: int) -> None:
+        self._about: tuple[object, int] | None = (kind, number)
+        self._most = most
+        self.peer = self.key = peer_id(kind, number)
+        self.first: list[tuple[int, str]] = []
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Take a message of the chat; tell whether there are enough."""
+        if self._about is not None and tells_time(message):
+            self.key = chat_id(*self._about, message)
+            self._about = None
+        mark = mark_of(message)
+        if mark and isinstance(message.get("id"), int) and len(self.first) < self._most:
+            self.first.append((message["id"], mark))
+        return len(self.first) == self._most
 
 
 def find_duplicates(
@@ -84,6 +110,8 @@ def _chats(
     for name, value in _values(entry, places):
         if name == "message":
             number = value.get("id")
+            if isinstance(about.get("id"), int) and tells_time(value):
+                about["id"] = chat_id(about.get("type"), about["id"], value)
             if isinstance(number, int):
                 shared.update(chats_of.get((number, mark_of(value)), ()))
                 numbers.add(number)
@@ -119,29 +147,29 @@ def _values(entry: FileEntry, places: Sequence[str]) -> Iterator[tuple[str, Any]
 
 def beginnings(
     entry: FileEntry, places: Sequence[str], number: int
-) -> Iterator[tuple[object, list[tuple[int, str]]]]:
-    """Yield the id of each chat of a document with its first messages that a page has a time of.
+) -> Iterator[ChatBeginning]:
+    """Yield how each chat of a document begins, with so many messages that a page has a time of.
 
-    Each is given as ``head_marks`` gives those of a page. What follows the last one is not read.
+    What follows the last one is not read.
     """
-    chat: object = None
-    first: list[tuple[int, str]] = []
+    kind: object = None
+    begun: ChatBeginning | None = None
     for name, value in _values(entry, places):
-        if name == "id":
-            yield chat, first
-            chat, first = value, []
-        elif name == "message" and len(first) < number:
-            mark = mark_of(value)
-            if mark and isinstance(value.get("id"), int):
-                first.append((value["id"], mark))
-            if len(first) == number and places == [""]:
+        if name == "message":
+            kind = None
+            if begun is not None and begun.take(value) and places == [""]:
                 break
-    yield chat, first
+        elif name == "type":
+            kind = value
+        elif name == "id":
+            if begun is not None:
+                yield begun
+            begun = ChatBeginning(kind, value, number) if isinstance(value, int) else None
+    if begun is not None:
+        yield begun
 
 
-def account_beginnings(
-    entry: FileEntry, number: int
-) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+def account_beginnings(entry: FileEntry, number: int) -> Iterator[ChatBeginning]:
     """Yield what ``beginnings`` does of a whole account, of which only the first messages are read.
 
     All others are passed by without a look at what they say, so this takes little of the time
@@ -160,7 +188,9 @@ def account_beginnings(
             while left > 0 and (found := _CHAT.search(window, at, max(end, 0))):
                 at = found.end()
                 said = _Pieces(window[at - 1 : at + _FIRST_BYTES])
-                yield int(found[1]), list(islice(_marks(said), number))
+                begun = ChatBeginning((found[1] or b"").decode(), int(found[2]), number)
+                any(map(begun.take, _messages(said)))
+                yield begun
                 left -= said.tell()
             window = window[max(at, end - _LONGEST_CHAT_HEAD, 0) :]
 
@@ -173,13 +203,13 @@ class _Pieces(BytesIO):
         return super().read(_PIECE if size is None or size < 0 else min(size, _PIECE))
 
 
-def _marks(said: BytesIO) -> Iterator[tuple[int, str]]:
-    """Yield the messages that an array begins with, as ``head_marks`` gives those of a page."""
+def _messages(said: BytesIO) -> Iterator[dict[str, Any]]:
+    """Yield the messages that an array begins with."""
     with suppress(DamagedFile):
         for element in elements(said, "item"):
             value = None if isinstance(element, Skipped) else element.value
-            if isinstance(value, dict) and isinstance(value.get("id"), int) and mark_of(value):
-                yield value["id"], mark_of(value)
+            if isinstance(value, dict):
+                yield value
 
 
 def mark_of(message: Mapping[str, Any]) -> str:

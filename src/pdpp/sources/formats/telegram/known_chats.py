@@ -4,12 +4,13 @@ A page does not tell the id of its chat. Both forms begin with the same messages
 the ids and the times, so that these name a chat; whichever form came first names its records.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from pdpp.sources.formats.telegram.duplicates import account_beginnings, beginnings, mark_of
 from pdpp.sources.formats.telegram.pages import PageKeys, head_marks
+from pdpp.sources.formats.telegram.peers import peer_id
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.tree import FileEntry
 
@@ -36,7 +37,7 @@ class KnownChats:
         """Take what earlier imports kept."""
         self._kept = dict(kept)
 
-    def of_document(self, entry: FileEntry, places: Sequence[str]) -> Mapping[int, KnownChat]:
+    def of_document(self, entry: FileEntry, places: Sequence[str]) -> Mapping[str, KnownChat]:
         """Return what the chats of a JSON document are named by, and keep that they came in so.
 
         To find every chat of a whole account in any case, all of it is read, which takes longer
@@ -44,16 +45,15 @@ class KnownChats:
         found that lie there as Telegram writes them.
         """
         quickly = len(places) > 1 and all(KnownChat(*chat).by_id for chat in self._kept.values())
-        found: Iterable[tuple[object, list[tuple[int, str]]]] = (
+        found = (
             account_beginnings(entry, _FIRST) if quickly else beginnings(entry, places, _FIRST)
         )
-        chats: dict[int, KnownChat] = {}
-        for number, first in found:
-            if isinstance(number, int):
-                beginning = _beginning(first)
-                known = self._find(beginning) or KnownChat(str(number), True, True)
-                self._keep(beginning, known._replace(from_json=True))
-                chats[number] = known
+        chats: dict[str, KnownChat] = {}
+        for begun in found:
+            beginning = _beginning(begun.first)
+            known = self._find(beginning) or KnownChat(begun.key, True, True)
+            self._keep(beginning, known._replace(from_json=True))
+            chats[begun.peer] = known
         return chats
 
     def of_page(self, entry: FileEntry, key: str) -> KnownChat | None:
@@ -86,17 +86,22 @@ def _beginning(first: Sequence[tuple[int, str]]) -> str | None:
 class ChatNames:
     """Names the chats of a JSON document: one that came in as web pages keeps its names."""
 
-    def __init__(self, known: Mapping[int, KnownChat]) -> None:
-        """Take what chats are named by, by their ids."""
+    def __init__(self, known: Mapping[str, KnownChat]) -> None:
+        """Take what chats are named by, as ``peer_id`` calls them."""
         self._known = known
+        self._kind: object = None
         self._keys: PageKeys | None = None
 
     def named(self, name: str, value: Any) -> Any:
         """Return a member of a document with the name that its records have."""
-        if name == "id":
-            chat = self._known.get(value) if isinstance(value, int) else None
+        if name == "type":
+            self._kind = value
+        elif name == "id":
+            chat = self._known.get(peer_id(self._kind, value)) if isinstance(value, int) else None
             self._keys = PageKeys() if chat is not None and not chat.by_id else None
             return chat.key if chat is not None and not chat.by_id else value
-        if name == "message" and self._keys is not None and isinstance(value, dict):
-            return self._keys.named(value, mark_of(value))
+        elif name == "message":
+            self._kind = None
+            if self._keys is not None and isinstance(value, dict):
+                return self._keys.named(value, mark_of(value))
         return value

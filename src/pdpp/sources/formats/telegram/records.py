@@ -9,9 +9,10 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from pdpp.sources.formats.telegram.content import kind_of, plain_text, reactions_of, text_of
+from pdpp.sources.formats.telegram.peers import chat_id, tells_time
 from pdpp.sources.formats.telegram.rich import rich_files
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present, with_file
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.times import epoch_text, local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 
@@ -33,6 +34,7 @@ class ChatReader:
         self._zone = zone
         self._weak = weak
         self._about: dict[str, object] = {}
+        self._key: RecordKey | None = None
         self._count = 0
         self._times: tuple[str, str] | None = None
 
@@ -44,13 +46,12 @@ class ChatReader:
 
     def close(self) -> Iterator[Finding]:
         """Yield the chat itself when its messages have been read."""
-        about, count, times = self._about, self._count, self._times
-        self._about, self._count, self._times = {}, 0, None
-        if times is None:
+        about, key, count, times = self._about, self._key, self._count, self._times
+        self._about, self._key, self._count, self._times = {}, None, 0, None
+        if key is None or times is None:
             if "id" in about:
                 yield Skipped("a chat without messages", f"{self._entry.name} {about['id']}")
             return
-        key = _chat_key(about)
         data = {
             "id": key,
             "name": _chat_name(about),
@@ -63,11 +64,11 @@ class ChatReader:
 
     def message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield a message, and the file that came with it."""
-        chat = _chat_key(self._about)
-        where = f"{chat} {value.get('id')}"[:120]
-        if value.get("type") == "unsupported":
+        where = f"{self._about.get('id')} {value.get('id')}"[:120]
+        if not tells_time(value):
             yield Skipped("a message that Telegram itself could not export", where)
             return
+        self._key = chat = self._key or _chat_key(self._about, value)
         sent, floating = self._sent(value)
         if sent is None or not isinstance(value.get("id"), int):
             yield Unknown("a message without an id or a time", where)
@@ -181,12 +182,14 @@ def _answered(chat: str, value: Mapping[str, object]) -> str | None:
     return safe_key(chat, str(number)) if isinstance(number, int) else None
 
 
-def _chat_key(about: Mapping[str, object]) -> str:
+def _chat_key(about: Mapping[str, object], message: Mapping[str, object]) -> RecordKey:
     """Return what a chat is known by; one that a program wrote without an id, by its name."""
-    number = about.get("id")
+    number, kind = about.get("id"), about.get("type")
+    if isinstance(number, int):
+        return safe_key(chat_id(kind, number, message))
     if number is not None:
         return safe_key(str(number))
-    return digest_key("chat", str(about.get("type")), str(about.get("name")))
+    return digest_key("chat", str(kind), str(about.get("name")))
 
 
 def _chat_name(about: Mapping[str, object]) -> str:

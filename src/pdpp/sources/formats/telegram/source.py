@@ -281,7 +281,7 @@ def _read(
     tree: Tree,
     entry: FileEntry,
     whole: bool,
-    known: Mapping[int, KnownChat],
+    known: Mapping[str, KnownChat],
     zone: tzinfo | None,
 ) -> Iterator[Finding]:
     """Read chat after chat; what a chat says of itself stands before its messages."""
