@@ -524,13 +524,9 @@ def test_a_person_a_group_and_a_channel_of_one_number_are_three_chats(tmp_path: 
         ("personal_chat", "bot_chat"),
     ],
 )
-def test_a_chat_that_becomes_public_stays_the_same(
-    tmp_path: Path, before: str, after: str
-) -> None:
+def test_a_chat_that_becomes_public_stays_the_same(tmp_path: Path, before: str, after: str) -> None:
     forms = [{**CHAT, "type": kind} for kind in (before, after)]
-    first, second = (
-        read(SOURCE, export(tmp_path / kind["type"], kind)) for kind in forms
-    )
+    first, second = (read(SOURCE, export(tmp_path / kind["type"], kind)) for kind in forms)
     assert first.keys() == second.keys()
 
 

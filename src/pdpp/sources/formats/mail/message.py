@@ -55,6 +55,16 @@ class MailMessage(Message):
         return {}
 
     @cached_property
+    def read_people(self) -> dict[str, list[str]]:
+        """Return the people of the headers that were asked for."""
+        return {}
+
+    @cached_property
+    def written_moment(self) -> datetime | None:
+        """Return what the message itself says of when it was sent, where that can be read."""
+        return first_moment((header(self, "Date"),))
+
+    @cached_property
     def content_type(self) -> str:
         """Return the kind of the message or part as the library reads it."""
         return super().get_content_type()
@@ -91,9 +101,10 @@ class MailMessage(Message):
 
     def _forget(self) -> None:
         """Forget what was read of the headers."""
-        for name in ("headers", "content_type"):
+        for name in ("headers", "content_type", "written_moment"):
             self.__dict__.pop(name, None)
         self.read_headers.clear()
+        self.read_people.clear()
 
 
 def parse(content: bytes) -> MailMessage:
@@ -144,15 +155,20 @@ def raw_headers(message: MailMessage, name: str) -> Iterator[str]:
 
 def people(message: MailMessage, name: str) -> list[str]:
     """Return the people of a header, each as ``Name <address>``."""
-    found = []
+    known = message.read_people
+    if name not in known:
+        known[name] = list(_people(message, name))
+    return known[name]
+
+
+def _people(message: MailMessage, name: str) -> Iterator[str]:
     for value in raw_headers(message, name):
         for label, address in _addresses(value[:LONGEST]):
-            known = decoded(label)
-            if known and address and known.casefold() != address.casefold():
-                found.append(f"{known} <{address}>")
-            elif known or address:
-                found.append(address or known)
-    return found
+            called = decoded(label)
+            if called and address and called.casefold() != address.casefold():
+                yield f"{called} <{address}>"
+            elif called or address:
+                yield address or called
 
 
 def address_of(person: str) -> str:
@@ -218,8 +234,7 @@ def sent(message: MailMessage, envelope: str) -> datetime | None:
     Nobody carries a message before it is sent: one that says so would be the newest for years.
     """
     stored = envelope.partition(" ")[2].partition(" ")[2]
-    written = header(message, "Date")
-    told = first_moment((written,))
+    written, told = header(message, "Date"), message.written_moment
     if told is None:
         return first_moment((*_carried(message), stored))
     newest = next(_carried(message), "")

@@ -295,6 +295,7 @@ class StoredMessage(NamedTuple):
 
 def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
+    from pdpp.sources.formats.mail.identity import message_id, other_marks
     from pdpp.sources.formats.mail.message import header, lacks_end, parse
     from pdpp.sources.formats.mail.tags import is_deleted, is_of_mailbox
 
@@ -308,8 +309,8 @@ def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     if folder.is_box and header(message, "X-Gmail-Labels"):
         # Gmail writes a mailbox for each label, and all labels of a message into each of them.
         folder = folder._replace(name="")
-    name = header(message, "Message-ID") or digest_key(_text_of(stored.content))
-    key = folder.key(name, *(header(message, each) for each in ("Date", "From", "Subject")))
+    name = message_id(message) or digest_key(_text_of(stored.content))
+    key = folder.key(name, *other_marks(message))
     if key is None:
         yield Skipped("a message that stands twice", stored.where)
         return

@@ -145,9 +145,7 @@ def _values(entry: FileEntry, places: Sequence[str]) -> Iterator[tuple[str, Any]
         yield "message", message
 
 
-def beginnings(
-    entry: FileEntry, places: Sequence[str], number: int
-) -> Iterator[ChatBeginning]:
+def beginnings(entry: FileEntry, places: Sequence[str], number: int) -> Iterator[ChatBeginning]:
     """Yield how each chat of a document begins, with so many messages that a page has a time of.
 
     What follows the last one is not read.

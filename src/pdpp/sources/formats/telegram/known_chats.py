@@ -45,9 +45,7 @@ class KnownChats:
         found that lie there as Telegram writes them.
         """
         quickly = len(places) > 1 and all(KnownChat(*chat).by_id for chat in self._kept.values())
-        found = (
-            account_beginnings(entry, _FIRST) if quickly else beginnings(entry, places, _FIRST)
-        )
+        found = account_beginnings(entry, _FIRST) if quickly else beginnings(entry, places, _FIRST)
         chats: dict[str, KnownChat] = {}
         for begun in found:
             beginning = _beginning(begun.first)
