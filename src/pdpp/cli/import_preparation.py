@@ -14,6 +14,7 @@ from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.by_account import by_account
+from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.destination import (
     as_remembered,
     connections_of,
@@ -23,6 +24,7 @@ from pdpp.sources.importing.destination import (
     of_account,
 )
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
+from pdpp.sources.importing.known_folders import without_known
 from pdpp.sources.importing.pieces import places
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
@@ -69,7 +71,7 @@ class PreparedImport(NamedTuple):
     """An export that is ready to be brought in; ``own`` where a plan of the owner's reads it.
 
     ``within`` is the path in which it was found, ``files`` those that are meant, if the path alone
-    does not tell.
+    does not tell. ``whole`` says that folders in it are meant too which other accounts hold.
     """
 
     task: ImportTask
@@ -77,6 +79,7 @@ class PreparedImport(NamedTuple):
     own: OwnTable | None
     within: Path | None = None
     files: Sequence[str] = ()
+    whole: bool = False
 
 
 class PreparedImports(NamedTuple):
@@ -116,11 +119,12 @@ def prepare_all(
         refused += discovery.refused
         _check_settings(choice, [export.export.source for export in discovery.exports])
         found = discovery.exports
-        if not (choice.connection_id or choice.account):
+        whole = bool(choice.connection_id or choice.account)
+        if not whole:
             found = by_account(store, state, choices, found)
         for export in found:
             task = _task(store, state, export.tree, export.export, choice, path)
-            imports.append(PreparedImport(task, choices, None, path, export.files))
+            imports.append(PreparedImport(task, choices, None, path, export.files, whole))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *map(refused_text, refused), *broken]))
     ordered = in_turn(imports, lambda planned: planned.task.export)
@@ -160,7 +164,20 @@ def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> Pre
     else:
         export = recognise_export(tree, choices, choice.source, own_sources(state.plans()))
     _check_settings(choice, [export.source])
+    if not (choice.connection_id or choice.account):
+        _refuse_known_folders(store, state, choices, FoundExport(tree, export))
     return PreparedImport(_task(store, state, tree, export, choice), choices, own)
+
+
+def _refuse_known_folders(
+    store: Store, state: ImportState, choices: OwnerChoices, found: FoundExport
+) -> None:
+    """Refuse to watch as one what holds folders of notes that are accounts of their own."""
+    pieces = without_known(store.catalogue(), state, choices, [found])
+    known = [piece.tree.path.name for piece in pieces if piece.tree.path != found.tree.path]
+    if known:
+        words = "holds folders that came in by themselves; import it without --watch, or watch"
+        raise ImportRefused(f"{found.tree.path.name} {words} each of them: {', '.join(known)}")
 
 
 def _check_settings(choice: Choice, sources: Sequence[Source]) -> None:

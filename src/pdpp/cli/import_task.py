@@ -250,6 +250,7 @@ def _run_as_job(
         prepared.within,
         prepared.files,
         chosen=prepared.choices.chosen,
+        whole=prepared.whole,
         title=import_title(task.export, task.report.subject.found),
     )
     JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)

@@ -12,6 +12,7 @@ from pdpp.service.settings import Settings
 from pdpp.sources.importing.by_account import with_files
 from pdpp.sources.importing.destination import as_remembered, find_destination
 from pdpp.sources.importing.discovery import discover, usable_sources
+from pdpp.sources.importing.known_folders import without_known
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import INTERRUPTED, ImportReport
 from pdpp.sources.importing.state import ImportState
@@ -67,7 +68,7 @@ def import_result(task: ImportTask, context: JobContext) -> dict[str, Any]:
 def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> ImportTask:
     chosen = bool(asked.get("chosen"))
     choices = OwnerChoices(asked.get("settings") or {}, state.recall, chosen=chosen)
-    tree, export = _export(state, choices, asked)
+    tree, export = _export(store, state, choices, asked)
     connection_id, proposed = asked.get("connection_id"), asked.get("new_connection_id")
     if proposed in store.catalogue().connections:  # An earlier run of this job has made it.
         connection_id = proposed
@@ -86,7 +87,7 @@ def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> Im
 
 
 def _export(
-    state: ImportState, choices: OwnerChoices, asked: Json
+    store: Store, state: ImportState, choices: OwnerChoices, asked: Json
 ) -> tuple[Tree, RecognisedExport]:
     """Return the export that the parameters name: a path alone, or one of several in a folder."""
     own, path, source = own_sources(state.plans()), Path(asked["path"]), asked.get("source")
@@ -95,7 +96,10 @@ def _export(
         return tree, recognise_export(tree, choices, source, own)
     sources, _ = usable_sources(source if choices.chosen else None, own)
     loose = not choices.chosen
-    for candidate in discover(Path(asked["within"]), choices, sources, loose=loose).exports:
+    found = discover(Path(asked["within"]), choices, sources, loose=loose).exports
+    if not asked.get("whole"):
+        found = without_known(store.catalogue(), state, choices, found)
+    for candidate in found:
         if candidate.export.source.connector_key != source:
             continue
         if files := asked.get("files"):

@@ -27,6 +27,7 @@ def import_order(
     files: Sequence[str] = (),
     *,
     chosen: bool = False,
+    whole: bool = False,
     title: str = "",
 ) -> JobOrder:
     """Return the order to bring in an export; the server must be able to read the path.
@@ -34,8 +35,8 @@ def import_order(
     ``within`` is the folder in which the export was found, beside others or in parts: what a path
     in it holds is then found again in the same way, by the source alone that the owner has
     ``chosen``, or by asking all. ``files`` are those of it that are meant, if the path does not
-    tell. A new account that nobody chose is made only if no account turns out to be the same when
-    the import begins. Its id stands in the order: whoever goes on with the job after a kill, on
+    tell; ``whole`` says that folders inside it are, which other accounts hold. A new account that
+    nobody chose is made only if no account turns out to be the same when the import begins. Its id stands in the order: whoever goes on with the job after a kill, on
     another machine too, knows the account that was begun. The ``title`` is what a person calls the
     import.
     """
@@ -50,6 +51,7 @@ def import_order(
         "within": None if within is None else str(within.resolve()),
         "files": list(files),
         "chosen": chosen,
+        "whole": whole,
         "title": title,
     }
     return JobOrder(IMPORT, parameters)

@@ -26,6 +26,8 @@ class AccountKnowledge:
 
     own: Mapping[str, Any] = field(default_factory=dict)
     others: Sequence[Mapping[str, Any]] = ()
+    place: str = ""
+    """Where an export lies below the folder that the account holds, with a slash behind it."""
 
 
 NOTHING_KNOWN = AccountKnowledge()
@@ -249,6 +251,10 @@ class Source(ABC):
     named_by_place: bool = False
     """Whether its records are known by where they lie, as notes are by the names of their files:
     two people may have different ones of the same name."""
+
+    nests: bool = False
+    """Whether a folder inside one that came in is a part of it, and one around it holds more: its
+    records are known by where they lie below the folder, which their field ``path`` tells."""
 
     namesakes: Mapping[str, str] = MappingProxyType({})
     """Streams in which different things may have one name, as notes without an id do, each with the

@@ -841,6 +841,14 @@ def test_a_chat_that_moved_to_another_kind_of_telephone_comes_in_once(tmp_path: 
     messages = sorted(streams(home, "messages"), key=lambda data: data["sent_at"])
     assert len(messages) == chat["message_count"] == 7
     assert [data["sent_at"][-5:] for data in messages[:2]] == ["52:10", "52:30"]
+    told = home.records()
+    again = home.bring(tmp_path / "old" / "WhatsApp Chat with Ana.txt")
+    assert {data["sent_at"] for data in streams(home, "messages")} >= {
+        data["sent_at"] for data in messages
+    }
+    assert again["streams"]["messages"]["new"] == again["streams"]["messages"]["deleted"] == 0
+    changed = {key: data for key, data in home.records().items() if data != told[key]}
+    assert all("T09:52:10" in str(data.get("started_at", "T09:52:10")) for data in changed.values())
 
 
 def account_chats(home: Home, account: str) -> list[tuple[str, int]]:

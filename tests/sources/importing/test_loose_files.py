@@ -3,11 +3,13 @@
 import json
 import shutil
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.shell import pdpp_here
+from tests.engine import open_store
 from tests.soak import SOAK
 from tests.sources.formats import test_contacts_vcard as vcard
 from tests.sources.importing.test_discovery import MBOX, keys, look
@@ -414,7 +416,8 @@ def test_a_setting_of_one_source_may_be_given_for_a_folder_of_several(tmp_path: 
 def test_a_server_that_goes_on_with_an_import_finds_the_loose_files_again(tmp_path: Path) -> None:
     folder = downloads(tmp_path / "Downloads")
     order = import_order(folder, "documents", within=folder)
-    state = ImportState(tmp_path / "home")
-    tree, export = _export(state, OwnerChoices(), order.parameters)
+    with closing(open_store(tmp_path / "home")) as store:
+        state = ImportState(tmp_path / "home")
+        tree, export = _export(store, state, OwnerChoices(), order.parameters)
     assert export.source.connector_key == "documents"
     assert len(tree.entries) == 6

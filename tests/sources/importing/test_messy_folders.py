@@ -4,6 +4,7 @@ import itertools
 import json
 import shlex
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -359,9 +360,13 @@ def test_who_goes_on_with_an_import_reads_the_mail_of_the_same_person(
     choices = OwnerChoices(chosen=chosen)
     found = discover(within, choices, sources, loose=not chosen).exports
     assert len(found) == 3
-    for one in found:
-        order = import_order(one.tree.path, "mail", within=within, chosen=chosen)
-        tree, export = _export(ImportState(tmp_path / "home"), choices, order.parameters)
+    with closing(open_store(tmp_path / "home")) as store:
+        state = ImportState(tmp_path / "home")
+        orders = [
+            import_order(one.tree.path, "mail", within=within, chosen=chosen) for one in found
+        ]
+        again = [_export(store, state, choices, order.parameters) for order in orders]
+    for one, (tree, export) in zip(found, again, strict=True):
         assert tree.entries == one.tree.entries
         assert export.recognition.identity == one.export.recognition.identity
 

@@ -12,6 +12,7 @@ from itertools import islice
 
 from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.destination import connections_of, identity_of, known_account
+from pdpp.sources.importing.known_folders import without_known
 from pdpp.sources.importing.overlap import find_overlap, items_of
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.importing.state import ImportState
@@ -36,7 +37,7 @@ def by_account(
     """
     found = [
         piece
-        for export in exports
+        for export in without_known(store.catalogue(), state, choices, exports)
         for piece in _divided(store, state, choices, export)
         or _of_other_owners(store, state, choices, export)
         or [export]

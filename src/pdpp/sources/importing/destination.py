@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing.known_folders import KnownFolders, known_around
 from pdpp.sources.importing.overlap import find_overlap, holds_items
 from pdpp.sources.importing.place import UPLOADED_FOLDER
 from pdpp.sources.importing.recognition import RecognisedExport
@@ -35,6 +36,7 @@ _UNKNOWN_ID = "no account has the id {chosen}: it is a new one"
 _KNOWN_IDS = "; of {label} there is {accounts}; if you meant one of them, `pdpp connection merge`"
 _MOST_NAMED = 5
 _REMEMBERED = "it is of {name}, as you said of such a file before; --account NAME says otherwise"
+_BY_PLACE = "which holds that folder, or the one around it"
 _BUT_FOR = ", unless another one here is the same account"
 _COLLECTED = (
     "what came in piece by piece before, without saying whose it is, is in {name}; if it is of the "
@@ -169,6 +171,9 @@ def find_destination(
     if connection is not None:
         return _existing(connection, "of the same account")
     if not identity:
+        around = known_around(KnownFolders(catalogue, state, key), tree, export)
+        if around is not None:
+            return _existing(catalogue.connections[around.connection_id], _BY_PLACE)
         cut_off = state.connection_cut_off(key, tree.path, contents_of(tree, export))
         connection = _living(catalogue, key, cut_off)
         if connection is not None:

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
@@ -16,7 +17,11 @@ from pdpp.store.query import PageQuery
 from pdpp.store.scope import Reach, owner_reaches, roles_of
 
 _LONGEST = 60
+_PATH = "path"
 SeenRecords = set[bytes]
+Places = frozenset[str]
+"""How the paths of records begin that a mirror may delete."""
+EVERYWHERE: Places = frozenset({""})
 
 
 def seen_mark(stream: str, key: str) -> bytes:
@@ -50,20 +55,27 @@ def _called(store: Store, reach: Reach, key: str) -> str:
     return ""
 
 
-def find_absent(store: Store, connection_id: str, seen: SeenRecords) -> AbsentRecords:
-    """Look through a connection for what was not seen."""
+def find_absent(
+    store: Store, connection_id: str, seen: SeenRecords, places: Places = EVERYWHERE
+) -> AbsentRecords:
+    """Look through a connection, or only through some places in it, for what was not seen."""
     absent = AbsentRecords()
-    for reach, keys in _absent_keys(store, connection_id, seen):
+    for reach, keys in _absent_keys(store, connection_id, seen, places):
         for key in keys:
             absent.add(store, reach, key)
     return absent
 
 
 def delete_absent(
-    store: Store, connection_id: str, seen: SeenRecords, intake: OpenIntake, report: ImportReport
+    store: Store,
+    connection_id: str,
+    seen: SeenRecords,
+    intake: OpenIntake,
+    report: ImportReport,
+    places: Places = EVERYWHERE,
 ) -> None:
     """Delete what was not seen, batch by batch, and count it."""
-    for reach, keys in _absent_keys(store, connection_id, seen):
+    for reach, keys in _absent_keys(store, connection_id, seen, places):
         batch = intake(reach.feed)
         for key in keys:
             batch.take(orjson.dumps({"key": key, "op": "delete"}))
@@ -71,21 +83,27 @@ def delete_absent(
 
 
 def _absent_keys(
-    store: Store, connection_id: str, seen: SeenRecords
+    store: Store, connection_id: str, seen: SeenRecords, places: Places
 ) -> Iterator[tuple[Reach, list[str]]]:
+    select = frozenset[str]() if "" in places else frozenset({_PATH})
     for reach in owner_reaches(store.catalogue()):
         if reach.connection_id != connection_id:
             continue
         after = None
         while True:
-            page = store.page(PageQuery((reach,), BATCH_ITEMS, after=after, select=frozenset()))
+            page = store.page(PageQuery((reach,), BATCH_ITEMS, after=after, select=select))
             keys = [
                 record.id
                 for record in page.records
                 if seen_mark(reach.stream.name, record.id) not in seen
+                and ("" in places or _lies_in(read_data(record.data), places))
             ]
             if keys:
                 yield reach, keys
             if page.next is None:
                 break
             after = page.next
+
+
+def _lies_in(data: Mapping[str, Any], places: Places) -> bool:
+    return str(data.get(_PATH) or "").startswith(tuple(places))

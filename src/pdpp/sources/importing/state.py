@@ -75,6 +75,12 @@ class ImportState:
                 return report
         return {}
 
+    def folders_of(self, connector_key: str) -> Iterator[tuple[str, str]]:
+        """Yield the folders that came in, each with where the last import from it went."""
+        for _, report in self.reports():
+            if report.get("folder") and report["source"]["connector_key"] == connector_key:
+                yield str(report["folder"]), str(report["connection"]["connection_id"])
+
     def imported_connections(self) -> set[str]:
         """Return the connections of which a report says whose they are."""
         return {

@@ -18,6 +18,14 @@ from pdpp.sources.importing.destination import (
     identity_of,
 )
 from pdpp.sources.importing.files import count_files
+from pdpp.sources.importing.known_folders import (
+    KnownFolder,
+    KnownFolders,
+    known_around,
+    mirrored_place,
+    place_below,
+    report_folder,
+)
 from pdpp.sources.importing.mirror import (
     AbsentRecords,
     SeenRecords,
@@ -105,6 +113,7 @@ class ImportTask:
         self.within = within
         self.destination = destination
         self.environment = environment
+        self._around: KnownFolder | None = None
         self.export = self._in_account(export)
         now = environment.clock()
         self.name = environment.state.new_report_name(now)
@@ -112,7 +121,7 @@ class ImportTask:
         self._contents = ""
         self._kept_at = now
         self._seen: SeenRecords = set()
-        self._fills_alone = True
+        self._others: Sequence[ImportTask] = ()
 
     @contextmanager
     def turn(self, wait: Callable[[], None]) -> Iterator[None]:
@@ -184,7 +193,9 @@ class ImportTask:
         own = {name: one for part in (*parts, account) for name, one in recall(part).items()}
         every = connections_of(catalogue, export.source.connector_key)
         others = [recall(one.connection_id) for one in every if one.connection_id != account]
-        known = AccountKnowledge(own, others)
+        folders = KnownFolders(catalogue, self.environment.state, export.source.connector_key)
+        self._around = known_around(folders, self.tree, export, account)
+        known = AccountKnowledge(own, others, place_below(self._around, self.tree))
         return replace(export, recognition=export.source.in_account(export.recognition, known))
 
     def run(
@@ -316,18 +327,24 @@ class ImportTask:
         """Return the report as it is kept."""
         notes = [*self.export.recognition.notes, *self.destination.notes]
         report = self.report.document()
-        return {"import_id": self.name, **report, "notes": notes, "contents": self._contents}
+        kept = {"contents": self._contents, **report_folder(self._around, self.tree, self.export)}
+        return {"import_id": self.name, **report, "notes": notes, **kept}
 
     # Mirrors
 
     def see_also(self, others: Sequence["ImportTask"]) -> None:
         """Take what other exports of the same account hold for held: no export is the whole."""
         self._seen.update(*(other._seen for other in others))
-        self._fills_alone = not others
+        self._others = others
 
     def absent(self) -> AbsentRecords:
         """Return what the connection holds and the export, read whole, does not."""
-        return find_absent(self.environment.store, self.destination.connection_id, self._seen)
+        store, account = self.environment.store, self.destination.connection_id
+        return find_absent(store, account, self._seen, self._places())
+
+    def _places(self) -> frozenset[str]:
+        """Return where in the folder of the account lies what this and the others hold."""
+        return frozenset(mirrored_place(task._around, task.tree) for task in (self, *self._others))
 
     def delete_absent(self) -> None:
         """Let what stays be as the export has it, delete these records, and keep a report.
@@ -336,7 +353,7 @@ class ImportTask:
         """
         environment = self.environment
         # First, so that a mirror that was cut still has something to delete, and is done again.
-        if self._fills_alone:
+        if not self._others:
             self._write_as_told()
         delete_absent(
             environment.store,
@@ -344,6 +361,7 @@ class ImportTask:
             self._seen,
             environment.intake,
             self.report,
+            self._places(),
         )
         self.end(self.report.status)
 

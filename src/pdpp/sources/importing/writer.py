@@ -47,6 +47,7 @@ _GROUP_BYTES = 1 << 20
 one that would cost a half more, because the processor changes from one long piece of code to
 another each time; from here on more of them change nothing."""
 
+_TO_MINUTES = len("2026-01-01T10:15")
 _UNCHANGED: Mapping[str, Any] = {
     "records_new": 0,
     "records_changed": 0,
@@ -127,6 +128,7 @@ class RecordWriter:
         self._see = see
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._look()
+        self._is_new = new
         self._queue = WriteQueue(store, report, all_new=new)
         if many:
             self._queue.write_beside()
@@ -140,9 +142,9 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
-        if item.keeps:
+        if item.keeps or (item.minutes and not self._is_new):
             item = self._with_kept(item)
-        stream, name, data, attachments, weak, lacks, _ = item
+        stream, name, data, attachments, weak, lacks, *_ = item
         if (weak or lacks) and self._is_there(stream, name, "" if weak else lacks):
             return
         load = self._loads.get(stream)
@@ -195,10 +197,19 @@ class RecordWriter:
         return True
 
     def _with_kept(self, item: Item) -> Item:
-        """Return an item with what only the record that is stored says in the field it keeps."""
-        record, field = self._stored(item.stream, self._sealer.key_of(item.key)), item.keeps
-        value = None if record is None else read_data(record.data).get(field)
-        return item._replace(data={field: value, **item.data}) if value else item
+        """Return an item with what only the record that is stored says in fields that it keeps."""
+        record = self._stored(item.stream, self._sealer.key_of(item.key))
+        if record is None:
+            return item
+        told = read_data(record.data)
+        value = told.get(item.keeps)
+        exact = {
+            field: told[field]
+            for field in item.minutes
+            if _is_same_minute(told.get(field), item.data.get(field))
+        }
+        kept = {item.keeps: value} if value else {}
+        return item._replace(data={**kept, **item.data, **exact}) if kept or exact else item
 
     def _stored(self, stream: str, key: str) -> Record | None:
         reach = self._reaches.get(stream)
@@ -354,3 +365,10 @@ class RecordWriter:
     def settle(self) -> None:
         """Wait until everything that was sent is written and on the disk, and count it."""
         self._queue.settle()
+
+
+def _is_same_minute(one: object, other: object) -> bool:
+    """Tell whether two times of the store are of one minute, and both or none of a zone."""
+    if not (isinstance(one, str) and isinstance(other, str)):
+        return False
+    return one[:_TO_MINUTES] == other[:_TO_MINUTES] and one[-1:].isdigit() == other[-1:].isdigit()

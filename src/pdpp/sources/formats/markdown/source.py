@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from pdpp.sources.reading.textfile import decoded, plain_head
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder, is_hidden
 from pdpp.sources.source import (
+    AccountKnowledge,
     Confidence,
     ExportPart,
     ExportRefusal,
@@ -62,6 +64,7 @@ class Markdown(Source):
     connector_key = "markdown"
     in_place = True
     named_by_place = True
+    nests = True
     passed_over = MappingProxyType(
         {
             ".obsidian/*": "settings of Obsidian",
@@ -107,17 +110,21 @@ class Markdown(Source):
             owner_known=False,
             records=len(notes),
             notes=(*remarks, remark) if others else tuple(remarks),
-            detail={"time_zone": choices.given.get("time_zone")},
+            detail={"time_zone": choices.given.get("time_zone"), "place": ""},
         )
+
+    def in_account(self, recognition: Recognition, known: AccountKnowledge) -> Recognition:
+        """Return what was seen with where it lies in the folder that its account holds."""
+        return replace(recognition, detail={**recognition.detail, "place": known.place})
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each note."""
-        folder = _NoteFolder(tree, recognition.detail["time_zone"])
+        folder = _NoteFolder(tree, **recognition.detail)
         return [ExportPart(entry, partial(_read, folder, entry)) for entry in _notes(tree)]
 
     def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:
         """Return the files that a note shows."""
-        folder = _NoteFolder(tree, recognition.detail["time_zone"])
+        folder = _NoteFolder(tree, **recognition.detail)
         return (
             file.name
             for note in _notes(tree)
@@ -172,13 +179,14 @@ def _top(tree: Tree) -> str:
 
 
 class _NoteFolder:
-    """The files of a folder, found as notes name them."""
+    """The files of a folder, found as notes name them; it has a ``place`` in the account's own."""
 
-    def __init__(self, tree: Tree, zone: str | None) -> None:
+    def __init__(self, tree: Tree, *, time_zone: str | None, place: str) -> None:
         self.tree = tree
         self._top = _top(tree)
+        self._place = place
         self.is_vault = bool(_vaults(tree))
-        self.zone = zone_named(zone)
+        self.zone = zone_named(time_zone)
         self._by_base: dict[str, FileEntry] = {}
         for entry in tree.entries:
             if not is_hidden(entry):
@@ -191,7 +199,7 @@ class _NoteFolder:
 
     def name_of(self, entry: FileEntry) -> str:
         """Return the name of a file in the folder of notes."""
-        return entry.name.removeprefix(self._top)
+        return self._place + entry.name.removeprefix(self._top)
 
 
 class _References(NamedTuple):

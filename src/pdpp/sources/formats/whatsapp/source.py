@@ -42,6 +42,7 @@ from pdpp.sources.source import (
 
 _LOOKED_AT = 60
 _FEW = 3
+_TIMES = ("sent_at", "started_at", "updated_at")
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
 _MOST_HELD = 16 << 20
@@ -255,6 +256,7 @@ class _Layout(NamedTuple):
 
     ``mixed`` says that only some of its line ends end a message. Where the month is a word
     (``named``), dates may tell no year, and then years are counted from that of the first message.
+    Of times in ``minutes`` it tells no seconds, as an Android phone does.
     """
 
     called: str
@@ -265,6 +267,7 @@ class _Layout(NamedTuple):
     named: bool = False
     first_year: int = 0
     year_told: bool = True
+    minutes: tuple[str, ...] = ()
 
 
 def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) -> _Layout:
@@ -276,7 +279,7 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
     called = chat_name(tree, entry)
     guess, years, marks = OrderGuess(), YearGuess(), ChatMarks(called)
     ends: set[bool] = set()
-    brackets = 0
+    brackets = seconds = 0
     named: bool | None = None
     with entry.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
@@ -285,6 +288,7 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
             if begun is not None and named in (None, begun.stamp.named):
                 named = begun.stamp.named
                 brackets += b"[" in line.text[:8]
+                seconds += begun.stamp.second
                 guess.see(begun.stamp)
                 marks.see(begun)
                 if named:
@@ -292,9 +296,10 @@ def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) 
     order, certain = guess.order()
     mixed = len(ends) == 2 and brackets > 0
     about = called, marks.told()
-    if not years.missing:
-        return _Layout(*about, chosen or order, certain or chosen is not None, mixed, bool(named))
-    return _Layout(*about, order, certain, mixed, True, *years.first_year(year, tree.path))
+    layout = _Layout(*about, chosen or order, certain or chosen is not None, mixed, bool(named))
+    if years.missing:
+        layout = _Layout(*about, order, certain, mixed, True, *years.first_year(year, tree.path))
+    return layout if seconds else layout._replace(minutes=_TIMES)
 
 
 def _decoded(text: bytes) -> str:
@@ -344,7 +349,7 @@ def _read(chat: _Chat) -> Iterator[Finding]:
             "started_at": span[0],
             "updated_at": span[1],
         }
-        yield Item("chats", chat.key, data)
+        yield Item("chats", chat.key, data, minutes=chat.layout.minutes)
 
 
 def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
@@ -407,7 +412,7 @@ def _findings(chat: _Chat, message: _Message, repeats: Repeats, where: str) -> I
         "position": repeats.place(time),
         "sent_at": sent,
     }
-    yield Item("messages", key, present(data))
+    yield Item("messages", key, present(data), minutes=chat.layout.minutes)
     if name is not None:
         yield from _media(chat, key, name, sent, floating)
 
@@ -435,4 +440,5 @@ def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> I
         "floating": floating,
         "sent_at": sent,
     }
-    yield Item("media", message, data, (Attachment("file", entry.open_exact, media_type),))
+    files = (Attachment("file", entry.open_exact, media_type),)
+    yield Item("media", message, data, files, minutes=chat.layout.minutes)
