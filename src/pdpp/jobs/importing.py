@@ -36,9 +36,9 @@ def import_order(
     in it holds is then found again in the same way, by the source alone that the owner has
     ``chosen``, or by asking all. ``files`` are those of it that are meant, if the path does not
     tell; ``whole`` says that folders inside it are, which other accounts hold. A new account that
-    nobody chose is made only if no account turns out to be the same when the import begins. Its id stands in the order: whoever goes on with the job after a kill, on
-    another machine too, knows the account that was begun. The ``title`` is what a person calls the
-    import.
+    nobody chose is made only if no account turns out to be the same when the import begins. Its id
+    stands in the order: whoever goes on with the job after a kill, on another machine too, knows
+    the account that was begun. The ``title`` is what a person calls the import.
     """
     account = new_connection_id() if destination is None else destination.connection_id
     proposed = destination is None or destination.is_proposed

@@ -22,8 +22,8 @@ class Item(NamedTuple):
     can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``. A ``weak``
     one leaves a record that is there as it is, because that came from where more is told; one that
     ``lacks`` a field, such as that of a file, only a record that has this field. One that ``keeps``
-    a field takes the place of the record, but for what only that says there. Of times in ``minutes``
-    it tells no seconds: a record that tells them of the same minute keeps them.
+    a field takes the place of the record, but for what only that says there. Of times in
+    ``minutes`` it tells no seconds: a record that tells them of the same minute keeps them.
     """
 
     stream: str

@@ -54,7 +54,8 @@ def paths(home: Home) -> list[str]:
 
 def reports(home: Home, path: Path, *options: str) -> list[dict[str, Any]]:
     report = home.bring(path, *options)
-    return report.get("imports", [report])
+    found: list[dict[str, Any]] = report.get("imports", [report])
+    return found
 
 
 def counts(home: Home, path: Path, *options: str) -> Counter[str]:

@@ -141,7 +141,7 @@ def mirrored_place(known: KnownFolder | None, tree: Tree) -> str:
 def report_folder(
     known: KnownFolder | None, tree: Tree, export: RecognisedExport
 ) -> Mapping[str, str]:
-    """Return what a report keeps: the folder below which the notes of an export have their names."""
+    """Return what a report keeps: the folder in which the notes of an export have their names."""
     if known is not None:
         return {"folder": str(known.path)}
     return {"folder": str(tree.path)} if export.source.nests and tree.kind == "folder" else {}
