@@ -29,7 +29,7 @@ def test_a_measurement_is_a_number_with_its_unit_time_and_device(tmp_path: Path)
     data = only(put(tmp_path, health.steps(1, 512)), "measurements")
     assert data == {
         "id": data["id"],
-        "kind": "StepCount",
+        "kind": "Step count",
         "value": 512.0,
         "unit": "count",
         "started_at": "2026-01-01T07:00:00Z",
@@ -42,9 +42,9 @@ def test_a_measurement_is_a_number_with_its_unit_time_and_device(tmp_path: Path)
 
 def test_a_choice_is_named_and_lasts(tmp_path: Path) -> None:
     data = only(put(tmp_path, health.SLEEP), "measurements")
-    assert (data["kind"], data["choice"]) == ("SleepAnalysis", "AsleepCore")
+    assert (data["kind"], data["choice"]) == ("Sleep analysis", "Asleep core")
     assert data["seconds"] == 2.5 * 3600
-    assert data["details"] == "TimeZone: Europe/Lisbon"
+    assert data["details"] == "Time zone: Europe/Lisbon"
     assert "value" not in data
 
 
@@ -84,10 +84,10 @@ def test_the_parts_of_a_blood_pressure_come_once_and_together(tmp_path: Path) ->
     records = read(SOURCE, put(tmp_path, health.PRESSURE))
     measured = [data for (stream, _), data in records.items() if stream == "measurements"]
     assert len(measured) == 3
-    [pair] = [data for data in measured if data["kind"] == "BloodPressure"]
+    [pair] = [data for data in measured if data["kind"] == "Blood pressure"]
     assert pair["details"].splitlines() == [
-        "BloodPressureSystolic: 121 mmHg",
-        "BloodPressureDiastolic: 79 mmHg",
+        "Blood pressure systolic: 121 mmHg",
+        "Blood pressure diastolic: 79 mmHg",
     ]
 
 
@@ -176,12 +176,12 @@ def test_a_hearing_test_and_a_prescription_say_what_each_ear_and_eye_needs(tmp_p
         "500 Hz: left 10 dBHL, right 15 dBHL",
         "1000 Hz: left 20 dBHL",
     ]
-    assert measured["VisionPrescription"]["started_at"] == "2026-01-08T08:00:00Z"
-    assert measured["VisionPrescription"]["details"].splitlines() == [
+    assert measured["Vision prescription"]["started_at"] == "2026-01-08T08:00:00Z"
+    assert measured["Vision prescription"]["details"].splitlines() == [
         "type: Glasses",
         "expires: 2028-01-08",
-        "RightEye: sphere -1.25 D, axis 90 deg",
-        "LeftEye: sphere -1.5 D",
+        "Right eye: sphere -1.25 D, axis 90 deg",
+        "Left eye: sphere -1.5 D",
     ]
 
 
@@ -250,9 +250,9 @@ def test_the_parts_of_a_workout_are_told_and_an_only_one_gives_its_sums(tmp_path
     legs = leg("Swimming", 0, "0.4") + leg("Cycling", 10, "7")
     several = only(put(tmp_path / "a", workout.format(legs)), "workouts")
     assert several["details"].splitlines() == [
-        "part 1: Swimming, 600 s, DistanceSwimming 0.4 km",
-        "part 2: Cycling, 600 s, DistanceCycling 7.0 km",
-        "TimeZone: Europe/Lisbon",
+        "part 1: Swimming, 600 s, Distance swimming 0.4 km",
+        "part 2: Cycling, 600 s, Distance cycling 7.0 km",
+        "Time zone: Europe/Lisbon",
     ]
     alone = only(put(tmp_path / "b", workout.format(leg("Swimming", 0, "0.4"))), "workouts")
-    assert (alone["distance_metres"], alone["details"]) == (400.0, "TimeZone: Europe/Lisbon")
+    assert (alone["distance_metres"], alone["details"]) == (400.0, "Time zone: Europe/Lisbon")

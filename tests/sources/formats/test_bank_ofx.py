@@ -291,10 +291,14 @@ def test_investments_are_transactions_of_an_account_of_their_own(tmp_path: Path)
     path = put(tmp_path, sgml(COFFEE).replace(b"</OFX>", SHARES + b"</OFX>"))
     records = read(SOURCE, path)
     bought = next(data for data in records.values() if data.get("security"))
-    assert (bought["kind"], bought["amount_text"], bought["units"]) == ("BUYSTOCK", "-31.50", 3.0)
+    assert (bought["kind"], bought["amount_text"], bought["units"]) == (
+        "stock bought",
+        "-31.50",
+        3.0,
+    )
     assert bought["posted_on"] == "2026-02-03"
     kinds = {data["kind"] for (stream, _), data in records.items() if stream == "accounts"}
-    assert kinds == {"CHECKING", "INVESTMENT"}
+    assert kinds == {"checking account", "investment account"}
     assert any(data.get("payee") == "Dividend" for data in records.values())
     assert not told(SOURCE, path)
 
@@ -440,7 +444,11 @@ def test_shares_that_are_split_or_moved_cost_nothing(tmp_path: Path) -> None:
         for data in read(SOURCE, path).values()
         if data.get("amount_text") and data.get("security")
     }
-    assert kinds == {"BUYSTOCK": ("-31.50", 3.0), "SPLIT": ("0", 6.0), "TRANSFER": ("0", 2.0)}
+    assert kinds == {
+        "stock bought": ("-31.50", 3.0),
+        "split of shares": ("0", 6.0),
+        "security transferred": ("0", 2.0),
+    }
     assert not told(SOURCE, path)
 
 
@@ -488,14 +496,14 @@ def test_what_is_not_booked_and_what_is_owed_are_told(tmp_path: Path) -> None:
     kinds = [
         data.get("kind") for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"
     ]
-    assert "LOAN" in kinds
+    assert "loan" in kinds
 
 
 def test_an_account_of_a_bank_without_a_kind_is_no_card(tmp_path: Path) -> None:
     path = tmp_path / "giro.ofx"
     path.write_bytes(sgml(RENT).replace(b"<ACCTTYPE>CHECKING", b"<ACCTTYPE></ACCTTYPE>"))
     [account] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"]
-    assert account["kind"] == "BANK"
+    assert account["kind"] == "bank account"
 
 
 def test_a_statement_of_a_card_that_ends_as_another_is_whole(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def test_a_camt_booking_has_its_sign_the_other_side_and_its_purpose(tmp_path: Pa
     rent, pay = bookings(put(tmp_path, bank.camt(bank.RENT, bank.PAY)))
     assert (rent["amount_text"], rent["payee"]) == ("-850.00", "Casa do Farol")
     assert (rent["payee_account"], rent["reference"]) == ("PT50999", "E-77")
-    assert (rent["posted_on"], rent["kind"]) == ("2026-01-02", "PMNT-ICDT-ESCT")
+    assert (rent["kind"], rent["bank_code"]) == ("transfer sent", "PMNT-ICDT-ESCT")
+    assert rent["posted_on"] == "2026-01-02"
     assert rent["memo"] == "January rent for the signal house"
     assert (pay["amount_text"], pay["payee"]) == ("2100.00", "Harbour office")
     [account] = accounts(tmp_path / "statement.xml")
@@ -201,7 +202,7 @@ def test_a_currency_behind_the_account_of_mt940_is_no_part_of_it(
                 ":61:2601130113D4,50NTRFEREF//1",
                 ":86:/EREF/E-1//CNTP/NL11/INGBNL2A/BAKER///REMI/USTD//Bread/",
             ),
-            ("NTRF", "BAKER", "Bread", "E-1"),
+            ("transfer", "BAKER", "Bread", "E-1"),
         ),
         (
             (":61:2601130113DN4,50S020NONREF", ":86: 020~00Card", "~20Bre~21ad~32BAKER~33 & SON"),

@@ -162,7 +162,7 @@ def test_a_package_of_discord_is_of_the_account_and_not_of_a_game(tmp_path: Path
     assert isinstance(seen, Recognition)
     assert (seen.identity, seen.account) == ("4242", "Discord (nora)")
     [channel] = of(read(Discord(), path), "channels")
-    assert (channel["kind"], channel["name"]) == ("dm", "Direct Message with bo#0")
+    assert (channel["kind"], channel["name"]) == ("direct message", "Direct Message with bo#0")
 
 
 # Spotify

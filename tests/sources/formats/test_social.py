@@ -46,7 +46,7 @@ def test_large_numbers_of_discord_stay_exact_and_both_layouts_agree(tmp_path: Pa
     assert (first["channel"], first["server"]) == ("rigging", "Boat club")
     assert (second["text"], second["files"]) == ("[2 files]", 2)
     [channel] = of(lists, "channels")
-    assert (channel["kind"], channel["message_count"]) == ("guild text", 2)
+    assert (channel["kind"], channel["message_count"]) == ("text channel", 2)
     seen = look(Discord(), tmp_path / "a")
     assert isinstance(seen, Recognition)
     assert (seen.identity, seen.account) == ("4242", "Discord (Nora L)")
@@ -228,7 +228,7 @@ def test_parts_of_one_channel_of_discordchatexporter_are_one_channel(tmp_path: P
     )
     records = read(Discord(), tmp_path)
     [channel] = of(records, "channels")
-    assert (channel["message_count"], channel["kind"]) == (2, "guild text chat")
+    assert (channel["message_count"], channel["kind"]) == (2, "text channel")
 
 
 def test_what_a_saved_message_forwards_and_what_happened_is_kept(tmp_path: Path) -> None:

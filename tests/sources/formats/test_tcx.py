@@ -62,7 +62,7 @@ def test_an_activity_is_a_track_with_its_sport_and_watch(tmp_path: Path, before:
     [track] = tracks(path)
     assert (track["kind"], track["activity"], track["program"]) == (
         "track",
-        "Running",
+        "running",
         "Forerunner 245",
     )
     assert (track["started_at"], track["seconds"]) == ("2024-01-02T07:00:00.000Z", 20.0)

@@ -319,7 +319,7 @@ def test_a_whole_account_is_read_with_every_chat_and_list(tmp_path: Path) -> Non
     chats = [(c["name"], c["kind"], c["message_count"]) for c in of_stream(records, "chats")]
     assert chats == [
         ("Sailing club", "group", 3),
-        ("Saved messages", "saved_messages", 1),
+        ("Saved messages", "saved messages", 1),
         ("Sailing club", "channel", 1),
     ]
     messages = of_stream(records, "messages")

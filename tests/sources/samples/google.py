@@ -222,8 +222,8 @@ SAMPLES = (
                 }
             )
         },
-        words="in ferry",
-        sentence="in ferry",
+        words="trip on the ferry",
+        sentence="On a ferry",
         units={
             "segment": ["JSON objects at semanticSegments.item"],
             "signal": ["JSON objects at rawSignals.item"],

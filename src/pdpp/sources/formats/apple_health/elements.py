@@ -6,14 +6,18 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.sources.formats.apple_health.kinds import (
+    choice_words,
+    kind_words,
+    note_words,
+    short,
+    workout_words,
+)
 from pdpp.sources.item import Item, Skipped, present
 from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.code_words import titled_words
 from pdpp.sources.reading.xmlstream import XmlElement
 
-_PREFIXES = (
-    *("HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataTypeIdentifier"),
-    "HKDataType",
-)
 _DEVICE = re.compile(r"(?:^|, )name:([^,>]+)")
 _APPLE = "manufacturer:Apple"
 _METRES = {"km": 1_000.0, "m": 1.0, "mi": 1_609.344, "yd": 0.9144, "ft": 0.3048}
@@ -53,11 +57,11 @@ def _measurement(element: XmlElement) -> Reading:
     # The moment of writing tells apart what is otherwise equal; it is no more than that.
     created_at = start if created == started else moment(created) or ""
     key = digest_key("\n".join((raw, origin, start, end or "", created_at, written, unit or "")))
-    data: dict[str, object] = {"id": key, "kind": _short(raw)}
+    data: dict[str, object] = {"id": key, "kind": kind_words(raw)}
     if value is not None:
         data["value"] = value
     elif written:
-        data["choice"] = _choice(raw, written)
+        data["choice"] = choice_words(raw, written)
     if unit:
         data["unit"] = unit
     data["started_at"] = start
@@ -94,7 +98,7 @@ def _correlation(element: XmlElement) -> Reading:
     The measurements in it stand in the document by themselves too, and come in there.
     """
     values = [
-        f"{_short(inner.attributes.get('type', ''))}: "
+        f"{kind_words(inner.attributes.get('type', ''))}: "
         f"{inner.attributes.get('value', '')} {inner.attributes.get('unit', '')}".rstrip()
         for inner in element.each("Record")
     ]
@@ -137,7 +141,9 @@ def _prescription(element: XmlElement) -> Reading:
         for name, raw in (("type", "type"), ("brand", "brand"), ("expires", "expirationDate"))
         if attributes.get(raw)
     ]
-    values += [f"{eye}: {_lens(child)}" for eye in _EYES for child in element.each(eye)]
+    values += [
+        f"{titled_words(eye)}: {_lens(child)}" for eye in _EYES for child in element.each(eye)
+    ]
     return _with_lines(_measurement(dated), values)
 
 
@@ -165,7 +171,7 @@ def _workout(element: XmlElement) -> Reading:
     )
     data = {
         "id": key,
-        "kind": raw.removeprefix("HKWorkoutActivityType"),
+        "kind": workout_words(raw),
         "seconds": _seconds(start, end) if end else None,
         "distance_metres": _total(attributes, "totalDistance", _METRES)
         or _summed(statistics, "Distance", _METRES),
@@ -196,10 +202,11 @@ def _legs(legs: list[XmlElement]) -> list[str]:
     """Return the parts of a workout that has several, such as intervals or kinds of sport."""
     lines = []
     for number, leg in enumerate(legs[:_MOST_DETAILS] if len(legs) > 1 else (), 1):
-        kind = leg.attributes.get("workoutActivityType", "").removeprefix("HKWorkoutActivityType")
+        kind = workout_words(leg.attributes.get("workoutActivityType", ""))
         start, end = (moment(leg.attributes.get(name, "")) for name in ("startDate", "endDate"))
         values = [
-            f"{name} {measured.get('sum', measured.get('average', ''))} {measured['unit']}".rstrip()
+            f"{kind_words(name)} {measured.get('sum', measured.get('average', ''))} "
+            f"{measured['unit']}".rstrip()
             for name, measured in _statistics(leg).items()
         ]
         told = [kind, f"{_seconds(start, end):g} s" if start and end else "", *values]
@@ -218,7 +225,7 @@ def _statistics(element: XmlElement) -> dict[str, dict[str, object]]:
         }
         if values:
             values["unit"] = child.attributes.get("unit", "")
-            statistics[_short(child.attributes.get("type", ""))] = values
+            statistics[short(child.attributes.get("type", ""))] = values
     return statistics
 
 
@@ -273,7 +280,11 @@ def _profile(element: XmlElement) -> Reading:
         )
     }
     key = digest_key("profile")
-    rest = "\n".join(f"{name}: {value}" for name, value in attributes.items() if value)
+    rest = "\n".join(
+        f"{titled_words(name)}: {titled_words(value)}"
+        for name, value in attributes.items()
+        if value
+    )
     data = {"id": key, "birth_date": birth if _is_day(birth) else None, **chosen, "details": rest}
     return Item("profile", key, present(data, ""))
 
@@ -287,7 +298,7 @@ def _clinical(element: XmlElement) -> Reading:
     )
     data = {
         "id": key,
-        "kind": attributes["type"],
+        "kind": titled_words(attributes["type"]),
         "source": attributes.get("sourceName"),
         "received_at": moment(attributes.get("receivedDate", "")),
     }
@@ -313,21 +324,9 @@ READERS: Mapping[str, Callable[[XmlElement], Reading]] = MappingProxyType(
 )
 
 
-def _short(raw: str) -> str:
-    for prefix in _PREFIXES:
-        if raw.startswith(prefix):
-            return raw[len(prefix) :]
-    return raw.removeprefix("HKCorrelationTypeIdentifier")
-
-
-def _choice(raw: str, value: str) -> str:
-    """Return what was chosen without the name of the question before it."""
-    return value.removeprefix("HKCategoryValue").removeprefix(_short(raw)) or value
-
-
 def _not_set(value: str, prefix: str) -> str | None:
     chosen = value.removeprefix(prefix)
-    return chosen if chosen not in ("", "NotSet") else None
+    return titled_words(chosen) if chosen not in ("", "NotSet") else None
 
 
 def _device(text: str | None) -> str | None:
@@ -368,5 +367,5 @@ def _noted(element: XmlElement) -> dict[str, Any]:
         elif _number(value.partition(" ")[0]) is not None:
             numbers[name] = value
         else:
-            lines.append(f"{name}: {value}")
+            lines.append(f"{note_words(raw)}: {value}")
     return present({"context": numbers or None, "details": "\n".join(lines)}, "")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pdpp.sources.formats.apple_notes.kinds import kind_words
 from pdpp.sources.formats.apple_notes.tables import table_text
 from pdpp.sources.item import Finding, Item, Skipped, present, with_file
 from pdpp.sources.keys import RecordKey, safe_key
@@ -20,7 +21,6 @@ OBJECTS = "ZICCLOUDSYNCINGOBJECT"
 _TABLE = "com.apple.notes.table"
 _GALLERY = "com.apple.notes.gallery"
 _INLINE = "com.apple.notes.inlinetextattachment"
-_LINK = "public.url"
 _DRAWINGS = frozenset({"com.apple.paper", "com.apple.drawing", "com.apple.drawing.2"})
 _FIELDS = (
     *("ZIDENTIFIER", "ZTYPEUTI", "ZTYPEUTI1", "ZTITLE", "ZURLSTRING", "ZALTTEXT", "ZMEDIA"),
@@ -172,7 +172,7 @@ def _file(
         "id": key,
         "note_id": note,
         "name": str(name or link or ("Drawing" if drawn else "(no name)")),
-        "kind": "link" if kind == _LINK else kind,
+        "kind": kind_words(kind),
         "media_type": media_type,
         "link": link,
         "text": row["ZOCRSUMMARY"] or row["ZHANDWRITINGSUMMARY"],

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.bank_ofx.kinds import account_words, transaction_words
 from pdpp.sources.formats.bank_ofx.moment import read_moment
 from pdpp.sources.formats.bank_ofx.portfolio import Portfolio
 from pdpp.sources.formats.bank_ofx.statement import (
@@ -166,7 +167,7 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
         "id": key,
         "number": statement.number,
         "bank_id": statement.account.get("BANKID") or statement.account.get("BROKERID"),
-        "kind": statement.account.get("ACCTTYPE") or _kind(statement),
+        "kind": account_words(statement.account.get("ACCTTYPE") or _kind(statement)),
         "currency": statement.leaves.get("CURDEF"),
     }
     for name, leaves in statement.balances.items():
@@ -194,7 +195,7 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
         "account_id": owner,
         "posted_on": day,
         "posted_at": moment,
-        "kind": leaves.get("TRNTYPE") or movement.kind,
+        "kind": transaction_words(leaves.get("TRNTYPE") or movement.kind or ""),
         "payee": leaves.get("NAME") or leaves.get("PAYEE.NAME"),
         "memo": leaves.get("MEMO") or leaves.get("INVTRAN.MEMO"),
         "security": leaves.get("SECID.UNIQUEID"),

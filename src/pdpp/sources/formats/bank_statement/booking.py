@@ -51,6 +51,7 @@ class Booking:
     currency: str = ""
     value_on: str | None = None
     kind: str = ""
+    bank_code: str = ""
     payee: str = ""
     payee_account: str = ""
     behind: str = ""
@@ -89,6 +90,7 @@ class Booking:
             "posted_on": self.posted_on,
             "value_on": self.value_on,
             "kind": self.kind,
+            "bank_code": self.bank_code,
             "payee": self.behind or self.payee,
             "payee_account": self.payee_account,
             "memo": self.memo,

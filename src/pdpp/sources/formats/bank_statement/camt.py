@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from pdpp.model import instant
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking
+from pdpp.sources.formats.bank_statement.kinds import iso_words
 from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.guard import account
@@ -120,6 +121,7 @@ def _entry(
         yield Unknown("a booking without a date, an amount or an account", where)
         return
     currency = side.attributes.get("Ccy", "")
+    kind, bank_code = _kind(entry)
     details = [inner for group in entry.each("NtryDtls") for inner in group.each("TxDtls")]
     amounts = [_part_amount(entry, inner, currency) for inner in details]
     splits = len(details) > 1 and sum((part or Decimal(0)) for part in amounts) == amount
@@ -132,7 +134,8 @@ def _entry(
             part or Decimal(0),
             currency,
             value_on=_day(entry.at("ValDt")),
-            kind=_kind(entry),
+            kind=kind,
+            bank_code=bank_code,
             bank_reference=entry.text_at("AcctSvcrRef"),
             part=f"{number} of {len(details)}" if inner is not None else "",
             reversal=True if entry.text_at("RvslInd") == "true" else None,
@@ -188,16 +191,18 @@ def _name(parties: XmlElement, side: str) -> str:
     return parties.text_at(side, "Nm") or parties.text_at(side, "Pty", "Nm")
 
 
-def _kind(entry: XmlElement) -> str:
+def _kind(entry: XmlElement) -> tuple[str, str]:
+    """Return what kind of booking it was, in words and in the code of the bank."""
     code = entry.at("BkTxCd")
     if code is None:
-        return ""
-    steps = [
+        return "", ""
+    steps = (
         code.text_at("Domn", "Cd"),
         code.text_at("Domn", "Fmly", "Cd"),
         code.text_at("Domn", "Fmly", "SubFmlyCd"),
-    ]
-    return "-".join(filter(None, steps)) or code.text_at("Prtry", "Cd")
+    )
+    written = "-".join(filter(None, steps)) or code.text_at("Prtry", "Cd")
+    return iso_words(*steps) or written, written
 
 
 def _day(element: XmlElement | None) -> str | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
+from pdpp.sources.formats.bank_statement.kinds import swift_words
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.guard import account
@@ -160,13 +161,14 @@ def _movement(
         return
     side = match[6]
     leaves = side in ("D", "RC")
-    reference = match[9].strip()
+    reference, code = match[9].strip(), match[8].strip()
     booking = Booking(
         holder,
         posted,
         -amount if leaves else amount,
         value_on=value_on,
-        kind=match[8].strip(),
+        kind=swift_words(code) or code,
+        bank_code=code,
         reference=reference if reference not in ("NONREF", "NOTPROVIDED") else "",
         bank_reference=(match[10] or "").strip(),
         reversal=True if side.startswith("R") else None,

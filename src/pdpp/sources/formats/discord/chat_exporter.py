@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.chat_span import ChatSpan
+from pdpp.sources.formats.discord.kinds import channel_words
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, safe_key
 from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
@@ -24,7 +25,6 @@ _USUAL_NAME = "*[[]*[]].json"
 """Names of files hold the id of the channel in square brackets, unless a person says otherwise."""
 _ABOUT = ("guild.name", "guild.id", "channel.id", "channel.name", "channel.type")
 _NO_SERVER = "0"
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SPOKEN = frozenset({"Default", "Reply", "", "None"})
 """Kinds of messages that somebody wrote; the others say what happened in a channel."""
 
@@ -87,7 +87,7 @@ class _ChannelReader:
         self._name = about.get("channel.name") or f"channel {about['channel.id']}"
         server = about.get("guild.name") if about.get("guild.id") != _NO_SERVER else None
         self._server = server or None
-        self._kind = _CAPITAL.sub(" ", about.get("channel.type", "")).lower()
+        self._kind = channel_words(about.get("channel.type"))
         self._span = ChatSpan()
         self._seen = SeenKeys()
 

@@ -11,6 +11,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.chat_span import ChatSpan
 from pdpp.sources.formats.csv_archive import Cells, find_columns, read_table, utc_text
 from pdpp.sources.formats.discord.chat_exporter import exported_channels, read_channel
+from pdpp.sources.formats.discord.kinds import channel_words
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
@@ -23,8 +24,6 @@ _PATHS = frozenset({"item.ID", "item.Timestamp", "item.Contents"})
 _COLUMNS = frozenset({"id", "timestamp", "contents"})
 _LARGEST = 16 << 20
 _OWNER_PATHS = ("id", "username", "global_name")
-_TYPES = {0: "guild text", 1: "dm", 2: "guild voice", 3: "group dm", 5: "guild announcement"}
-"""What older packages call a channel by a number; threads are 10 to 12."""
 
 
 class Discord(Source):
@@ -176,7 +175,7 @@ class _ChannelReader:
         self._where = entry.name
         self._key = safe_key(number)
         self._server = str(guild.get("name") or "") if isinstance(guild, dict) else ""
-        self._kind = _kind(about.get("type"))
+        self._kind = channel_words(about.get("type"))
         self._name = str(about.get("name") or names.get(number) or f"channel {number}")
         self._span = ChatSpan()
 
@@ -232,10 +231,3 @@ class _ChannelReader:
             **self._span.members(),
         }
         return Item("channels", self._key, present(data))
-
-
-def _kind(value: Any) -> str:
-    """Return what kind of channel it is, in words."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _TYPES.get(value, "thread" if 10 <= value <= 12 else "")
-    return str(value or "").replace("_", " ").lower()

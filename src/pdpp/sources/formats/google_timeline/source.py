@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.model import instant
+from pdpp.sources.formats.google_timeline.movement import kind_of_place, way_of_moving
 from pdpp.sources.formats.takeout import (
     TAKEOUT_FILES,
     TAKEOUT_OWNER,
@@ -16,6 +17,7 @@ from pdpp.sources.formats.takeout import (
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key
+from pdpp.sources.reading.code_words import plain_words, titled_words
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements, read_each
 from pdpp.sources.reading.times import epoch_text, moment_text
@@ -31,6 +33,7 @@ from pdpp.sources.source import (
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 _RIGHT_ANGLE = 900_000_000
 _PATH = "path"
+_SOMEWHERE = "a place"
 _NAMES = (
     *("Timeline*.json", "location-history*.json", "Records*.json", "Zeitachse*.json"),
     *("Chronologie*.json", "Vos trajets*.json", "타임라인*.json", "20??_*.json"),
@@ -193,12 +196,12 @@ def _visit(keys: _VisitKeys, value: Mapping[str, object], span: _Span) -> Item:
     best = _candidate(value)
     place = best.get("placeLocation")
     position = _position(place.get("latLng") if isinstance(place, dict) else place)
-    kind = _words(best.get("semanticType"))
+    kind = kind_of_place(best.get("semanticType"))
     place_id = best.get("placeId") or best.get("placeID")
     key = keys.key(span.first, str(value.get("hierarchyLevel") or 0), place_id)
     data = {
         "id": key,
-        "place": kind or "a place",
+        "place": titled_words(kind or _SOMEWHERE),
         "kind": kind or None,
         "place_id": str(place_id) if place_id else None,
         "latitude": position[0] if position else None,
@@ -231,7 +234,7 @@ def _trip_item(
     key = digest_key("trip", str(span.first))
     data = {
         "id": key,
-        "kind": _words(kind) or "moving",
+        "kind": way_of_moving(kind),
         "metres": metres,
         "minutes": span.minutes,
         "latitude": start[0] if start else None,
@@ -273,7 +276,7 @@ def _signal(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     yield _point(
         position,
         moment,
-        source=_words(signal.get("source")),
+        source=plain_words(str(signal.get("source") or "")).lower(),
         accuracy=signal.get("accuracyMeters"),
         altitude=signal.get("altitudeMeters"),
     )
@@ -293,7 +296,7 @@ def _record(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     yield _point(
         position,
         moment,
-        source=_words(value.get("source")),
+        source=plain_words(str(value.get("source") or "")).lower(),
         device=str(device or ""),
         accuracy=value.get("accuracy"),
         altitude=value.get("altitude"),
@@ -355,11 +358,11 @@ def _raw_path(segment: Mapping[str, Any]) -> Iterator[Finding]:
 def _month_visit(keys: _VisitKeys, visit: Mapping[str, Any], span: _Span, level: int) -> Item:
     place = visit.get("location") or {}
     position = _degrees(place)
-    kind = _words(place.get("semanticType")).removeprefix("type ")
+    kind = kind_of_place(place.get("semanticType"))
     key = keys.key(span.first, str(level), place.get("placeId"))
     data = {
         "id": key,
-        "place": str(place.get("name") or kind or "a place"),
+        "place": str(place.get("name") or titled_words(kind or _SOMEWHERE)),
         "kind": kind or None,
         "address": place.get("address"),
         "place_id": place.get("placeId"),
@@ -406,11 +409,6 @@ def _position(value: object) -> tuple[float, float] | None:
 def _number(value: Any) -> float | None:
     """Return a number, which iPhones write as text."""
     return None if value is None or isinstance(value, bool) else float(value)
-
-
-def _words(value: object) -> str:
-    """Return a kind as words: ``IN_PASSENGER_VEHICLE`` is written in small letters."""
-    return str(value).replace("_", " ").lower() if isinstance(value, str) else ""
 
 
 _READERS: Mapping[str, Callable[[FileEntry], Iterator[Finding]]] = {

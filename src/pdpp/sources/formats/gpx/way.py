@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pdpp.model import instant
 from pdpp.sources.item import Attachment, Finding, Item, Unknown, present
 from pdpp.sources.keys import Ordinals
+from pdpp.sources.reading.code_words import plain_words
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry
 
@@ -18,6 +19,9 @@ _MEDIA_TYPES = {
     "kml": "application/vnd.google-earth.kml+xml",
     "tcx": "application/vnd.garmin.tcx+xml",
 }
+
+_STRAVA = {"1": "cycling", "4": "hiking", "9": "running", "10": "walking", "16": "swimming"}
+"""What Strava wrote as a number, as the readers of many programs have it."""
 
 Place = tuple[float, float]
 """Latitude and longitude."""
@@ -77,7 +81,7 @@ def way_found(
         "description": "\n".join(filter(None, [way.words.get("desc"), way.words.get("cmt")])),
         "folder": way.folder,
         "kind": way.kind,
-        "activity": way.words.get("type"),
+        "activity": _activity(way.words.get("type", "")),
         "started_at": way.started,
         "ended_at": way.ended,
         "seconds": _seconds(way.started, way.ended),
@@ -92,6 +96,11 @@ def way_found(
     }
     files = (Attachment("file", file.open_exact, _media_type(file)),) if file is not None else ()
     yield Item("tracks", key, present(data, ""), files)
+
+
+def _activity(written: str) -> str:
+    """Return what somebody did on a way."""
+    return _STRAVA.get(written) or plain_words(written)
 
 
 def _day(started: str | None) -> str:

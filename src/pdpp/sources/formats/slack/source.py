@@ -13,6 +13,7 @@ from pdpp.sources.formats.slack.blocks import attachment_texts, block_text, mess
 from pdpp.sources.formats.slack.uploads import FOLDER, Uploads, file_items, uploads_of
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.code_words import plain_words
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -308,7 +309,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "sender": _sender(book, {**comment, **value}),
         "sender_id": value.get("user") or comment.get("user") or value.get("bot_id"),
         "text": _text(book, value, files) or (f"[{', '.join(names)}]" if names else ""),
-        "kind": value.get("subtype"),
+        "kind": plain_words(str(value.get("subtype") or "")) or None,
         "thread_id": safe_key(channel, thread) if isinstance(thread, str) else None,
         "reply_count": value.get("reply_count"),
         "reactions": _reactions(value),

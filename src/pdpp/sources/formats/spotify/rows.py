@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import unquote_plus
 
+from pdpp.sources.formats.spotify.reasons import reason_words
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key
 from pdpp.sources.reading.times import moment_text
@@ -73,8 +74,8 @@ def read_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
         "shuffle": _flag(row, "shuffle"),
         "offline": _flag(row, "offline"),
         "incognito": _flag(row, "incognito_mode"),
-        "reason_start": _text(row, "reason_start"),
-        "reason_end": _text(row, "reason_end"),
+        "reason_start": reason_words(_text(row, "reason_start")),
+        "reason_end": reason_words(_text(row, "reason_end"), trackdone="played to the end"),
         "platform": platform,
         "country": _text(row, "conn_country"),
         "uri": uri,

@@ -13,6 +13,7 @@ from pdpp.sources.formats.telegram.peers import chat_id, tells_time
 from pdpp.sources.formats.telegram.rich import rich_files
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
+from pdpp.sources.reading.code_words import plain_words
 from pdpp.sources.reading.times import epoch_text, local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 
@@ -55,7 +56,7 @@ class ChatReader:
         data = {
             "id": key,
             "name": _chat_name(about),
-            "kind": str(about.get("type") or "unknown"),
+            "kind": plain_words(str(about.get("type") or "unknown")),
             "message_count": count,
             "started_at": times[0],
             "updated_at": times[1],
