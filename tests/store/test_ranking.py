@@ -380,6 +380,25 @@ def test_a_question_that_names_a_stream_finds_it_there_first(world: World) -> No
     assert first("messages about the kitchen") == "letter"
 
 
+def test_a_stream_that_two_words_name_comes_before_one_that_a_single_word_names(
+    world: World,
+) -> None:
+    query = {"search": {"lexical_fields": ["body"]}}
+    kinds = [stream(name, PROPERTIES, query) for name in ("messages", "web_visits", "visits")]
+    world.settle(declare(*kinds, version="2"))
+    web, other = (world.reach(name=name) for name in ("web_visits", "visits"))
+    world.write({"page": message(1, "Anna", "knots")}, web.feed)
+    world.write({"place": message(30, "Anna", "home")}, other.feed)
+    reaches = (world.reach(), web, other)
+
+    def every(q: str) -> list[str]:
+        page = world.store.search(SearchQuery(reaches, ask(q), 5))
+        return [world.key(hit.record) for hit in page.hits]
+
+    assert every("my visits") == ["place", "page"]
+    assert every("my web visits") == ["page", "place"]
+
+
 def test_a_stream_is_named_in_another_language_too(world: World) -> None:
     query = {"search": {"lexical_fields": ["body"]}}
     kinds = [stream(name, PROPERTIES, query) for name in ("messages", "bills")]

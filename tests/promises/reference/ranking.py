@@ -35,6 +35,7 @@ from pdpp.store.ranking.score import (
     ACTOR_BONUS,
     DATE_HELD,
     DATE_WORD,
+    FURTHER_KIND,
     FURTHER_NAME,
     KIND_BONUS,
     NAME_NORM,
@@ -122,11 +123,12 @@ def ranked(
         one.value = sum(one.units) / norm
         borne = sum(_bears(one, unit) for unit in units)
         one.value += ACTOR_BONUS + FURTHER_NAME * (borne - 1) if borne else 0.0
-        called = any(_called(one.feed, unit) for unit in units)
+        called = sum(_called(one.feed, unit) for unit in units)
         one.value += KIND_BONUS if called else 0.0
+        one.value += FURTHER_KIND if called > 1 else 0.0
         bonus = _bonus(one, question)
         one.value += bonus
-        one.answers = one.answers or bonus > 0 or borne > 0 or (listing and called)
+        one.answers = one.answers or bonus > 0 or borne > 0 or (listing and called > 0)
     vocabulary = _vocabulary(rows)
     excluded = [_spelled_out(word, vocabulary) for word in question.excluded]
     allowed = [one for one in rows if _allowed(one, question, units, excluded)]

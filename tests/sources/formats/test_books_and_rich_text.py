@@ -63,7 +63,7 @@ def test_a_book_has_its_chapters_in_the_order_they_are_read(tmp_path: Path) -> N
         *("Chapter", "Größe eines Knotens"),
     ]
     assert (data["title"], data["author"]) == ("Tides & ropes", "Nora Lind, Ben Lind")
-    assert (data["pages"], data["kind"]) == (2, "epub")
+    assert (data["pages"], data["kind"]) == (2, "book")
     assert data["created_at"] == "2020-05-01T00:00:00Z"
     assert told(SOURCE, tmp_path) == []
 
@@ -187,4 +187,4 @@ def test_books_and_rich_text_are_found_among_other_files(tmp_path: Path) -> None
     (folder / "x.bin").write_bytes(b"\x00")
     home = Home(tmp_path / "home")
     home.bring(folder)
-    assert {data["kind"] for data in home.records().values()} == {"epub", "rtf"}
+    assert {data["kind"] for data in home.records().values()} == {"book", "text document"}

@@ -151,7 +151,7 @@ SAMPLES = (
                 *(ics.CHOIR, ics.MOVED, ics.HOLIDAY, ics.FLOATING, ics.LISBON, ics.TASK, ics.DIARY)
             )
         },
-        words="tide song",
+        words="sing tide song four parts",
         sentence="We sing the tide song in four parts",
         units={"VEVENT": ["VEVENT"], "VTODO": ["VTODO"], "VJOURNAL": ["VJOURNAL"]},
         earlier={"nora.ics": ics.calendar(ics.CHOIR)},

@@ -60,6 +60,8 @@ class Moment(NamedTuple):
 _LEAP_YEAR = 2024
 _LAST_MONTH = 12
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_IN_MAY = re.compile(r"(?:in|during|since|early|late|mid|last)\s+may", re.IGNORECASE)
+"""Nobody says these before the verb."""
 _IN_DATES = frozenset({"maja", "marca", "mart", "marts", "nisan"})
 """Months beside a day or a year alone: else these are names, or brands and shops."""
 _ALSO_WORDS = frozenset({"aralik", "aralık", "ekim", "mars", "mayo", "ocak", *_IN_DATES})
@@ -133,9 +135,9 @@ def _named(name: str) -> int:
 
 
 def _bare_month(match: "re.Match[str]", _: date) -> tuple[Unit, date, date] | None:
-    """Return a month without a year; "may" in small letters is a verb."""
+    """Return a month without a year; "may" in small letters is mostly a verb."""
     name = match[1]
-    if name.lower() in ("may", "mar") and name[0].islower():
+    if name.lower() in ("may", "mar") and name[0].islower() and not _IN_MAY.match(match[0]):
         return None
     return _month(_LEAP_YEAR, _named(name), Unit.MONTH_OF_YEAR)
 

@@ -38,6 +38,8 @@ NAME_NORM = 0.25
 """How much of a name counts as a part of the question that its texts can hold. Measured."""
 KIND_BONUS = 0.20
 """What a row gets for being of a stream that the question names: "photos of the kitchen"."""
+FURTHER_KIND = 0.10
+"""What it gets if several words name its stream: "Reddit comments" are not messages on Reddit."""
 DATE_WORD = 0.05
 """What a word of a date is worth at most where it stands in a text: the date itself counts more."""
 DATE_HELD = 0.15
@@ -276,7 +278,7 @@ class Bonus:
     def __init__(self, size: int) -> None:
         self._size = size
         self._names: Impacts | None = None
-        self._kinds: Bools | None = None
+        self._kinds: Impacts | None = None
         self.lists_streams = False
         """Whether the streams that the question names are what it asks for."""
 
@@ -302,19 +304,19 @@ class Bonus:
         return True
 
     def add_kinds(self, unit: Sequence[Word], index: Index) -> bool:
-        """Mark the rows of streams that a word names; tell whether there are any."""
+        """Count a word for the rows of streams that it names; tell whether there are any."""
         every = [rows for word in unit for term in word.same for rows in index.called(term)]
         if not every:
             return False
         if self._kinds is None:
-            self._kinds = np.zeros(self._size, dtype=bool)
-        for low, high in every:
-            self._kinds[low:high] = True
+            self._kinds = np.zeros(self._size, dtype=np.uint8)
+        for low, high in set(every):
+            self._kinds[low:high] += 1
         return True
 
     def listed(self) -> Bools | None:
         """Return the rows of streams that are themselves asked for, None where none are."""
-        return self._kinds if self.lists_streams else None
+        return self._of_kinds() if self.lists_streams else None
 
     def names_any(self) -> bool:
         """Tell whether a name was counted for some row."""
@@ -335,8 +337,12 @@ class Bonus:
     def rows(self) -> Bools | None:
         """Return the rows that get anything, None where none do."""
         if self._names is None:
-            return self._kinds
-        return self.actors() if self._kinds is None else self.actors() | self._kinds
+            return self._of_kinds()
+        kinds = self._of_kinds()
+        return self.actors() if kinds is None else self.actors() | kinds
+
+    def _of_kinds(self) -> Bools | None:
+        return None if self._kinds is None else self._kinds > 0
 
     def of_actors(self, rows: Longs) -> Floats:
         """Return what some rows get for the names that their actors bear."""
@@ -352,7 +358,9 @@ class Bonus:
         """Add what some rows get to their scores."""
         self._give_actors(values, rows)
         if self._kinds is not None:
-            values[self._kinds[rows]] += KIND_BONUS
+            kinds = self._kinds[rows]
+            values[kinds > 0] += KIND_BONUS
+            values[kinds > 1] += FURTHER_KIND
 
     def _give_actors(self, values: Floats, rows: Longs | slice) -> None:
         if self._names is not None:

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 _TRANSACTIONS = MappingProxyType(
     {
-        "ATM": "cash machine",
+        "ATM": "cash machine (withdrawal or deposit)",
         "CASH": "cash withdrawal",
         "CHECK": "check",
         "CREDIT": "credit",
@@ -20,7 +20,7 @@ _TRANSACTIONS = MappingProxyType(
         "PAYMENT": "electronic payment",
         "POS": "purchase in a shop",
         "REPEATPMT": "standing order",
-        "SRVCHG": "service charge",
+        "SRVCHG": "bank fee (service charge)",
         "XFER": "transfer",
         "BUYDEBT": "bond bought",
         "BUYMF": "fund bought",

@@ -45,6 +45,12 @@ _MEDIA_TYPES = MappingProxyType(
         "txt": "text/plain",
     }
 )
+_KINDS = MappingProxyType(
+    {"pdf": "PDF", "epub": "book", "txt": "plain text"}
+    | dict.fromkeys(("docx", "docm", "odt", "rtf"), "text document")
+    | dict.fromkeys(("xlsx", "xlsm", "ods"), "spreadsheet")
+    | dict.fromkeys(("pptx", "pptm", "odp"), "presentation")
+)
 _BY_THEMSELVES = MappingProxyType(
     {"pdf": read_pdf, "epub": read_epub, "rtf": read_rtf, "txt": read_plain}
 )
@@ -200,7 +206,7 @@ class _DocumentReader:
             "title": document.title or entry.base.rpartition(".")[0] or entry.base,
             "name": entry.base,
             "folder": self._tree.folder_of(entry),
-            "kind": kind,
+            "kind": _KINDS[kind],
             "author": document.author,
             "created_at": document.created,
             "modified_at": document.modified,

@@ -9,6 +9,8 @@ from pdpp.sources.reading.html import html_text
 
 _COLUMNS = frozenset({"book id", "title", "author", "my rating", "exclusive shelf", "date added"})
 
+_SHELVES = {"currently-reading": "currently reading", "to-read": "want to read"}
+
 
 def _book(cells: Cells, where: str) -> Iterator[Finding]:
     number, title = cells["book id"], cells["title"]
@@ -18,19 +20,21 @@ def _book(cells: Cells, where: str) -> Iterator[Finding]:
     key = safe_key(number)
     more = cells.get("additional authors", "")
     shelves = [shelf for part in cells.get("bookshelves", "").split(",") if (shelf := part.strip())]
+    read, added = _day(cells.get("date read", "")), _day(cells["date added"])
     data = {
         "id": key,
         "title": title,
         "author": cells["author"],
         "more_authors": [name.strip() for name in more.split(",") if name.strip()],
-        "shelf": cells["exclusive shelf"],
+        "shelf": _SHELVES.get(cells["exclusive shelf"], cells["exclusive shelf"]),
         "shelves": shelves,
         "shelf_names": ", ".join(shelves),
         # A zero says that the book was not rated.
         "my_rating": _number(cells["my rating"]) or None,
         "average_rating": _number(cells.get("average rating", "")),
-        "read_on": _day(cells.get("date read", "")),
-        "added_on": _day(cells["date added"]),
+        "read_on": read,
+        "added_on": added,
+        "day": read or added,
         "times_read": _number(cells.get("read count", "")),
         "review": html_text(cells.get("my review", "")),
         "notes": html_text(cells.get("private notes", "")),

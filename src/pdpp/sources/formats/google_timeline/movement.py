@@ -12,7 +12,7 @@ _WAYS = MappingProxyType(
         "in ferry": "On a ferry",
         "in funicular": "In a funicular",
         "in gondola lift": "In a gondola lift",
-        "in passenger vehicle": "In a car",
+        "in passenger vehicle": "Driving in a car",
         "in rail vehicle": "On rails",
         "in road vehicle": "On the road",
         "in subway": "On the subway",
