@@ -53,7 +53,6 @@ def choice_words(raw: str, value: str) -> str:
     return titled_words(code) if code else value
 
 
-@lru_cache(maxsize=1_024)
 def workout_words(raw: str) -> str:
     """Return what sport a workout was."""
     return titled_words(raw.removeprefix("HKWorkoutActivityType"))
