@@ -40,6 +40,7 @@ KIND_BONUS = 0.20
 """What a row gets for being of a stream that the question names: "photos of the kitchen"."""
 FURTHER_KIND = 0.10
 """What it gets if several words name its stream: "Reddit comments" are not messages on Reddit."""
+_SEVERAL = 2
 DATE_WORD = 0.05
 """What a word of a date is worth at most where it stands in a text: the date itself counts more."""
 DATE_HELD = 0.15
@@ -311,7 +312,7 @@ class Bonus:
         if self._kinds is None:
             self._kinds = np.zeros(self._size, dtype=np.uint8)
         for low, high in set(every):
-            self._kinds[low:high] += 1
+            self._kinds[low:high] += self._kinds[low:high] < _SEVERAL
         return True
 
     def listed(self) -> Bools | None:
@@ -360,7 +361,7 @@ class Bonus:
         if self._kinds is not None:
             kinds = self._kinds[rows]
             values[kinds > 0] += KIND_BONUS
-            values[kinds > 1] += FURTHER_KIND
+            values[kinds == _SEVERAL] += FURTHER_KIND
 
     def _give_actors(self, values: Floats, rows: Longs | slice) -> None:
         if self._names is not None:
