@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
-from pdpp.model.errors import ImportRefused
+from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.reading import nested
 from pdpp.sources.reading.tree import FileEntry, TreeLimits, open_tree
 
@@ -90,3 +90,41 @@ def test_many_archives_in_one_share_the_memory_they_may_take(tmp_path: Path) -> 
         if entry.name.endswith("/a.txt"):
             with entry.open() as stream:
                 assert len(stream.read()) == 15 * MIB
+
+
+def test_a_tar_that_was_packed_in_pieces_is_read_to_its_end(tmp_path: Path) -> None:
+    content = bytes(at * 7919 % 251 for at in range(3 * MIB))
+    whole = gzip.decompress(tar_of(content))
+    path = tmp_path / "export.tgz"
+    path.write_bytes(gzip.compress(whole[:MIB]) + gzip.compress(whole[MIB:]) + bytes(100))
+    (entry,) = nested.open_tar(path, TreeLimits()).entries
+    with entry.open() as stream:
+        assert stream.read() == content
+
+
+def test_a_packed_tar_without_its_last_bytes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "export.tgz"
+    path.write_bytes(tar_of(b"rope")[:-5])
+    with pytest.raises(DamagedFile, match="cut off"):
+        nested.open_tar(path, TreeLimits())
+
+
+@pytest.mark.parametrize(("name", "packed"), [("export.tar.gz", False), ("export.tar", True)])
+def test_whether_a_tar_is_packed_is_seen_in_it(name: str, packed: bool, tmp_path: Path) -> None:
+    content = tar_of(b"rope")
+    path = tmp_path / name
+    path.write_bytes(content if packed else gzip.decompress(content))
+    (entry,) = nested.open_tar(path, TreeLimits()).entries
+    with entry.open() as stream:
+        assert stream.read() == b"rope"
+
+
+def test_the_end_that_a_tar_in_an_archive_lacks_is_told_with_that_archive(tmp_path: Path) -> None:
+    cut = gzip.decompress(tar_of(b"# A rope"))[:1024]
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("notes.tar", cut)
+    limits = TreeLimits()
+    [lost] = nested.expand(open_tree(path, limits), limits).refused
+    assert lost.cut
+    assert lost.example.startswith("notes.tar")

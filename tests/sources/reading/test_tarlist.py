@@ -142,3 +142,37 @@ def test_a_time_with_a_fraction_is_read_as_any_other(tmp_path: Path) -> None:
     with entry.open() as stream:
         assert stream.read() == b"words"
     assert entry.stamp.endswith("-5")
+
+
+# An end that is missing, or too early
+
+THREE = [file(f"{name}.md", b"# A rope\n") for name in "abc"]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"".join(THREE), "no mark at its end"),
+        (b"".join(THREE) + header("d.md")[:200], "ends in the middle of a header"),
+        (b"".join(THREE) + b"x" * BLOCK + THREE[0] + END, "there is no header at 3,072"),
+        (b"".join(THREE) + bytes(BLOCK) + THREE[0] + END, "more behind its end"),
+        (b"".join(THREE) + END + THREE[0] + END, "more behind its end"),
+    ],
+    ids=["no end", "header cut", "header damaged", "header gone", "another tar"],
+)
+def test_a_tar_that_does_not_end_where_it_should_is_not_whole(
+    content: bytes, what: str, tmp_path: Path
+) -> None:
+    tree = listed(tmp_path, content)
+    assert [entry.name for entry in tree.entries] == ["a.md", "b.md", "c.md"]
+    [lost] = tree.refused
+    assert lost.cut
+    assert lost.reason == "the rest of an archive that is damaged"
+    assert what in lost.example
+
+
+@pytest.mark.parametrize("end", [END, bytes(BLOCK), bytes(10_240), bytes(20 * BLOCK + 7)])
+def test_a_tar_may_be_filled_up_with_nothing(end: bytes, tmp_path: Path) -> None:
+    tree = listed(tmp_path, b"".join(THREE) + end)
+    assert len(tree.entries) == 3
+    assert not tree.refused

@@ -25,13 +25,13 @@ def unpacked(entry: FileEntry, limits: TreeLimits | None = None) -> FileEntry:
     most = max(limits.ratio_from_bytes, limits.whole_ratio * entry.size)
     return replace(
         entry,
-        opener=lambda: cast(BinaryIO, _Gunzipped(entry.open(), most)),
+        opener=lambda: cast(BinaryIO, Gunzipped(entry.open(), most)),
         packed=True,
         on_disk=False,
     )
 
 
-class _Gunzipped(ForwardStream):
+class Gunzipped(ForwardStream):
     """A packed stream that gives no more than it may: a few kilobytes can unpack to gigabytes.
 
     Of one that is cut off it gives what is there, and then fails.
@@ -45,10 +45,7 @@ class _Gunzipped(ForwardStream):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes."""
         while True:
-            if self._unpacker.eof and self._unpacker.unused_data:  # Another piece begins.
-                rest, self._unpacker = self._unpacker.unused_data, zlib.decompressobj(_GZIP)
-            else:
-                rest = self._unpacker.unconsumed_tail or self._packed.read(_CHUNK)
+            rest = self._packed_bytes()
             if not rest and not self._unpacker.eof:
                 raise EOFError("it is cut off")
             piece = self._unpacker.decompress(rest, len(buffer)) if rest else b""
@@ -59,6 +56,17 @@ class _Gunzipped(ForwardStream):
             raise EOFError("it unpacks to far more than its own size")
         buffer[: len(piece)] = piece
         return len(piece)
+
+    def _packed_bytes(self) -> bytes:
+        """Return the next packed bytes; behind the end of a piece another one may begin."""
+        if not self._unpacker.eof:
+            return self._unpacker.unconsumed_tail or self._packed.read(_CHUNK)
+        rest = self._unpacker.unused_data or self._packed.read(_CHUNK)
+        # Tapes, and programs that write whole blocks, fill up the last one with nothing.
+        while rest and not rest.strip(b"\0"):
+            rest = self._packed.read(_CHUNK)
+        self._unpacker = zlib.decompressobj(_GZIP) if rest else self._unpacker
+        return rest.lstrip(b"\0")
 
     def close(self) -> None:
         """Close the packed stream."""

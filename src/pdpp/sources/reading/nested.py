@@ -7,6 +7,7 @@ itself stays an entry too, because some are attachments.
 
 import io
 import re
+import sys
 import tempfile
 import weakref
 import zlib
@@ -19,6 +20,7 @@ from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries
 from pdpp.sources.reading.folder import file_entry
+from pdpp.sources.reading.gunzip import Gunzipped
 from pdpp.sources.reading.reopened import ReopenedFile
 from pdpp.sources.reading.tarlist import tar_entries
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
@@ -135,7 +137,7 @@ def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:
     prefix = f"{entry.name}/"
     return Expanded(
         [FileEntry(prefix + e.name, e.size, e.stamp, e.opener, e.meter) for e in entries],
-        [Skipped(skip.reason, prefix + skip.example) for skip in refused],
+        [skip._replace(example=prefix + skip.example) for skip in refused],
     )
 
 
@@ -164,7 +166,8 @@ def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
     A file of a folder is read where it is; one inside another archive is unpacked to a file
     without a name, because seeking in compressed bytes would unpack them again each time.
     """
-    compressed = entry.base.lower().endswith((".tgz", ".gz"))
+    # Some browsers unpack what they download and leave its name.
+    compressed = entry.suffix not in _ZIP_SUFFIXES and entry.head(len(_GZIP)) == _GZIP
     if not compressed:
         with entry.opener() as raw:
             on_disk = isinstance(raw, io.FileIO)
@@ -205,14 +208,10 @@ def _unpack(
 
 
 def _gunzipped(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
-    # 31 is a window of 15 bits with the head of gzip (16) before it.
-    unpacker = zlib.decompressobj(wbits=31)
-    while chunk := stream.read(_CHUNK):
-        try:
-            # Never more than a chunk at once: a few kilobytes may unpack to gigabytes.
-            while chunk:
-                yield unpacker.decompress(chunk, _CHUNK)
-                chunk = unpacker.unconsumed_tail
-        except zlib.error as problem:
-            raise DamagedFile(f"{entry.name} cannot be unpacked: {problem}") from problem
-    yield unpacker.flush()
+    # What unpacks to too much is refused where it is written.
+    content = Gunzipped(stream, sys.maxsize)
+    try:
+        while chunk := content.read(_CHUNK):
+            yield chunk
+    except (EOFError, zlib.error) as problem:
+        raise DamagedFile(f"{entry.name} cannot be unpacked: {problem}") from problem

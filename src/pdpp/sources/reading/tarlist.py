@@ -15,8 +15,12 @@ from pdpp.sources.reading.archive import name_problem
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, TreeLimits, all_composed
 
+DAMAGED_END = "the rest of an archive that is damaged"
 _MOST_HEADERS = 1 << 20
 """In bytes, for one entry; macOS puts what it knows of a file there, such as its icon."""
+_MOST_FILLING = 64 << 20
+"""In bytes, how much of nothing is looked through behind the end of a tar."""
+_CHUNK = 1 << 20
 
 
 class _Headers:
@@ -60,7 +64,29 @@ def tar_entries(
     except SURPRISES as problem:
         raise DamagedFile(f"{entry.name} is a damaged tar: its headers make no sense") from problem
     archive.fileobj = content
+    if lost := _lost_end(content, archive.offset):
+        refused.append(Skipped(DAMAGED_END, f"{entry.name}: {lost}", cut=True))
     return all_composed([*entries.values()]), refused
+
+
+def _lost_end(content: IO[bytes], at: int) -> str:
+    """Say what is wrong where the last entry ends, if there is anything but zeros.
+
+    The library takes a header that is cut off or makes no sense for the end.
+    """
+    content.seek(at)
+    block = content.read(tarfile.BLOCKSIZE)
+    if not block:
+        return "it has no mark at its end, and may be cut off"
+    if block.strip(b"\0"):
+        whole = len(block) == tarfile.BLOCKSIZE
+        return f"there is no header at {at:,}" if whole else "it ends in the middle of a header"
+    for _ in range(_MOST_FILLING // _CHUNK):
+        if not (block := content.read(_CHUNK)):
+            break
+        if block.strip(b"\0"):
+            return "there is more behind its end"
+    return ""
 
 
 def _add(
