@@ -21,14 +21,15 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
     """Read every export that paths hold, and print what an import would come to."""
     choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
     sources, _ = usable_sources(choice.source, own_sources(state.plans()))
-    audits, unknown = [], []
+    audits, unknown, empty = [], [], False
     for path, only in places(paths):
         discovery = discover(path, choices, sources, loose=choice.takes_loose, only=only)
         unknown += discovery.left_out
+        empty |= not discovery.exports
         audits += [audit(export, instant.now(), within=path) for export in discovery.exports]
     lines = [line for audit in audits for line in audit.lines()]
     lines += [f"Not known: {words}" for words in unknown]
     document = {"audits": [audit.document() for audit in audits], "not_known": unknown}
     show(document, [visible(line, lines=False) for line in lines], as_json=as_json)
-    if not all(audit.accounted for audit in audits):
+    if empty or not all(audit.complete for audit in audits):
         click.get_current_context().exit(1)

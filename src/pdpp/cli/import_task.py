@@ -41,6 +41,7 @@ from pdpp.sources.importing.title import import_title
 from pdpp.sources.importing.turns import short_turns
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.folder import UNFINISHED
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -295,7 +296,7 @@ def _mirror_accounts(
     of_account: dict[str, list[ImportTask]] = {}
     for task in tasks:
         of_account.setdefault(task.account, []).append(task)
-    broken = any(skip.cut or skip.reason == UNREADABLE_ARCHIVE for skip in refused)
+    broken = any(skip.cut or skip.reason in (UNREADABLE_ARCHIVE, UNFINISHED) for skip in refused)
     for *others, last in of_account.values():
         last.see_also(others)
         last.report.cut |= broken or any(task.report.cut for task in others)

@@ -152,11 +152,11 @@ THREE = [file(f"{name}.md", b"# A rope\n") for name in "abc"]
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"".join(THREE), "no mark at its end"),
-        (b"".join(THREE) + header("d.md")[:200], "ends in the middle of a header"),
-        (b"".join(THREE) + b"x" * BLOCK + THREE[0] + END, "there is no header at 3,072"),
-        (b"".join(THREE) + bytes(BLOCK) + THREE[0] + END, "more behind its end"),
-        (b"".join(THREE) + END + THREE[0] + END, "more behind its end"),
+        (b"".join(THREE), "no mark is there"),
+        (b"".join(THREE) + header("d.md")[:200], "in the middle of a header"),
+        (b"".join(THREE) + b"x" * BLOCK + THREE[0] + END, "at byte 3,072 there is no header"),
+        (b"".join(THREE) + bytes(BLOCK) + THREE[0] + END, "more behind it"),
+        (b"".join(THREE) + END + THREE[0] + END, "more behind it"),
     ],
     ids=["no end", "header cut", "header damaged", "header gone", "another tar"],
 )

@@ -14,14 +14,17 @@ from pdpp.sources.importing.census import take_census
 from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.report import FileCounts, ImportReport, ImportSubject
+from pdpp.sources.importing.run import DAMAGE, SURPRISE
 from pdpp.sources.importing.title import found_name
-from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped
+from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Seen, Skipped
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.sources.source import Source
 from pdpp.store.batch import canonical
 from pdpp.store.intake import Checker
 from pdpp.store.numbers import read_data
+
+_CHUNK = 1 << 20
 
 
 @dataclass(slots=True)
@@ -43,6 +46,7 @@ class Audit:
             "records": dict(self.items),
             "census": self.census,
             "accounted": self.accounted,
+            "complete": self.complete,
         }
 
     @property
@@ -51,6 +55,11 @@ class Audit:
         said = sum(self.items.values()) + self.report.counts["skipped"]
         said += self.report.counts["unknown"]
         return self.report.counts["read"] == said and not self.report.files.unaccounted()
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether an import of it would be complete, as far as reading it can tell."""
+        return self.accounted and not self.report.cut
 
     def lines(self) -> list[str]:
         """Return the audit for a person."""
@@ -64,10 +73,9 @@ class Audit:
             lines += [f"  {kind}: {case.count:,} × {reason}" for reason, case in cases.items()]
         for reason, case in self.report.files.unknown.items():
             lines.append(f"  files not known: {case.count:,} × {reason}: {case.examples[0]}")
-        lines.append(
-            f"  {'everything is accounted for' if self.accounted else 'NOT ACCOUNTED FOR'}"
-        )
-        return lines
+        end = "everything is accounted for" if self.accounted else "NOT ACCOUNTED FOR"
+        lacking = ", and not all of it can be read: an import is incomplete"
+        return [*lines, f"  {end}{lacking if self.report.cut else ''}"]
 
     def _census_lines(self) -> list[str]:
         counts = {name: count for name, count in self.census.get("units", {}).items() if count}
@@ -103,14 +111,14 @@ def audit(
     for part in parts:
         try:
             for finding in part.findings(START):
-                _take(audited, finding)
+                _take(audited, finding, growing=part.grows)
                 if stop():
                     return audited
         except DamagedFile as problem:
-            where = f"{part.entry.name}: {problem.message}"
-            _take(audited, Skipped("the rest of a file that is damaged", where, cut=True))
+            _take(audited, Skipped(DAMAGE, f"{part.entry.name}: {problem.message}", cut=True))
         except SURPRISES as problem:
             _take(audited, surprise(problem, part.entry.name))
+            _take(audited, Skipped(SURPRISE, part.entry.name, cut=True))
     count_files(audited.report, tree, export, parts)
     audited.census = take_census(tree).document()
     return audited
@@ -140,7 +148,7 @@ def _json(data: Any) -> bytes | None:
     return None
 
 
-def _take(audited: Audit, finding: Finding) -> None:
+def _take(audited: Audit, finding: Finding, *, growing: bool = False) -> None:
     report = audited.report
     if isinstance(finding, Seen):
         report.units[finding.kind] += 1
@@ -155,11 +163,19 @@ def _take(audited: Audit, finding: Finding) -> None:
         audited.items[finding.stream] += 1
         for attachment in finding.attachments:
             try:
-                attachment.open().close()
+                _read_through(attachment)
             except DamagedFile as problem:
                 report.counts["read"] += 1
-                report.skip("a file that cannot be kept", problem.message)
+                report.lose("a file that cannot be kept", f"{finding.key}: {problem.message}")
     elif isinstance(finding, Skipped):
         report.skip(finding.reason, finding.example)
+        report.cut |= finding.cut and not growing
     else:
         report.wonder(finding.reason, finding.example)
+
+
+def _read_through(attachment: Attachment) -> None:
+    """Read a file to its end, because only there an archive tells that it is damaged."""
+    with attachment.open() as content:
+        while content.read(_CHUNK):
+            pass

@@ -17,6 +17,7 @@ from pdpp.sources.importing.report import MOST_EXAMPLES
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.folder import UNFINISHED
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, closed_archive, expand, is_archive
+from pdpp.sources.reading.tarlist import DAMAGED_END, END
 from pdpp.sources.reading.tree import (
     FileEntry,
     Tree,
@@ -199,7 +200,7 @@ def _tell(
     for claim in kept:
         others = [other for other in kept if other is not claim]
         export = _with_archives(_own_files(claim, others, taken), sent.get(id(claim), ()))
-        discovery.exports.append(export if whole else _unrefused(export))
+        discovery.exports.append(export if whole else _unrefused(export, claim, site.tree))
         for entry in export.tree.entries:
             left.pop(entry.name, None)
     refusals = list(dict.fromkeys(site.refusals))
@@ -220,9 +221,21 @@ def _with_archives(export: FoundExport, archives: Sequence[FileEntry]) -> FoundE
     )
 
 
-def _unrefused(export: FoundExport) -> FoundExport:
-    """Return an export whose report tells only of its own files."""
-    return replace(export, tree=replace(export.tree, refused=export.tree.missing))
+def _unrefused(export: FoundExport, claim: Claim, site: Tree) -> FoundExport:
+    """Return an export whose report tells only of its own files, and of what it may lack."""
+    inside = tuple({f"{name.rpartition('/')[0]}/" for name in claim.names} - {"/"})
+    near = tuple(
+        lost
+        for lost in export.tree.missing
+        if lost not in site.refused or lost.example.startswith(inside) or _may_hold(lost, claim)
+    )
+    return replace(export, tree=replace(export.tree, refused=near))
+
+
+def _may_hold(lost: Skipped, claim: Claim) -> bool:
+    """Tell whether the end that an archive lost may be of an export in that archive."""
+    archive = lost.example.rpartition(END)[0]
+    return lost.reason == DAMAGED_END and any(name.startswith(archive) for name in claim.names)
 
 
 def _own_files(claim: Claim, others: Sequence[Claim], picked: Set[str]) -> FoundExport:

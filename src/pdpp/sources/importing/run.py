@@ -12,8 +12,8 @@ from pdpp.sources.item import START, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.source import AnyPart
 
-_DAMAGE = "the rest of a file that is damaged"
-_SURPRISE = "the rest of a file that is not understood"
+DAMAGE = "the rest of a file that is damaged"
+SURPRISE = "the rest of a file that is not understood"
 _TELL_EVERY = 64
 
 
@@ -139,10 +139,10 @@ class _Reader:
                     self._reach(done=False)
                     return False
         except DamagedFile as problem:
-            self._tear(Skipped(_DAMAGE, f"{self._part.entry.name}: {problem.message}", cut=True))
+            self._tear(Skipped(DAMAGE, f"{self._part.entry.name}: {problem.message}", cut=True))
         except SURPRISES as problem:
             self._take(surprise(problem, self._part.entry.name))
-            self._tear(Skipped(_SURPRISE, self._part.entry.name, cut=True))
+            self._tear(Skipped(SURPRISE, self._part.entry.name, cut=True))
         self._reach(done=self._whole)
         return True
 

@@ -24,6 +24,9 @@ _LONGEST_COMMENT = 1 << 16
 _ENCRYPTED = 0x1
 _UNIX = 3
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_LINK, _ODD = "a link to another place", "neither a file nor a folder"
+NO_FILE = frozenset({_LINK, _ODD})
+"""Why an entry is left out that holds nothing; any other one may be a file of the export."""
 _WAY_OUT = "unpack it yourself and import the folder, if you trust it"
 
 
@@ -69,13 +72,14 @@ def _entries(
     for name, info in entry_names(archive.infolist()):
         if name.endswith("/"):
             continue
-        reason = _problem(name, info, limits)
+        entry = _entry(archive, name, info, meter)
         if name in entries:
-            reason = "a name used twice"
-        if reason is not None:
-            refused.append(Skipped(reason, name[:200]))
+            other = entries[name].stamp != entry.stamp
+            refused.append(Skipped("a name used twice", name[:200], cut=other))
+        elif reason := _problem(name, info, limits):
+            refused.append(Skipped(reason, name[:200], cut=reason not in NO_FILE))
         else:
-            entries[name] = _entry(archive, name, info, meter)
+            entries[name] = entry
     return sorted(all_composed([*entries.values()]), key=lambda entry: entry.name), refused
 
 
@@ -159,7 +163,7 @@ def _problem(name: str, info: zipfile.ZipInfo, limits: TreeLimits) -> str | None
     # The upper half of the attributes is the mode of Unix, if the archive was made there.
     kind = stat.S_IFMT(info.external_attr >> 16) if info.create_system == _UNIX else 0
     if kind not in (0, stat.S_IFREG):
-        return "a link to another place" if kind == stat.S_IFLNK else "neither a file nor a folder"
+        return _LINK if kind == stat.S_IFLNK else _ODD
     if problem := name_problem(name, limits):
         return problem
     if info.flag_bits & _ENCRYPTED:

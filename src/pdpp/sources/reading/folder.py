@@ -14,6 +14,23 @@ from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, al
 DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 """What the names of SQLite databases end with; some have no ending."""
 UNFINISHED = "a download that is not finished"
+_NOT_UTF8 = "a name that is not UTF-8"
+_TOO_LARGE = "a file too large"
+_LOST = frozenset({_NOT_UTF8, _TOO_LARGE})
+"""Why a file is left out that may be one of the export: the export is then not read whole."""
+_OF_SYSTEM = frozenset(
+    {
+        "lost+found",
+        "System Volume Information",
+        "$RECYCLE.BIN",
+        ".Trashes",
+        ".Spotlight-V100",
+        ".fseventsd",
+        ".DocumentRevisions-V100",
+        ".TemporaryItems",
+    }
+)
+"""Folders at the top of a disk that nobody but the system may read."""
 INSTALLED = "a folder of parts that programs are built from"
 _INSTALLED_NAMES = frozenset({"node_modules", "site-packages", "bower_components"})
 """Folders that installers fill with other people's notes, tables and pictures, by the thousand."""
@@ -51,12 +68,13 @@ def _walk(
     folder: Path, prefix: str, limits: TreeLimits, only: Collection[str] = ()
 ) -> Iterator[tuple[str, Path, os.stat_result] | Skipped]:
     if prefix.count("/") >= limits.depth:
-        yield Skipped("a folder too deep inside others", prefix)
+        yield Skipped("a folder too deep inside others", prefix, cut=True)
         return
     try:
         children = sorted(os.scandir(folder), key=lambda child: child.name)
     except OSError:
-        yield Skipped("a folder that cannot be read", prefix or ".")
+        of_system = folder.name in _OF_SYSTEM
+        yield Skipped("a folder that cannot be read", prefix or ".", cut=not of_system)
         return
     for child in children:
         if only and child.name not in only:
@@ -67,14 +85,14 @@ def _walk(
         except FileNotFoundError:
             continue  # It went while the folder was looked at.
         except OSError:
-            yield Skipped("a file that cannot be read", name)
+            yield Skipped("a file that cannot be read", name, cut=True)
             continue
         if stat.S_ISDIR(status.st_mode) and child.name in _INSTALLED_NAMES:
             yield Skipped(INSTALLED, name)
         elif stat.S_ISDIR(status.st_mode) and not is_unfinished(Path(child.path)):
             yield from _walk(Path(child.path), f"{name}/", limits)
         elif problem := _problem(Path(child.path), name, status, limits):
-            yield Skipped(problem, name)
+            yield Skipped(problem, name, cut=problem in _LOST)
         else:
             yield name, Path(child.path), status
 
@@ -94,8 +112,8 @@ def _problem(place: Path, name: str, status: os.stat_result, limits: TreeLimits)
     if not stat.S_ISREG(status.st_mode):
         return "neither a file nor a folder"
     if any("\ud800" <= letter <= "\udfff" for letter in name):
-        return "a name that is not UTF-8"
-    return "a file too large" if status.st_size > limits.entry_bytes else None
+        return _NOT_UTF8
+    return _TOO_LARGE if status.st_size > limits.entry_bytes else None
 
 
 def file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter) -> FileEntry:

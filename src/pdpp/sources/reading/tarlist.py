@@ -11,11 +11,12 @@ from typing import IO, BinaryIO, cast
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.archive import name_problem
+from pdpp.sources.reading.archive import NO_FILE, name_problem
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, TreeLimits, all_composed
 
 DAMAGED_END = "the rest of an archive that is damaged"
+END = "its end: "
 _MOST_HEADERS = 1 << 20
 """In bytes, for one entry; macOS puts what it knows of a file there, such as its icon."""
 _MOST_FILLING = 64 << 20
@@ -65,7 +66,7 @@ def tar_entries(
         raise DamagedFile(f"{entry.name} is a damaged tar: its headers make no sense") from problem
     archive.fileobj = content
     if lost := _lost_end(content, archive.offset):
-        refused.append(Skipped(DAMAGED_END, f"{entry.name}: {lost}", cut=True))
+        refused.append(Skipped(DAMAGED_END, f"{END}{lost}", cut=True))
     return all_composed([*entries.values()]), refused
 
 
@@ -77,15 +78,15 @@ def _lost_end(content: IO[bytes], at: int) -> str:
     content.seek(at)
     block = content.read(tarfile.BLOCKSIZE)
     if not block:
-        return "it has no mark at its end, and may be cut off"
+        return "no mark is there, so it may be cut off"
     if block.strip(b"\0"):
         whole = len(block) == tarfile.BLOCKSIZE
-        return f"there is no header at {at:,}" if whole else "it ends in the middle of a header"
+        return f"at byte {at:,} there is no header" if whole else "it is in the middle of a header"
     for _ in range(_MOST_FILLING // _CHUNK):
         if not (block := content.read(_CHUNK)):
             break
         if block.strip(b"\0"):
-            return "there is more behind its end"
+            return "there is more behind it"
     return ""
 
 
@@ -99,7 +100,7 @@ def _add(
 ) -> None:
     problem = _problem(info, limits)
     if problem is not None:
-        refused.append(Skipped(problem, info.name[:200]))
+        refused.append(Skipped(problem, info.name[:200], cut=problem not in NO_FILE))
         return
     name = str(PurePosixPath(info.name))
     if name in entries:
