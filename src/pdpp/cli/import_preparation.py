@@ -11,7 +11,7 @@ import click
 from pdpp.cli.output import note
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
-from pdpp.model.errors import ImportRefused
+from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.by_account import by_account
 from pdpp.sources.importing.claims import FoundExport
@@ -29,6 +29,7 @@ from pdpp.sources.importing.pieces import places
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportEnvironment, ImportTask
+from pdpp.sources.importing.unreadable import without_unreadable
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE
 from pdpp.sources.reading.tree import Tree, open_tree
@@ -162,7 +163,7 @@ def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> Pre
     if own is not None:
         export = own_export(tree, choices, own)
     else:
-        export = recognise_export(tree, choices, choice.source, own_sources(state.plans()))
+        tree, export = _recognised(tree, choices, choice, own_sources(state.plans()))
     _check_settings(choice, [export.source])
     if not (choice.connection_id or choice.account):
         _refuse_known_folders(store, state, choices, FoundExport(tree, export))
@@ -178,6 +179,19 @@ def _refuse_known_folders(
     if known:
         words = "holds folders that came in by themselves; import it without --watch, or watch"
         raise ImportRefused(f"{found.tree.path.name} {words} each of them: {', '.join(known)}")
+
+
+def _recognised(
+    tree: Tree, choices: OwnerChoices, choice: Choice, own: Sequence[Source]
+) -> tuple[Tree, RecognisedExport]:
+    """Return an export with its files, without those that cannot be read if they are in the way."""
+    try:
+        return tree, recognise_export(tree, choices, choice.source, own)
+    except (ImportRefused, DamagedFile):
+        rest = without_unreadable(tree)
+        if rest is tree or not rest.entries:
+            raise
+        return rest, recognise_export(rest, choices, choice.source, own)
 
 
 def _check_settings(choice: Choice, sources: Sequence[Source]) -> None:

@@ -221,3 +221,16 @@ def test_a_note_of_apple_that_lies_in_another_folder_was_not_deleted(tmp_path: P
     [note] = read(SOURCE, tmp_path).values()
     assert (note["title"], note["folder"]) == ("Lamps", "Shared")
     assert [found.reason for found in told(SOURCE, tmp_path)] == ["a note that was deleted"]
+
+
+def test_a_note_without_its_text_and_a_text_without_its_note_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "NoteStore.sqlite"
+    path.write_bytes(apple_notes.store(*(apple_notes.note(n, f"N{n}", "x") for n in (20, 21, 22))))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("delete from ZICNOTEDATA where ZNOTE = 20")
+        database.execute("delete from ZICCLOUDSYNCINGOBJECT where Z_PK = 21")
+    assert [note["title"] for note in read(SOURCE, path).values()] == ["N22"]
+    assert [(finding.reason, finding.example) for finding in told(SOURCE, path)] == [
+        ("a text whose note is not in the database", "NoteStore.sqlite note 21"),
+        ("a note without an id or a text", "NoteStore.sqlite note 20"),
+    ]

@@ -401,3 +401,20 @@ def test_safaris_own_list_brings_in_bookmarks_and_the_reading_list(tmp_path: Pat
     assert unknown.reason == "a bookmark of a shape that is not known"
     path.write_bytes(path.read_bytes()[:-9])
     assert look(BrowserHistory(), path) is None
+
+
+def test_a_bookmark_of_firefox_whose_address_is_gone_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "places.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(
+            FIREFOX_SCHEMA
+            + """
+            insert into moz_places values (1, 'https://a.example/', 'A', 'p1');
+            insert into moz_bookmarks values (1, 1, 1, 0, 'A knot', 0);
+            insert into moz_bookmarks values (2, 1, 7, 0, 'Lost', 0);
+            """
+        )
+    assert len(of(read(BrowserHistory(), path), "bookmarks")) == 1
+    assert [(finding.reason, finding.example) for finding in told(BrowserHistory(), path)] == [
+        ("a bookmark without an address", "places.sqlite bookmark 2")
+    ]

@@ -225,3 +225,15 @@ def test_a_database_that_is_cut_is_told(tmp_path: Path) -> None:
     ended = home.run(tmp_path / "chat.db", "--yes")
     assert ended.code in (0, 1)
     assert "complete" not in ended.out.replace("incomplete", "")
+
+
+def test_a_file_of_which_the_database_tells_nothing_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    path.write_bytes(database(row(1, text="Look")))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("delete from message_attachment_join")
+        connection.execute("insert into message_attachment_join values (1, 77)")
+    [message] = of(read(IMessage(), path), "messages")
+    assert message["text"] == "Look"
+    first, *_ = told(IMessage(), path)
+    assert first.reason == "a file of which the database tells nothing"

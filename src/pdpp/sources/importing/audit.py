@@ -16,6 +16,7 @@ from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.report import FileCounts, ImportReport, ImportSubject
 from pdpp.sources.importing.run import DAMAGE, SURPRISE
 from pdpp.sources.importing.title import found_name
+from pdpp.sources.importing.unreadable import still_readable
 from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Seen, Skipped
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.reading.jsontext import scrub
@@ -89,7 +90,8 @@ def audit(
     within: Path | None = None,
 ) -> Audit:
     """Read an export whole and count; nothing is written anywhere."""
-    tree, export = source.tree, source.export
+    export = source.export
+    tree = still_readable(source.tree, export)
     recognition = export.recognition
     subject = ImportSubject(
         path=str(tree.path),

@@ -7,6 +7,7 @@ from pdpp.model.errors import DamagedFile, PdppError
 from pdpp.sources.importing.files import passed_over_reason
 from pdpp.sources.importing.owners import owned_parts
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source, source_failure
+from pdpp.sources.importing.unreadable import unreadable_files
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree, common_folder
@@ -64,7 +65,7 @@ def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> Cla
     for source in sources if tree.entries else ():
         answers = list(_claims(tree, choices, source))
         if any(isinstance(claim, ExportRefusal) and claim.damaged for claim in answers):
-            damaged = damaged or _unreadable(tree)
+            damaged = damaged or unreadable_files(tree)
             if 0 < len(damaged) < len(tree.entries):
                 rest = tree.without(damaged.keys())
                 rest = replace(rest, refused=(*tree.refused, *damaged.values()))
@@ -77,17 +78,6 @@ def look_at(tree: Tree, choices: OwnerChoices, sources: Sequence[Source]) -> Cla
     kept = _settle(tree, _apart(claims, choices), words)
     of_some = {refusal.message for refusal in refusals if refusal.lies_among_others}
     return ClaimedPiece(tree, kept, words, is_refused=not kept and not of_some.issuperset(words))
-
-
-def _unreadable(tree: Tree) -> dict[str, Skipped]:
-    """Return the files whose beginning cannot be read, each with the reason."""
-    damaged: dict[str, Skipped] = {}
-    for entry in tree.entries:
-        try:
-            entry.head()
-        except DamagedFile as problem:
-            damaged[entry.name] = Skipped("a file that cannot be read", problem.message, cut=True)
-    return damaged
 
 
 def _claims(tree: Tree, choices: OwnerChoices, source: Source) -> Iterator[Claim | ExportRefusal]:

@@ -47,8 +47,9 @@ from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.talk_names import TalkNames
 from pdpp.sources.importing.title import found_name
+from pdpp.sources.importing.unreadable import still_readable
 from pdpp.sources.importing.writer import OpenIntake, RecordWriter
-from pdpp.sources.item import START, Item
+from pdpp.sources.item import START, Item, Skipped
 from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import AccountKnowledge, AnyPart
@@ -122,6 +123,7 @@ class ImportTask:
         self._kept_at = now
         self._seen: SeenRecords = set()
         self._others: Sequence[ImportTask] = ()
+        self._refused: set[Skipped] = set()
 
     @contextmanager
     def turn(self, wait: Callable[[], None]) -> Iterator[None]:
@@ -142,6 +144,7 @@ class ImportTask:
 
     def look_again(self) -> None:
         """Find the destination anew: what was imported since may be of the same account."""
+        self.tree = still_readable(self.tree, self.export)
         if self.destination.is_proposed:
             environment, proposed = self.environment, self.destination.connection_id
             self.destination = find_destination(
@@ -165,6 +168,7 @@ class ImportTask:
         store.register(declaration, progress=progress)
         # Exports that were recognised together know nothing of each other.
         self.export = self._in_account(self.export)
+        self.tree = still_readable(self.tree, self.export)
         self._contents = contents_of(self.tree, self.export)
         self.keep()
         if self.account not in store.catalogue().connections:
@@ -231,10 +235,12 @@ class ImportTask:
         )
 
     def report_refused(self) -> None:
-        """Count the files that must not be read."""
-        for refused in self.tree.refused:
-            self.report.counts["read"] += 1
-            self.report.skip(refused.reason, refused.example)
+        """Count the files that must not or cannot be read, each once."""
+        for refused in dict.fromkeys(self.tree.refused):
+            if refused not in self._refused:
+                self._refused.add(refused)
+                self.report.counts["read"] += 1
+                self.report.skip(refused.reason, refused.example)
             self.report.cut |= refused.cut
 
     def read_parts(

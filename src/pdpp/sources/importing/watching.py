@@ -8,8 +8,9 @@ from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.importing.report import WATCHING
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
+from pdpp.sources.importing.unreadable import without_unreadable
 from pdpp.sources.reading.tree import Tree, open_tree
-from pdpp.sources.source import OwnerChoices, Recognition
+from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition
 
 Sight = tuple[tuple[str, str], ...]
 
@@ -42,6 +43,7 @@ def watch(
             if callbacks.stop() or wait():
                 break
             _look_again(task, choices)
+            task.report_refused()
         journal.end(complete=reached)
     task.end_reading(reached=reached)
 
@@ -59,5 +61,8 @@ def _look_again(task: ImportTask, choices: OwnerChoices) -> None:
     except (OSError, ImportRefused):
         return
     recognition = ask_source(task.export.source, tree, choices)
+    if isinstance(recognition, ExportRefusal) and recognition.damaged:
+        tree = without_unreadable(tree)
+        recognition = ask_source(task.export.source, tree, choices)
     if isinstance(recognition, Recognition):
         task.replace_export(tree, RecognisedExport(task.export.source, recognition))

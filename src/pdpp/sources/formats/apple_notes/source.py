@@ -23,7 +23,7 @@ from pdpp.sources.formats.program_database import recognise_databases
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.sqlitefile import open_database
+from pdpp.sources.reading.sqlitefile import SqliteCopy, open_database
 from pdpp.sources.reading.times import epoch_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
@@ -117,15 +117,29 @@ def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
         groups = {row["Z_PK"]: row for row in database.rows(f"SELECT {names} FROM {OBJECTS} o")}
         objects = load_objects(tree, database)
         fields = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS)
-        query = f"SELECT {fields}, d.ZDATA FROM ZICNOTEDATA d JOIN {OBJECTS} o ON o.Z_PK = d.ZNOTE"
-        for row in database.rows(f"{query} ORDER BY o.Z_PK"):
-            where = f"{entry.name} note {row['Z_PK']}"
+        query = f"SELECT {fields}, d.ZNOTE, d.ZDATA FROM ZICNOTEDATA d"
+        query = f"{query} LEFT JOIN {OBJECTS} o ON o.Z_PK = d.ZNOTE ORDER BY o.Z_PK"
+        for row in chain(database.rows(query), _without_texts(database, fields)):
+            where = f"{entry.name} note {row['ZNOTE']}"
             yield from account(_note(row, groups, objects, where), where, "note")
+
+
+def _without_texts(database: SqliteCopy, fields: str) -> Iterator[sqlite3.Row]:
+    """Yield the notes that have a title and no text, which may never have come from the cloud."""
+    if "ZTITLE1" in database.columns[OBJECTS]:
+        texts = "SELECT ZNOTE FROM ZICNOTEDATA WHERE ZNOTE IS NOT NULL"
+        yield from database.rows(
+            f"SELECT {fields}, o.Z_PK AS ZNOTE, NULL AS ZDATA FROM {OBJECTS} o"
+            f" WHERE o.ZTITLE1 IS NOT NULL AND o.Z_PK NOT IN ({texts}) ORDER BY o.Z_PK"
+        )
 
 
 def _note(
     row: sqlite3.Row, groups: dict[int, sqlite3.Row], objects: NoteObjects, where: str
 ) -> Iterator[Finding]:
+    if row["Z_PK"] is None:
+        yield Unknown("a text whose note is not in the database", where)
+        return
     if row["ZISPASSWORDPROTECTED"]:
         yield Skipped("a note that is locked", where)
         return

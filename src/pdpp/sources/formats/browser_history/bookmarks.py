@@ -127,7 +127,7 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
     tag_folders, tags = _tags(database)
     rows = database.rows(
         "SELECT b.id, b.title, b.parent, b.dateAdded AS added, p.url, p.title AS page"
-        " FROM moz_bookmarks AS b JOIN moz_places AS p ON p.id = b.fk WHERE b.type = ?"
+        " FROM moz_bookmarks AS b LEFT JOIN moz_places AS p ON p.id = b.fk WHERE b.type = ?"
         " ORDER BY b.id",
         _BOOKMARK,
     )

@@ -203,7 +203,10 @@ class _Reader:
         if kind >= _STICKER and row["associated_message_guid"]:
             yield self._reaction(row, kind, sender, sent, where)
             return
-        given = list(self._files(row["ROWID"]))
+        every = list(self._files(row["ROWID"]))
+        given = [file for file in every if file["known"] is not None]
+        for _ in range(len(every) - len(given)):
+            yield Unknown("a file of which the database tells nothing", where)
         files = [file for file in given if not _name_of(file).endswith(_PREVIEW)]
         for _ in range(len(given) - len(files)):
             yield Skipped("a picture of a preview", where)
@@ -263,7 +266,8 @@ class _Reader:
         names = ("guid", "filename", "mime_type", "transfer_name", "total_bytes")
         picked = self._database.pick("attachment", "a", *names)
         yield from self._database.rows(
-            f"SELECT {picked} FROM message_attachment_join AS j JOIN attachment AS a"
+            f"SELECT a.ROWID AS known, {picked}"
+            " FROM message_attachment_join AS j LEFT JOIN attachment AS a"
             " ON a.ROWID = j.attachment_id WHERE j.message_id = ? ORDER BY a.ROWID",
             message,
         )
