@@ -14,6 +14,7 @@ from pdpp.sources.importing.loose_files import archives_of, gather
 from pdpp.sources.importing.pieces import group_of, manifest_archive, unpacked_pieces
 from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
+from pdpp.sources.importing.strangers import stranger_words
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.folder import UNFINISHED
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, closed_archive, expand, is_archive
@@ -265,12 +266,14 @@ def _left_over(
     patterns = dict(EVERYWHERE)
     for claim in claims:
         patterns.update(claim.claimed.export.source.passed_over)
-    names = [entry.name for entry in entries if passed_over_reason(entry, patterns) is None]
+    left = [entry for entry in entries if passed_over_reason(entry, patterns) is None]
+    names = [entry.name for entry in left]
     if names:
         examples = ", ".join(names[:MOST_EXAMPLES])
         more = f" and more ({_kinds(names)})" if len(names) > MOST_EXAMPLES else ""
         files = counted(len(names), "file")
-        yield f"{tree.path.name} also holds {files} that no source reads: {examples}{more}{hints}"
+        words = f"{examples}{more}{stranger_words(left)}{hints}"
+        yield f"{tree.path.name} also holds {files} that no source reads: {words}"
 
 
 def _kinds(names: Iterable[str]) -> str:

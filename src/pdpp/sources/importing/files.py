@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import FileCounts, ImportReport
+from pdpp.sources.importing.strangers import MOST_LOOKED_AT, stranger_kind
 from pdpp.sources.reading.nested import is_archive
 from pdpp.sources.reading.overview import OVERVIEWS
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -47,6 +48,8 @@ def count_files(
             files.pass_over(_OPENED, entry.name)
         elif resumed:
             files.pass_over(_EARLIER.format(kind=_kind(entry)), entry.name)
+        elif sum(case.count for case in files.unknown.values()) < MOST_LOOKED_AT:
+            files.wonder(stranger_kind(entry) or _kind(entry), entry.name)
         else:
             files.wonder(_kind(entry), entry.name)
 

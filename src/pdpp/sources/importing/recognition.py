@@ -9,6 +9,7 @@ from traceback import extract_tb
 
 from pdpp.model.errors import DamagedFile, ImportRefused, PdppError
 from pdpp.sources import registry
+from pdpp.sources.importing.strangers import holds_secrets, stranger_words
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.sqlitefile import cut_words, databases
 from pdpp.sources.reading.tree import Tree
@@ -119,7 +120,7 @@ def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) 
         return f"{tree.path.name} is empty; download it again"
     return (
         f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}"
-        f"{_cut_databases(tree)}"
+        f"{_cut_databases(tree)}{stranger_words(tree.entries)}"
         f"{hint_words(tree, choices, sources)}{_infer_words(tree)}. "
         f"Known are {', '.join(registry.names())}; {_INFER}"
     )
@@ -128,6 +129,8 @@ def unknown_words(tree: Tree, choices: OwnerChoices, sources: Iterable[Source]) 
 def _infer_words(tree: Tree) -> str:
     """Name the command that reads a table which no service writes."""
     if tree.kind != "file" or tree.path.suffix.lower() not in _TABLES:
+        return ""
+    if holds_secrets(tree.entries):
         return ""
     command = shlex.join(["pdpp", "import", str(tree.path), "--infer"])
     bank = _BANK if tree.path.suffix.lower() == ".csv" else ""

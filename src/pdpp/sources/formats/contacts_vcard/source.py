@@ -42,6 +42,10 @@ from pdpp.sources.source import (
 _START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
 _BEGINS = re.compile(rb"^BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(rb"^VERSION:\s*([0-9.]{3})", re.MULTILINE | re.IGNORECASE)
+_SENT = re.compile(r"-\d+-\d+\.vcf\Z")
+_OWN_NUMBERS = re.compile(
+    rb"\s*BEGIN:VCARD\nVERSION:3\.0\nFN:\nN:;*\n(?:(?!BEGIN:).*\n)*?\w+\.X-ABLabel:Google Voice\n"
+)
 _DAY = re.compile(r"(\d{4}|-)-?(\d{2})-?(\d{2})(?:[T ].*)?\Z")
 _NO_YEAR = "1604"
 """What Apple writes for the year of a day that has none."""
@@ -106,7 +110,19 @@ def _book_name(entry: FileEntry, tree: Tree) -> str:
 def _files(tree: Tree) -> list[FileEntry]:
     patterns = ("*.vcf", "*.VCF", "*.vcard", *PATTERNS)
     entries = tree.entries if tree.kind == "file" else tree.named(*patterns)
-    return [entry for entry in entries if _is_cards(entry) or _table(entry)]
+    cards = [entry for entry in entries if _is_cards(entry) or _table(entry)]
+    return cards if tree.kind == "file" else [card for card in cards if not _of_voice(tree, card)]
+
+
+def _of_voice(tree: Tree, card: FileEntry) -> bool:
+    """Tell whether Google Voice wrote a card: it was sent in a talk, or is one's own numbers.
+
+    A card that was sent is called as the page of the talk, with two numbers behind it.
+    """
+    talk = _SENT.sub(".html", card.base)
+    return (talk != card.base and tree.beside(card, talk) is not None) or bool(
+        _OWN_NUMBERS.match(plain_head(card, HEAD_BYTES))
+    )
 
 
 def _is_cards(entry: FileEntry) -> bool:
