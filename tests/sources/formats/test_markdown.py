@@ -389,3 +389,19 @@ def test_a_backup_of_bear_lies_among_other_files_without_what_was_thrown_away(
     report = Home(tmp_path / "home").bring(tmp_path / "things")
     assert report["counts"]["new"] == 1
     assert [skipped["reason"] for skipped in report["skipped"]] == ["a note that was thrown away"]
+
+
+def test_a_note_that_was_lost_to_zeros_costs_no_other_and_replaces_no_text(tmp_path: Path) -> None:
+    vault, home = tmp_path / "vault", Home(tmp_path / "home")
+    (vault / ".obsidian").mkdir(parents=True)
+    for name in ("anchor", "buoy"):
+        (vault / f"{name}.md").write_text(f"# The {name}\n")
+    home.bring(vault)
+    (vault / "anchor.md").write_bytes(bytes(3_000))
+    (vault / "chain.md").write_text("# A chain\0\n")
+    report = home.bring(vault)
+    assert report["status"] == "incomplete"
+    assert [case["reason"] for case in report["skipped"]] == ["a note of nothing but zeros"]
+    bodies = {data["title"]: data["body"] for data in home.records().values()}
+    assert bodies["The anchor"].strip() == "# The anchor"
+    assert len(bodies) == 3

@@ -95,7 +95,7 @@ class Markdown(Source):
         if archives := [] if notes else tree.named("*.jex"):
             words = f"{archives[0].name} is an archive of Joplin; {_FROM_JOPLIN}"
             return ExportRefusal(words, lies_among_others=True)
-        if not notes or any(b"\x00" in plain_head(entry) for entry in notes[:5]):
+        if not notes or all(b"\x00" in plain_head(entry) for entry in notes[:5]):
             return None
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
         others = sum(not is_hidden(entry) for entry in tree.entries) - len(notes)
@@ -228,6 +228,10 @@ def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
         is_canvas = entry.suffix == canvas.SUFFIX
         reason = "a canvas that cannot be read" if is_canvas else "a note too large"
         yield Skipped(reason, entry.name)
+        return
+    if text and not text.strip("\0"):
+        # A program or a disk that failed left them in place of the text.
+        yield Skipped("a note of nothing but zeros", entry.name, cut=True)
         return
     yield from account(_note(folder, entry, text), entry.name, "note")
 
