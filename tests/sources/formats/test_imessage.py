@@ -1,6 +1,7 @@
 """iMessage: what only Apple's chat database has."""
 
 import base64
+import errno
 import json
 import sqlite3
 from contextlib import closing
@@ -237,3 +238,22 @@ def test_a_file_of_which_the_database_tells_nothing_is_told(tmp_path: Path) -> N
     assert message["text"] == "Look"
     first, *_ = told(IMessage(), path)
     assert first.reason == "a file of which the database tells nothing"
+
+
+def test_where_there_is_no_room_for_a_copy_of_a_database_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "chat.db"
+    path.write_bytes(database(row(1, text="Fog")))
+    opened = Path.open
+
+    def on_a_full_disk(place: Path, mode: str = "r", **how: Any) -> Any:
+        if mode == "xb":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return opened(place, mode, **how)
+
+    monkeypatch.setattr(Path, "open", on_a_full_disk)
+    report = Home(tmp_path / "home").bring(path)
+    assert report["status"] == "incomplete"
+    [example] = [case["examples"][0] for case in report["skipped"]]
+    assert "No space left on device; make room there" in example

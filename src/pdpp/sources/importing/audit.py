@@ -19,6 +19,7 @@ from pdpp.sources.importing.title import found_name
 from pdpp.sources.importing.unreadable import still_readable
 from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Seen, Skipped
 from pdpp.sources.reading.guard import SURPRISES, surprise
+from pdpp.sources.reading.holes import hole_in
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.sources.source import Source
 from pdpp.store.batch import canonical
@@ -116,6 +117,8 @@ def audit(
                 _take(audited, finding, growing=part.grows)
                 if stop():
                     return audited
+            if hole := hole_in(part.entry):
+                _take(audited, hole, growing=part.grows)
         except DamagedFile as problem:
             _take(audited, Skipped(DAMAGE, f"{part.entry.name}: {problem.message}", cut=True))
         except SURPRISES as problem:

@@ -10,6 +10,7 @@ from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.importing.writer import RecordWriter
 from pdpp.sources.item import START, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.guard import SURPRISES, surprise
+from pdpp.sources.reading.holes import hole_in
 from pdpp.sources.source import AnyPart
 
 DAMAGE = "the rest of a file that is damaged"
@@ -138,6 +139,7 @@ class _Reader:
                 if may_stop and stopped():
                     self._reach(done=False)
                     return False
+            self._tell_hole()
         except DamagedFile as problem:
             self._tear(Skipped(DAMAGE, f"{self._part.entry.name}: {problem.message}", cut=True))
         except SURPRISES as problem:
@@ -145,6 +147,11 @@ class _Reader:
             self._tear(Skipped(SURPRISE, self._part.entry.name, cut=True))
         self._reach(done=self._whole)
         return True
+
+    def _tell_hole(self) -> None:
+        if hole := hole_in(self._part.entry):
+            self._whole = self._whole and self._part.grows
+            self._run.take(hole, growing=self._part.grows)
 
     def _tear(self, skipped: Skipped) -> None:
         self._whole = False

@@ -153,9 +153,14 @@ def _beside(tree: Tree, entry: FileEntry, ending: str) -> FileEntry | None:
 
 
 def _copy(entry: FileEntry, place: Path) -> None:
-    with entry.open() as stream, place.open("xb") as file:
-        while chunk := stream.read(_CHUNK):
-            file.write(chunk)
+    """Write a private copy; where there is no room for it, say where that is."""
+    try:
+        with entry.open() as stream, place.open("xb") as file:
+            while chunk := stream.read(_CHUNK):
+                file.write(chunk)
+    except OSError as problem:  # Of writing: what goes wrong in reading is told as damage.
+        words = f"cannot be copied to {place.parent.parent}, {problem.strerror}; make room there"
+        raise DamagedFile(f"{entry.name} {words}, or let TMPDIR name another folder") from problem
 
 
 def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:

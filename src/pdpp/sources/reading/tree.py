@@ -32,6 +32,8 @@ _PUT_BEHIND = re.compile(
 """What a browser puts behind the name of a file that was sent to it as plain text or XML."""
 _WILDCARDS = re.compile(r"[*?\[]")
 _BUFFER = 1 << 18
+_HOLE = bytes(512)
+"""A sector of a disk: less than that no disk and no download leaves out."""
 
 DAMAGE = (OSError, EOFError, UnicodeError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 """How reading fails, also where the name before an entry is noise; the zip reader itself never
@@ -62,12 +64,15 @@ class ReadMeter:
     bytes_held: int = 0
     """How much of the archives inside this tree is kept in memory."""
     heads: HeadCache = field(default_factory=HeadCache)
+    holes: set[str] = field(default_factory=set)
+    """The files in which a sector of a disk, or more, was found to be nothing but zeros."""
 
     def reset(self) -> None:
         """Begin to count anew, and forget what was read: a file counts as opened once it is."""
         self.bytes_read = 0
         self.opened.clear()
         self.heads.clear()
+        self.holes.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,8 @@ class _Measured(io.RawIOBase):
         if not chunk and not self._entry.packed and self._reached < self._entry.size:
             raise DamagedFile(f"{self._entry.name} became shorter while it was read")
         buffer[: len(chunk)] = chunk
+        if b"\0" in chunk and _HOLE in chunk:
+            self._entry.meter.holes.add(self._entry.name)
         self._entry.meter.bytes_read += len(chunk)
         return len(chunk)
 
