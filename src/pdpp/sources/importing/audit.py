@@ -112,12 +112,14 @@ def audit(
     parts = list(export.source.parts(tree, recognition))
     tree.meter.reset()
     for part in parts:
+        whole = True
         try:
             for finding in part.findings(START):
+                whole &= part.grows or not (isinstance(finding, Skipped) and finding.cut)
                 _take(audited, finding, growing=part.grows)
                 if stop():
                     return audited
-            if hole := hole_in(part.entry):
+            if whole and (hole := hole_in(part.entry)):
                 _take(audited, hole, growing=part.grows)
         except DamagedFile as problem:
             _take(audited, Skipped(DAMAGE, f"{part.entry.name}: {problem.message}", cut=True))

@@ -149,8 +149,9 @@ class _Reader:
         return True
 
     def _tell_hole(self) -> None:
-        if hole := hole_in(self._part.entry):
-            self._whole = self._whole and self._part.grows
+        """Tell of zeros that the reader passed over without a word."""
+        if self._whole and (hole := hole_in(self._part.entry)):
+            self._whole = self._part.grows
             self._run.take(hole, growing=self._part.grows)
 
     def _tear(self, skipped: Skipped) -> None:

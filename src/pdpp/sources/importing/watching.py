@@ -8,7 +8,7 @@ from pdpp.model.errors import ImportRefused
 from pdpp.sources.importing.recognition import RecognisedExport, ask_source
 from pdpp.sources.importing.report import WATCHING
 from pdpp.sources.importing.task import ImportCallbacks, ImportTask
-from pdpp.sources.importing.unreadable import without_unreadable
+from pdpp.sources.importing.unreadable import still_readable, without_unreadable
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition
 
@@ -31,6 +31,7 @@ def watch(
         task.report_refused()
         task.report.status = WATCHING
         seen: Sight = ()
+        looked_at = _sight(task.tree)
         reached = True
         while True:
             now = _sight(task.tree)
@@ -42,7 +43,7 @@ def watch(
                 seen = now
             if callbacks.stop() or wait():
                 break
-            _look_again(task, choices)
+            looked_at = _look_again(task, choices, looked_at)
             task.report_refused()
         journal.end(complete=reached)
     task.end_reading(reached=reached)
@@ -52,17 +53,25 @@ def _sight(tree: Tree) -> Sight:
     return tuple((entry.name, entry.stamp) for entry in tree.entries)
 
 
-def _look_again(task: ImportTask, choices: OwnerChoices) -> None:
-    """See what the path holds now; while it is gone or not understood, go by what it held."""
+def _look_again(task: ImportTask, choices: OwnerChoices, looked_at: Sight) -> Sight:
+    """See what the path holds now, and return it; while it is gone or not understood, go by that.
+
+    Files that cannot be read stay out, and are tried again when anything has changed.
+    """
     try:
         tree = open_tree(task.tree.path)
-        if _sight(tree) == _sight(task.tree):
-            return
     except (OSError, ImportRefused):
-        return
-    recognition = ask_source(task.export.source, tree, choices)
+        return looked_at
+    sight = _sight(tree)
+    if sight == looked_at:
+        return looked_at
+    source = task.export.source
+    recognition = ask_source(source, tree, choices)
     if isinstance(recognition, ExportRefusal) and recognition.damaged:
         tree = without_unreadable(tree)
-        recognition = ask_source(task.export.source, tree, choices)
-    if isinstance(recognition, Recognition):
-        task.replace_export(tree, RecognisedExport(task.export.source, recognition))
+        recognition = ask_source(source, tree, choices)
+    if not isinstance(recognition, Recognition):
+        return looked_at
+    export = RecognisedExport(source, recognition)
+    task.replace_export(still_readable(tree, export), export)
+    return sight

@@ -111,10 +111,14 @@ def _files(tree: Tree) -> list[FileEntry]:
     patterns = ("*.vcf", "*.VCF", "*.vcard", *PATTERNS)
     entries = tree.entries if tree.kind == "file" else tree.named(*patterns)
     cards = [entry for entry in entries if _is_cards(entry) or _table(entry)]
-    return cards if tree.kind == "file" else [card for card in cards if not _of_voice(tree, card)]
+    return (
+        cards
+        if tree.kind == "file"
+        else [card for card in cards if not _is_sent_or_own(tree, card)]
+    )
 
 
-def _of_voice(tree: Tree, card: FileEntry) -> bool:
+def _is_sent_or_own(tree: Tree, card: FileEntry) -> bool:
     """Tell whether Google Voice wrote a card: it was sent in a talk, or is one's own numbers.
 
     A card that was sent is called as the page of the talk, with two numbers behind it.
