@@ -5,10 +5,11 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine import database_of
-from tests.store.records import FEWER, KEYS, MESSAGES
-from tests.store.world import Data, Engine, World, fresh
+from tests.engine import ENGINE, counted_work, database_of
+from tests.store.records import DAY, FEWER, KEYS, MESSAGES
+from tests.store.world import NOW, Data, Engine, World, fresh
 
+from pdpp.model.grant import Interval
 from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.query import PageQuery
 from pdpp.store.tables.feeds import reindex_feed
@@ -16,6 +17,10 @@ from pdpp.store.tables.positions import cells_of, indexed
 from pdpp.store.tables.records.filled import filled_places
 from pdpp.store.tables.records.predicate import OWNER
 
+MORE_THAN_FEW = 2_100
+"""So many records of a grant are walked in the order of an index, and no longer sorted."""
+FACTOR, MORE = (1.3, 400) if ENGINE == "sqlite" else (3.0, 80)
+"""By how much two reads that tell nothing by what they cost may differ."""
 WRITES = st.dictionaries(KEYS, MESSAGES | st.none(), max_size=8)
 """Batches that delete records too."""
 
@@ -75,6 +80,25 @@ def test_a_field_keeps_its_cells_when_its_last_value_goes(world: World) -> None:
     world.put({"a": None, "b": None})
     assert filled(world) == set()
     assert list(world.store.check()) == []
+
+
+def test_a_page_takes_as_long_whether_only_hidden_records_fill_a_field_or_none_does(
+    engine: Engine,
+) -> None:
+    """To find the shortest way takes most of such a page: it is looked for once."""
+    work = []
+    for hidden in ({"at": "2020-01-01"}, {"at": "2020-01-01", "size": 1}):
+        with fresh(engine) as world:
+            world.settle()
+            shown = {f"k{number}": {"at": "2026-03-01"} for number in range(MORE_THAN_FEW)}
+            world.put({**shown, **{f"h{number}": hidden for number in range(2)}})
+            reach = world.reach(time=Interval(NOW - DAY, NOW + DAY))
+            page = world.store.page(PageQuery((reach,), 9, sort="size"))
+            with counted_work(world.store) as counted:
+                world.store.page(PageQuery((reach,), 9, sort="size", after=page.next))
+            work.append(counted.units)
+    unfilled, filled = work
+    assert filled / FACTOR - MORE <= unfilled <= FACTOR * filled + MORE
 
 
 def test_what_no_record_has_is_one_group_of_all(world: World) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pdpp.store.cell import CellValue
 from pdpp.store.postgres.values import BYTEA, INT8, TEXT, array_of
 from pdpp.store.postgres.variant import EXACT, TEXT_KIND, encode, encoded_numbers
+from pdpp.store.tables.numbering import record_number
 from pdpp.store.tables.records.predicate import OWNER
 from pdpp.store.tables.write.new_records import NewRecords
 
@@ -36,8 +37,11 @@ _CELLS = """
 _EMPTY_CELLS = """
     INSERT INTO cell (owner, feed, field, value, surrogate, record)
     SELECT $1, $2, $3, '\\x03'::bytea, r.surrogate, r.id
-    FROM record r WHERE r.owner = $1 AND r.feed = $2 AND r.cells[$3 + 1] IS NULL
+    FROM record r WHERE r.owner = $1 AND r.id >= $4 AND r.id < $5 AND r.cells[$3 + 1] IS NULL
 """
+_FILLED_AT_ONCE = 100_000
+"""How many numbers of records one statement goes through: each has an end that the server sets,
+and a feed may have millions."""
 
 _DATED = """
     INSERT INTO dated_cell (owner, feed, mark, time, sequence)
@@ -67,7 +71,13 @@ def insert_records(db: "PostgresConnection", new: NewRecords) -> None:
 
 def fill_cells(db: "PostgresConnection", feed: int, place: int) -> None:
     """Add an empty cell for each record of a feed that has no value at a place."""
-    db.run_meanwhile([(_EMPTY_CELLS, (OWNER, feed, place))])
+    ((sequence,),) = db.rows("SELECT next_sequence FROM feed WHERE id = $1", (feed,))
+    edges = range(record_number(feed, 0), record_number(feed, sequence), _FILLED_AT_ONCE)
+    statements = [
+        (_EMPTY_CELLS, (OWNER, feed, place, first, first + _FILLED_AT_ONCE)) for first in edges
+    ]
+    if statements:
+        db.run_meanwhile(statements)
 
 
 def cell_literals(rows: Sequence[Sequence[CellValue]]) -> list[str]:

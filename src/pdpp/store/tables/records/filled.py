@@ -13,8 +13,10 @@ from pdpp.store.tables.records.predicate import OWNER
 
 _FILLED = """
     SELECT c.value FROM carray(?) AS c
-    WHERE EXISTS (SELECT 1 FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = c.value)
+    WHERE (SELECT w.field FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = c.value
+           ORDER BY w.value LIMIT 1) IS NOT NULL
 """
+"""A seek for each place: whether there is a cell at all, a planner may answer by reading every one."""
 
 
 def filled_places(db: TableReader, feed: int, places: Collection[int]) -> set[int]:

@@ -157,7 +157,8 @@ class RecordReader:
         sort = query.sort or reach.default_sort()
         place = cell_position(reach, sort) if sort is not None else None
         if sort is None or place is None:
-            return self._by_surrogate(reach, query)
+            way = page_way(self._db, reach) if reach.restricted or reach.conditions else None
+            return self._by_surrogate(reach, query, way)
         chosen = reach.keys is not None or _filtered_elsewhere(reach, sort)
         if chosen:
             way = page_way(self._db, reach)
@@ -192,7 +193,9 @@ class RecordReader:
         if len(rows) <= query.limit and walk.absent is not None:
             rows += self._run(query, walk.absent)
             if not rows and not filled_places(self._db, reach.feed.id, (walk.place,)):
-                return self._by_surrogate(reach, query)
+                # Whoever walks has looked for a shorter way, or there is nothing to go past. To
+                # look again would take as long, and tell whether hidden records fill the field.
+                return self._by_surrogate(reach, query, None)
         return rows
 
     def _order(self, reach: Reach, sort: str, place: int, row: str) -> RecordOrder:
@@ -238,8 +241,8 @@ class RecordReader:
         by = "value IS NULL, value {0}, r.surrogate {0}"
         return order.shown(self._run(query, _page_of(query, sql, by)))
 
-    def _by_surrogate(self, reach: Reach, query: PageQuery) -> list[Row]:
-        way = page_way(self._db, reach) if reach.restricted or reach.conditions else None
+    def _by_surrogate(self, reach: Reach, query: PageQuery, way: Sql | None) -> list[Row]:
+        """Return records in the order of their random numbers, along a way to them if one is given."""
         sql = _select("NULL", way or Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
             sql += self._surrogate_after(query, reach, "r.surrogate")
