@@ -9,8 +9,8 @@ from tests.postgres_server import server_url
 from tests.store.postgres.conftest import Opener
 from tests.store.world import Clock, World
 
+from pdpp.store.port import Store
 from pdpp.store.postgres import bulk
-from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.tables.positions import indexed
 from pdpp.store.tables.records.filled import filled_places
 from pdpp.store.tables.records.predicate import OWNER
@@ -22,7 +22,7 @@ _READ = """
 """
 
 
-def read_so_far(store: PostgresStore) -> int:
+def read_so_far(store: Store) -> int:
     """Return how many rows and pages the database has gone through."""
     for db in database_of(store).connections.readers._idle:
         db.control("SELECT pg_stat_force_next_flush()")

@@ -16,7 +16,7 @@ _FILLED = """
     WHERE (SELECT w.field FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = c.value
            ORDER BY w.value LIMIT 1) IS NOT NULL
 """
-"""A seek for each place: whether there is a cell at all, a planner may answer by reading every one."""
+"""A seek for each place. Asked whether a cell exists, PostgreSQL may read all of them."""
 
 
 def filled_places(db: TableReader, feed: int, places: Collection[int]) -> set[int]:

@@ -242,7 +242,7 @@ class RecordReader:
         return order.shown(self._run(query, _page_of(query, sql, by)))
 
     def _by_surrogate(self, reach: Reach, query: PageQuery, way: Sql | None) -> list[Row]:
-        """Return records in the order of their random numbers, along a way to them if one is given."""
+        """Return records in the order of their random numbers; ``way`` leads to them if given."""
         sql = _select("NULL", way or Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
             sql += self._surrogate_after(query, reach, "r.surrogate")
