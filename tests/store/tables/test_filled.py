@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine import ENGINE, counted_work, database_of
@@ -69,6 +70,18 @@ def test_a_change_may_bring_the_first_value(world: World) -> None:
     assert filled(world) == {"thread"}
     assert cells_by_place(world) == {places(world)["thread"]: 3}
     assert keys_by(world, "thread")[0] == "a"
+    assert list(world.store.check()) == []
+
+
+@pytest.mark.embedded("about cells that are kept as a text")
+def test_a_record_whose_own_values_are_damaged_is_in_the_way_of_no_other(world: World) -> None:
+    world.put({"a": {"size": 1}, "b": {"body": "pear"}})
+    with database_of(world.store).writing() as db:
+        db.execute("UPDATE record SET cells = '[1,' WHERE key = 'b'")
+    world.put({"c": {"thread": "t"}})
+    assert keys_by(world, "thread")[0] == "c"
+    assert len(world.store.check()) == 1
+    world.store.mend()
     assert list(world.store.check()) == []
 
 

@@ -65,7 +65,8 @@ _EMPTY_CELLS = """
     INSERT INTO cell
     SELECT ?1, ?2, ?3, ?4, r.surrogate, r.id
     FROM record r INDEXED BY record_surrogate
-    WHERE r.owner = ?1 AND r.feed = ?2 AND json_extract(r.cells, ?5) IS NULL
+    WHERE r.owner = ?1 AND r.feed = ?2
+    AND CASE WHEN json_valid(r.cells) THEN json_extract(r.cells, ?5) END IS NULL
     ORDER BY r.surrogate
 """
 
