@@ -268,6 +268,7 @@ def test_words_that_were_worked_out_before_are_written_as_those_that_were_not(
     for records in batches:
         for connection in ("c1", "c2"):
             batch = world.store.batch(world.feed(connection))
+            batch.keep("n0", 1, {"body": "an earlier state of the first"}, None)
             for key, data in records.items():
                 batch.keep(key, 1, data, None)
             if connection == "c1":
@@ -288,4 +289,15 @@ def test_words_that_were_worked_out_before_are_written_as_those_that_were_not(
         )
     assert len(written[0]) == 4
     assert written[0] == written[1]
+    assert not world.store.check()
+
+
+def test_a_batch_of_which_nothing_is_left_is_made_ready_too(world: World) -> None:
+    batch = world.store.batch(world.feed())
+    batch.keep("a", 1, {"body": "pear"}, None)
+    batch.work_ahead()
+    batch.drop("a", 2)
+    batch.work_ahead()
+    assert batch.write() == WriteResult(unchanged=1)
+    assert world.keys() == []
     assert not world.store.check()

@@ -108,6 +108,7 @@ def test_for_a_process_beside_words_are_worked_out_unless_it_has_had_nothing_to_
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "BATCH_ITEMS", 1)
+    monkeypatch.setattr(write_queue, "_IDLE_BATCHES", 4)
     worked: list[str] = []
     may_write = threading.Event()
 

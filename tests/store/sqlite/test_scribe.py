@@ -220,6 +220,7 @@ def test_it_loads_no_arrays_for_words_that_are_worked_out(
         batch = world.store.batch(world.feed())
         for number in range(MANY):
             batch.keep(f"k{number}", 1, message(number, "pear"), None)
+        batch.keep("k1", 2, message(1, "plum"), None)
         if ahead:
             batch.work_ahead()
         assert batch.write() == WriteResult(new=MANY)

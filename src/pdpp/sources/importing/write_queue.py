@@ -20,10 +20,10 @@ _MOST_UNDERWAY = 2
 """So many batches are on their way at most: one is written, and one waits for that, so that whoever
 writes never does."""
 
-_IDLE_BATCHES = 4
+_IDLE_BATCHES = 16
 """After so many batches in a row that found nothing being written, a process beside this one is
-given more to do. Before it works out its first words it learns them, which takes as long as to
-write some thousand records."""
+given more to do. Before it works out its first words it learns them, which takes longer than to
+write three batches: only a long import gains by it."""
 
 
 class Load:

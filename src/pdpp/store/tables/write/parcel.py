@@ -30,6 +30,7 @@ _COLUMNS = (
     "long_values",
     "field_sets",
     "passed",
+    "passed_ahead",
 )
 """What is written as it is."""
 

@@ -83,9 +83,11 @@ class PreparedBatch:
         self.texts: list[bytes] = []
         self.entries: list[Entry] = []
         self.words: BlockRow | None = None
-        """The words of all records by turn, where they are worked out already."""
+        """The words of the new records by turn, where they are worked out already."""
         self.arrangement: Arrangement | None = None
-        """Where the values of all records stand by turn, where that is worked out already."""
+        """Where the values of the new records stand, where that is worked out already."""
+        self.passed_ahead = 0
+        """How many turns added no new record when these were worked out: more may by now."""
         self.parcel: bytes | None = None
         """The batch as it is sent to another process, where it is packed already."""
         self.uses: list[Use] = []
@@ -260,36 +262,50 @@ class PreparedBatch:
         return [*compress(column, map(self.is_fresh, range(len(column))))]
 
     def work_out_words(self) -> None:
-        """Work out the words of all records, where each of them may be new."""
-        if self.entries and not self.passed:
+        """Work out the words of all records that may be new."""
+        if self._begin_ahead() and self.entries:
             from pdpp.store.tables.search import blocks, stored_blocks
 
             places = tuple(self.feed.lexical.values())
-            entries = [*map(Indexed, range(self.turns), self.surrogates, self.entries)]
-            self.words = stored_blocks.row_of(blocks.build(entries, places))
+            columns = (self.fresh_turns(), self.fresh(self.surrogates), self.fresh(self.entries))
+            self.words = stored_blocks.row_of(blocks.build([*map(Indexed, *columns)], places))
+
+    def _begin_ahead(self) -> bool:
+        """Forget what was worked out of other records; tell whether any may be new."""
+        if not self._holds_ahead():
+            self._forget_ahead()
+        self.passed_ahead = len(self.passed)
+        return self.passed_ahead < self.turns
 
     def _forget_ahead(self) -> None:
         """Forget what was worked out: something else is taken."""
         self.words = self.arrangement = self.parcel = None
 
     def arrange(self) -> None:
-        """Work out where the values of all records stand, where each of them may be new."""
-        if self.turns and not self.passed:
+        """Work out where the values of all records stand that may be new."""
+        if self._begin_ahead():
+            cells, surrogates = self.fresh(self.cells), self.fresh(self.surrogates)
             self.arrangement = Arrangement(
-                cell_order(self.feed.compared_places, self.cells, self.surrogates),
-                dated_columns(self.feed.dated, self.cells, self.times, range(self.turns)),
+                cell_order(self.feed.compared_places, cells, surrogates),
+                dated_columns(self.feed.dated, cells, self.fresh(self.times), range(len(cells))),
             )
 
     def fresh_arrangement(self) -> Arrangement | None:
         """Return where the values of new records stand, if that is known of all of them."""
-        return None if self.passed else self.arrangement
+        return self.arrangement if self._holds_ahead() else None
 
     def fresh_words(self, first: int) -> BlockRow | None:
         """Return the words that are worked out, if they are those of all new records.
 
         The records are numbered from ``first`` on.
         """
-        return None if self.words is None or self.passed else self.words.numbered_from(first)
+        if self.words is None or not self._holds_ahead():
+            return None
+        return self.words.numbered_from(first)
+
+    def _holds_ahead(self) -> bool:
+        """Tell whether the new records are those of which something was worked out."""
+        return len(self.passed) == self.passed_ahead
 
     def fresh_bytes(self) -> int:
         """Return how long the JSON of all new records is."""
