@@ -65,8 +65,11 @@ class RecordBatch(Protocol):
         """Mark a record to be deleted."""
         ...
 
-    def work_ahead(self) -> None:
-        """Do in this thread what else would be done while they are written."""
+    def work_ahead(self, *, waiting: bool = True) -> None:
+        """Do in this thread what else would be done while they are written.
+
+        One that is not ``waiting`` for others leaves them what they do as quickly.
+        """
         ...
 
     def write(self, *, lasting: bool = True) -> WriteResult:

@@ -244,10 +244,13 @@ class Intake:
         code, message = problem
         self._rejections.append({"input_index": self._taken, "code": code, "message": message})
 
-    def work_ahead(self) -> None:
-        """Do in this thread what else would be done while the batch is written."""
+    def work_ahead(self, *, waiting: bool = True) -> None:
+        """Do in this thread what else would be done while the batch is written.
+
+        One that is not ``waiting`` for others leaves them what they do as quickly.
+        """
         self._prepare()
-        self._batch.work_ahead()
+        self._batch.work_ahead(waiting=waiting)
 
     def write(self, *, lasting: bool = True) -> IngestResultJson:
         """Write all good lines in one transaction; return the answer of the contract.

@@ -69,10 +69,10 @@ def test_words_are_worked_out_while_reading_would_wait_and_only_of_new_records(
     worked: list[list[str]] = []
 
     class Slow(Counted):
-        def work_ahead(self) -> None:
+        def work_ahead(self, *, waiting: bool = True) -> None:
             assert isinstance(self._batch, TableBatch)
             worked.append([*self._batch.turn_of_key])
-            super().work_ahead()
+            super().work_ahead(waiting=waiting)
 
         def write(self, *, lasting: bool = True) -> IngestResultJson:
             """Wait until another batch has to be sent, or there is none."""
@@ -113,10 +113,10 @@ def test_for_a_process_beside_words_are_worked_out_unless_it_has_had_nothing_to_
     may_write = threading.Event()
 
     class Slow(Counted):
-        def work_ahead(self) -> None:
+        def work_ahead(self, *, waiting: bool = True) -> None:
             assert isinstance(self._batch, TableBatch)
             worked.extend(self._batch.turn_of_key)
-            super().work_ahead()
+            super().work_ahead(waiting=waiting)
 
         def write(self, *, lasting: bool = True) -> IngestResultJson:
             assert may_write.wait(timeout=DEADLINE_SECONDS)

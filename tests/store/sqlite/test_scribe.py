@@ -167,7 +167,11 @@ def test_what_it_writes_is_what_this_process_writes(
     assert rows(tmp_path / "beside", key) == rows(tmp_path / "here", key)
 
 
-def fill_ahead(store: SqliteStore) -> list[WriteResult]:
+def nothing(batch: TableBatch, *, waiting: bool) -> None:
+    """Make nothing ready."""
+
+
+def fill_ahead(store: SqliteStore, *, waiting: bool = True) -> list[WriteResult]:
     """Write batches that were made ready as far as can be: new, returning, and grown afterwards."""
     clock = Clock()
     store._clock = clock
@@ -177,7 +181,7 @@ def fill_ahead(store: SqliteStore) -> list[WriteResult]:
         batch = world.store.batch(world.feed())
         for number in [*range(MANY), *numbers]:
             batch.keep(f"k{number}", 1, message(number, f"pear{number // MANY}"), None)
-        batch.work_ahead()
+        batch.work_ahead(waiting=waiting)
         for number in gone:
             batch.drop(f"k{number}", 1)
         if gone:
@@ -188,18 +192,23 @@ def fill_ahead(store: SqliteStore) -> list[WriteResult]:
 
 
 @pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("waiting", [False, True])
 def test_what_is_made_ready_ahead_is_written_as_it_would_be(
-    beside: bool, tmp_path: Path, told: list[WriteResult | None], monkeypatch: pytest.MonkeyPatch
+    beside: bool,
+    waiting: bool,
+    tmp_path: Path,
+    told: list[WriteResult | None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with closing(SqliteStore(tmp_path / "ahead", Clock(), surrogate_by_key)) as store:
         if beside:
             with store.writing_beside():
-                ahead = fill_ahead(store)
+                ahead = fill_ahead(store, waiting=waiting)
         else:
-            ahead = fill_ahead(store)
+            ahead = fill_ahead(store, waiting=waiting)
         assert store.check() == []
     assert told == (ahead if beside else [])
-    monkeypatch.setattr(TableBatch, "work_ahead", lambda _: None)
+    monkeypatch.setattr(TableBatch, "work_ahead", nothing)
     with closing(SqliteStore(tmp_path / "as ever", Clock(), surrogate_by_key)) as store:
         as_ever = fill_ahead(store)
     assert [(one.new, one.changed, one.unchanged, one.deleted) for one in as_ever] == [

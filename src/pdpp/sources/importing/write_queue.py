@@ -110,9 +110,7 @@ class WriteQueue:
         self, loads: Sequence[Load], files: BlobBatch | None, written: Callable[[], None]
     ) -> None:
         """Have a batch written; ``written`` is called by whoever sends, once the disk has it."""
-        if self._has_time():
-            for load in loads:
-                load.intake.work_ahead()
+        self._work_ahead(loads)
         self.settle(_MOST_UNDERWAY - 1)
         answers = self._thread.submit(self._write, loads, files)
         lasting = self._disk.submit(self._make_last, answers)
@@ -131,17 +129,19 @@ class WriteQueue:
         if not most or (self._counted is not None and self._counted.lasting.done()):
             self._note()
 
-    def _has_time(self) -> bool:
-        """Tell whether to make more of a batch ready before it is sent.
+    def _work_ahead(self, loads: Sequence[Load]) -> None:
+        """Make more of a batch ready, where this thread would wait or another process writes.
 
-        As of records that are stored already most of it is not needed. Another thread takes turns
-        with this one, so it is left more where this one would not have to wait. A process beside
-        this one writes meanwhile.
+        Another thread takes turns with this one, so it does that as there is time. As of records
+        that are stored already most of it is not needed.
         """
         unfinished = sum(not batch.answers.done() for batch in self._underway)
         self._idle = 0 if unfinished else self._idle + 1
-        waits = unfinished == _MOST_UNDERWAY
-        return self._all_new and (waits if self._beside is None else self._idle < _IDLE_BATCHES)
+        waiting = unfinished == _MOST_UNDERWAY
+        beside = self._beside is not None and self._idle < _IDLE_BATCHES
+        if self._all_new and (waiting or beside):
+            for load in loads:
+                load.intake.work_ahead(waiting=waiting)
 
     def _write(self, loads: Sequence[Load], files: BlobBatch | None) -> list[_Answer]:
         """Write a batch, or fail as one before it did: it would be there without what came first.

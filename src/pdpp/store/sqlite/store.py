@@ -147,8 +147,10 @@ class SqliteStore(TableStore):
         if scribe is not None:
             scribe.settle()
 
-    def _work_ahead(self, batch: PreparedBatch) -> None:
-        super()._work_ahead(batch)
+    def _work_ahead(self, batch: PreparedBatch, *, waiting: bool) -> None:
+        super()._work_ahead(batch, waiting=waiting)
+        if not waiting:
+            return
         batch.arrange()
         scribe = self._scribe
         if scribe is not None:

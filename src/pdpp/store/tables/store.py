@@ -346,7 +346,7 @@ class TableStore:
     def settle(self) -> None:
         """Do nothing: whatever was written is on the disk."""
 
-    def _work_ahead(self, batch: PreparedBatch) -> None:
+    def _work_ahead(self, batch: PreparedBatch, *, waiting: bool) -> None:  # noqa: ARG002
         """Do what else would be done while a batch is written."""
         batch.work_out_words()
 

@@ -1,6 +1,5 @@
 """A batch of the port: prepared records that know who writes them."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 from pdpp.store.batch import WriteResult
@@ -14,6 +13,12 @@ class Write(Protocol):
     def __call__(self, batch: PreparedBatch, *, lasting: bool) -> WriteResult: ...
 
 
+class WorkAhead(Protocol):
+    """Does a part of the writing ahead, all of it in a thread that would only wait."""
+
+    def __call__(self, batch: PreparedBatch, *, waiting: bool) -> None: ...
+
+
 class TableBatch(PreparedBatch):
     """Records made ready, what writes them, and what does a part of that ahead."""
 
@@ -22,7 +27,7 @@ class TableBatch(PreparedBatch):
         feed: IndexedFeed,
         surrogate_of: SurrogateOf | None,
         write: Write,
-        work_ahead: Callable[[PreparedBatch], None],
+        work_ahead: WorkAhead,
         *,
         keep_newer: bool = False,
     ) -> None:
@@ -30,9 +35,12 @@ class TableBatch(PreparedBatch):
         self._write = write
         self._work_ahead = work_ahead
 
-    def work_ahead(self) -> None:
-        """Do in this thread what else would be done while the records are written."""
-        self._work_ahead(self)
+    def work_ahead(self, *, waiting: bool = True) -> None:
+        """Do in this thread what else would be done while the records are written.
+
+        One that is not ``waiting`` for others leaves them what they do as quickly.
+        """
+        self._work_ahead(self, waiting=waiting)
 
     def write(self, *, lasting: bool = True) -> WriteResult:
         """Write all records in one transaction."""
