@@ -29,6 +29,20 @@ def test_the_language_of_a_text(text: str, language: str) -> None:
     assert language_of(pieces(text), text) == language
 
 
+@pytest.mark.parametrize("mark", ["", " Søk"])
+def test_a_few_common_words_by_chance_tell_no_language_of_a_long_text(mark: str) -> None:
+    codes = " ".join(f"qx{number}zv" for number in range(40))
+    text = f"{codes} las och{mark}"
+    assert language_of(pieces(text), text) == "en"
+    # A question looks for the English forms of its words, whatever else it is in.
+    assert "invoic" in terms_of(f"{text} invoices")
+
+
+def test_one_common_word_tells_the_language_of_a_short_text() -> None:
+    text = "och qx1zv qx2zv qx3zv"
+    assert language_of(pieces(text), text) == "sv"
+
+
 def test_forms_of_a_word_are_one_term() -> None:
     assert terms_of("invoices Invoice's INVOICE") == ["invoic"] * 3
     assert terms_of("she bought it; I buy it")[1] == terms_of("I buy")[1]

@@ -231,7 +231,7 @@ def _guessed(words: Sequence[str], text: str, language: str) -> tuple[str, ...]:
     own = votes.pop(language, 0)
     others = max(votes.values(), default=0)
     if language == "en":
-        return () if own or others else _LATIN
+        return () if own else _LATIN
     spelled = is_spelled_as(language, text)
     return () if _told(own, others, spelled=spelled) else _LATIN
 

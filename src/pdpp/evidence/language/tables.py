@@ -18,6 +18,10 @@ RARE = 1e-8
 ENGLISH = "en"
 _TEXT_WORDS = 12
 """How many words of public text make up the text whose chance to hold a word counts."""
+WORDS_PER_VOTE = 20
+"""In a text of a language at least one word in so many is among the commonest of that language.
+Where fewer are, as among names and codes, they are of any language by chance; such a text counts as
+English, in whose forms every question is looked for."""
 _FLOOR = 1e-5
 _YEAR_DIGITS = 4
 
@@ -74,10 +78,10 @@ class CommonWords:
         return word in self._words
 
     def language(self, words: Sequence[str]) -> str:
-        """Return the language that has most of some words; English where none has more."""
+        """Return the language that has most of some words, or English where none has enough."""
         counts = self._counts(words)
         best = max(counts)
-        if counts[self.english] == best:
+        if counts[self.english] == best or best * WORDS_PER_VOTE < len(words):
             return ENGLISH
         pairs = zip(self.languages, counts, strict=True)
         return min(name for name, count in pairs if count == best)

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from pdpp.evidence.analyse import PlacedWords, indexed_text, tokens
 from pdpp.evidence.language.stems import stems_of
-from pdpp.evidence.language.tables import ENGLISH, common_words
+from pdpp.evidence.language.tables import ENGLISH, WORDS_PER_VOTE, common_words
 
-ANALYSER = 1
+ANALYSER = 2
 """The version of the terms; an index of another version is made again."""
 
 _CLITICS = ("s", "m", "re", "ve", "ll", "d", "t")
@@ -145,23 +145,24 @@ def _joined(words: Sequence[str]) -> list[tuple[int, int]]:
 
 def language_of(words: Sequence[str], text: str) -> str:
     """Return the language of a text, by its script and then by its commonest words."""
+    first = words[:LANGUAGE_SAMPLE]
     if text.isascii():
-        return common_words().language(words[:LANGUAGE_SAMPLE])
-    sample = " ".join(words[:LANGUAGE_SAMPLE])
+        return common_words().language(first)
+    sample = " ".join(first)
     scripts = () if sample.isascii() else _SCRIPTS
     allowed = next(
         (names for script, names in scripts if 2 * len(script.findall(sample)) > len(sample)), None
     )
     if allowed is not None and len(allowed) == 1:
         return allowed[0]
-    votes = common_words().votes(words[:LANGUAGE_SAMPLE])
+    votes = common_words().votes(first)
     if allowed is not None:
         return max(allowed, key=lambda language: (votes.get(language, 0), -allowed.index(language)))
     for letter in _TELLING.keys() & set(text[:_LETTER_CHARS].lower()):
         for language in _TELLING[letter]:
             votes[language] = votes.get(language, 0) + _LETTER_VOTES
     best = max(votes.values(), default=0)
-    if votes.get(ENGLISH, 0) == best:
+    if votes.get(ENGLISH, 0) == best or best * WORDS_PER_VOTE < len(first):
         return ENGLISH
     return min(language for language, count in votes.items() if count == best)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pdpp.evidence.analyse import ASCII_FOLDS
-from pdpp.evidence.language.tables import common_words
+from pdpp.evidence.language.tables import WORDS_PER_VOTE, common_words
 from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, terms_of, without_clitics
 from pdpp.store.ranking.distinct import each_once
 from pdpp.store.ranking.postings import Longs
@@ -259,5 +259,7 @@ def _languages(vocabulary: Vocabulary, words: Longs, owners: Longs, counts: Long
     lanes = (sums[ends[1:]] - sums[ends[:-1]]).astype("<u8").view(np.uint8)
     votes = lanes[:, : len(common.languages)]
     languages: Longs = np.argmax(votes, axis=1).astype(np.int64)
-    languages[votes[:, common.english] == votes.max(axis=1)] = common.english
+    most = votes.max(axis=1).astype(np.int64)
+    few = most * WORDS_PER_VOTE < np.minimum(counts, LANGUAGE_SAMPLE)
+    languages[few | (votes[:, common.english] == most)] = common.english
     return languages
