@@ -105,12 +105,13 @@ def test_a_record_that_names_the_one_before_it_is_sealed_with_its_key(
     monkeypatch.setattr(keys, "_MOST_SEALED", 4)
     sealer, sealed = KeySealer(b"one secret", "mail"), KeySealer(b"one secret", "mail").seal
     asked: list[str] = []
+    digest = sealer._digest
 
-    def noted(name: str) -> str:
+    def noted(name: str) -> bytes:
         asked.append(name)
-        return sealed(name)
+        return digest(name)
 
-    monkeypatch.setattr(sealer, "seal", noted)
+    monkeypatch.setattr(sealer, "_digest", noted)
     for start in range(0, 12, 2):
         names = [RecordKey(f"m{number}") for number in (start, start + 1)]
         records = [{"id": name, "parent": RecordKey(f"m{int(name[1:]) - 1}")} for name in names]

@@ -17,6 +17,7 @@ from pdpp.sources.reading.jsontext import scrub
 _DIGEST_CHARS = 32
 _SEALED_BYTES = 15
 """So many bytes are whole groups of base64, without padding."""
+_KEY_CHARS = 20
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PLAIN = frozenset({int, bool, type(None)})
 """Types of which a value and what JSON makes of it are the same."""
@@ -53,9 +54,17 @@ class KeySealer:
 
     def seal(self, name: str) -> str:
         """Return the key for a name: 20 letters, digits and marks, 120 bits."""
+        return _written(self._digest(name))
+
+    def _seal_all(self, names: Iterable[str]) -> list[str]:
+        """Return the keys for some names, written at once."""
+        text = _written(b"".join(map(self._digest, names)))
+        return [text[start : start + _KEY_CHARS] for start in range(0, len(text), _KEY_CHARS)]
+
+    def _digest(self, name: str) -> bytes:
         hashed = self._hash.copy()
         hashed.update(name.encode("utf-8", "surrogatepass"))
-        return b2a_base64(hashed.digest(), newline=False).translate(_URL_SAFE).decode()
+        return hashed.digest()
 
     def key_of(self, name: str) -> str:
         """Return the key of a record: sealed, or as it stands where it need not be."""
@@ -66,7 +75,7 @@ class KeySealer:
         """Seal the members of records that name records; return the keys of their own names."""
         seal_data = self.seal_data
         if set(map(type, names)) == {RecordKey}:
-            keys = [*map(self.seal, names)]
+            keys = self._seal_all(names)
             # What names another record mostly names one that came just before it.
             self._remember(zip(names, keys, strict=True))
         else:
@@ -94,6 +103,11 @@ class KeySealer:
         if len(self._named) >= _MOST_SEALED:
             self._named.clear()
         self._named.update(sealed)
+
+
+def _written(digests: bytes) -> str:
+    """Return digests as the keys are written, one after the other."""
+    return b2a_base64(digests, newline=False).translate(_URL_SAFE).decode()
 
 
 def plain_copy(data: dict[str, Any]) -> tuple[dict[str, Any], int]:

@@ -39,6 +39,7 @@ _OF_RECORDS = (
 
 
 _MARK_JSON = orjson.dumps(TEXT_MARK)[1:-1]
+_ESCAPE = _MARK_JSON[:1]
 
 
 class LongValue(NamedTuple):
@@ -65,7 +66,8 @@ def may_be_split(text: bytes, longest: int) -> bool:
 
     ``text`` may be that of many records, of which the longest has so many bytes.
     """
-    return longest > LONG_CHARS or _MARK_JSON in text
+    # One byte is looked for fifty times as quickly as six, and many texts escape nothing.
+    return longest > LONG_CHARS or (_ESCAPE in text and _MARK_JSON in text)
 
 
 def split(data: Mapping[str, Any]) -> SplitData | None:

@@ -26,7 +26,8 @@ _LONG = 1 << 14
 """From so many texts on, or from so many characters on in fewer of them, arrays are quicker."""
 _SPARSE = 8
 """From how many times as many known terms on a field's own are sorted and not looked up."""
-_MOST_CHARS = 1 << 21
+_MOST_CHARS = 1 << 18
+"""How many characters are analysed at once: the arrays of so many stay near the processor."""
 _SHORT = 64
 """Up to how many characters on average it is looked whether texts come again."""
 _SPACE = 32
@@ -165,8 +166,8 @@ def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_T
         words, sizes = _words(vocabulary, texts if whole else [texts[at] for at in some])
         owners = np.repeat(np.arange(len(some)), sizes)
         languages = _languages(vocabulary, words, owners, sizes)
-        terms = vocabulary.stemmed(words, np.repeat(languages, sizes))
-        yield _TermsInTexts(terms, np.repeat(_longs(some), sizes))
+        terms = vocabulary.stemmed(words, languages, sizes)
+        yield _TermsInTexts(terms, owners if whole else np.repeat(_longs(some), sizes))
 
 
 def _terms_one_by_one(

@@ -24,7 +24,7 @@ _COLUMNS = (
     "emitted",
     "times",
     "set_numbers",
-    "digests",
+    "digests_ahead",
     "cells",
     "texts",
     "long_values",

@@ -78,7 +78,9 @@ class PreparedBatch:
         self.times: list[int | None] = []
         self.set_numbers: list[int] = []
         """Which of the batch's field sets each record has."""
-        self.digests: list[str] = []
+        self.digests_ahead: list[str] = []
+        """The digests of the first records; those of the others are worked out when they are asked
+        for, which is in the process that writes."""
         self.cells: list[tuple[CellValue, ...]] = []
         self.texts: list[bytes] = []
         self.entries: list[Entry] = []
@@ -108,6 +110,14 @@ class PreparedBatch:
         """Return how many turns there were."""
         return len(self.keys)
 
+    @property
+    def digests(self) -> list[str]:
+        """Return the digest of each record."""
+        digests = self.digests_ahead
+        if len(digests) < len(self.texts):
+            digests += digests_of(self.texts[len(digests) :])
+        return digests
+
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Prepare a record; ``text`` is its canonical JSON if the caller has it already."""
         self.keep_all(CheckedRecords((key,), (emitted,), (data,), (text,)))
@@ -133,7 +143,6 @@ class PreparedBatch:
             cells = self._cells(data)
         else:
             self.set_numbers += self._set_numbers(map(tuple, data))
-            self.digests += digests_of(texts)
             self.texts += texts
             cells = self._short_cells(data)
         times = self._times(cells)
