@@ -160,3 +160,20 @@ def test_many_times_of_one_form_are_read_together_to_the_last_digit(fraction: st
 def test_many_instants_are_written_as_each_by_itself(moments: list[datetime]) -> None:
     instants = [instant.of_datetime(moment) for moment in moments]
     assert moment_texts(instants) == [instant.to_text(one) for one in instants]
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "one"),
+    [
+        ("2026-01-31T08:00:00", "2026-01-31T22:00:00Z", True),
+        ("2026-01-31T08:00:00+01:00", "2026-01-31T08:00:00", True),
+        ("2026-01-31T08:00:00", "2026-01-31T22:00:01Z", False),
+        ("2026-01-31T08:00:00", "2026-01-31T08:00:00", False),
+        ("2026-01-31T08:00:00Z", "2026-01-31T08:00:00Z", False),
+        ("soon", "2026-01-31T08:00:00Z", False),
+    ],
+)
+def test_a_local_time_may_be_any_moment_within_the_farthest_zone(
+    text: str, other: str, one: bool
+) -> None:
+    assert instant.may_be_one(text, other) == instant.may_be_one(other, text) == one

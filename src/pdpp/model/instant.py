@@ -12,6 +12,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BARE_EPOCH = EPOCH.replace(tzinfo=None)
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+_FARTHEST_ZONE = 14 * 3_600 * SECOND
+"""No clock shows a time that is farther from that in UTC."""
 
 _LONGEST = len("2026-01-31T08:00:00.123456789+01:00")
 _USUAL_LENGTH = len("2026-01-31T08:00:00Z")
@@ -66,6 +68,19 @@ def parse(text: str) -> int | None:
         return None
     microseconds = (moment - (_BARE_EPOCH if moment.tzinfo is None else EPOCH)) // _MICROSECOND
     return microseconds if _FIRST <= microseconds <= _LAST else None
+
+
+def floats(text: str) -> bool:
+    """Tell whether a time names no zone."""
+    return text[-1:] not in ("Z", "z") and text[-6:-5] not in ("+", "-")
+
+
+def may_be_one(text: str, other: str) -> bool:
+    """Tell whether two times, of which one alone names its zone, may be one moment."""
+    moment, own = parse(text), parse(other)
+    if moment is None or own is None or floats(text) == floats(other):
+        return False
+    return abs(moment - own) <= _FARTHEST_ZONE
 
 
 def parse_each(texts: Sequence[str]) -> Sequence[int | None]:

@@ -23,7 +23,8 @@ class Item(NamedTuple):
     one leaves a record that is there as it is, because that came from where more is told; one that
     ``lacks`` a field, such as that of a file, only a record that has this field. One that ``keeps``
     a field takes the place of the record, but for what only that says there. Of times in
-    ``minutes`` it tells no seconds: a record that tells them of the same minute keeps them.
+    ``minutes`` it tells no seconds, and of those in ``floating`` perhaps no zone: a record that
+    tells them of the same moment keeps them.
     """
 
     stream: str
@@ -34,6 +35,7 @@ class Item(NamedTuple):
     lacks: str = ""
     keeps: str = ""
     minutes: tuple[str, ...] = ()
+    floating: tuple[str, ...] = ()
 
 
 class Skipped(NamedTuple):

@@ -188,6 +188,30 @@ def test_two_exports_of_chats_are_both_read_and_a_renamed_one_too(tmp_path: Path
     assert sorted(chats) == ["Choir", "Sailing club"]
 
 
+def test_an_export_without_exact_times_takes_none_away(tmp_path: Path) -> None:
+    said = [
+        message(1, "Ahoy", photo="photos/boat.jpg"),
+        message(2, "Ben?"),
+        message(9_000, "Later"),
+    ]
+    exact = export(tmp_path / "exact", {**CHAT, "messages": said})
+    for one, date in zip(said, ("T12:00:01", "T12:00:02", "T14:30:00"), strict=True):
+        del one["date_unixtime"]
+        one["date"] = f"2026-01-01{date}"
+    local = export(tmp_path / "local", {**CHAT, "messages": said})
+    home = Home(tmp_path / "home")
+    home.bring(exact, "--account", "nora")
+    known = home.records()
+    home.bring(local, "--account", "nora")
+    assert home.records() == known
+    other = Home(tmp_path / "other")
+    other.seal_like(home)
+    other.bring(local, "--account", "nora")
+    assert {data["floating"] for data in other.records().values() if "floating" in data} == {True}
+    other.bring(exact, "--account", "nora")
+    assert other.records() == known
+
+
 def test_an_older_export_without_exact_times_floats_unless_a_zone_is_named(tmp_path: Path) -> None:
     old = message(1, "Old")
     del old["date_unixtime"]

@@ -851,6 +851,21 @@ def test_a_chat_that_moved_to_another_kind_of_telephone_comes_in_once(tmp_path: 
     assert all("T09:52:10" in str(data.get("started_at", "T09:52:10")) for data in changed.values())
 
 
+def test_an_export_that_comes_without_its_zone_takes_none_away(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    iphone = "[18/03/2022, 09:52:10] Ana: Who takes the boat?\r\n"
+    path = put(tmp_path / "iphone", iphone, "WhatsApp Chat with Ana.txt")
+    home.bring(path, "--set", "time_zone=Europe/Madrid")
+    told = home.records()
+    android = put(tmp_path / "a", "18/3/22, 09:52 - Ana: Who takes the boat?\n", path.name)
+    home.bring(path)
+    home.bring(android)
+    assert home.records() == told
+    home.bring(android, "--set", "time_zone=Europe/Lisbon")
+    [data] = streams(home, "messages")
+    assert (data["sent_at"], data["floating"]) == ("2022-03-18T09:52:10Z", False)
+
+
 def account_chats(home: Home, account: str) -> list[tuple[str, int]]:
     given = ("read", "records", "chats", "--connection", account, "--all", "--jsonl")
     rows = map(json.loads, pdpp_here(*given, data=home.data).out.splitlines())

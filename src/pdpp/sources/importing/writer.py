@@ -13,6 +13,7 @@ from typing import Any
 from orjson import OPT_SORT_KEYS, dumps
 
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
+from pdpp.sources.importing.exact_times import is_inexact, with_exact_times
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.importing.write_queue import Load, WriteQueue
 from pdpp.sources.item import Attachment, Item
@@ -47,7 +48,6 @@ _GROUP_BYTES = 1 << 20
 one that would cost a half more, because the processor changes from one long piece of code to
 another each time; from here on more of them change nothing."""
 
-_TO_MINUTES = len("2026-01-01T10:15")
 _UNCHANGED: Mapping[str, Any] = {
     "records_new": 0,
     "records_changed": 0,
@@ -142,7 +142,7 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are received at once and stored before it."""
-        if item.keeps or (item.minutes and not self._is_new):
+        if item.keeps or (not self._is_new and is_inexact(item)):
             item = self._with_kept(item)
         stream, name, data, attachments, weak, lacks, *_ = item
         if (weak or lacks) and self._is_there(stream, name, "" if weak else lacks):
@@ -202,14 +202,8 @@ class RecordWriter:
         if record is None:
             return item
         told = read_data(record.data)
-        value = told.get(item.keeps)
-        exact = {
-            field: told[field]
-            for field in item.minutes
-            if _is_same_minute(told.get(field), item.data.get(field))
-        }
-        kept = {item.keeps: value} if value else {}
-        return item._replace(data={**kept, **item.data, **exact}) if kept or exact else item
+        kept = {item.keeps: value} if (value := told.get(item.keeps)) else {}
+        return item._replace(data={**kept, **with_exact_times(item, told)})
 
     def _stored(self, stream: str, key: str) -> Record | None:
         reach = self._reaches.get(stream)
@@ -365,10 +359,3 @@ class RecordWriter:
     def settle(self) -> None:
         """Wait until everything that was sent is written and on the disk, and count it."""
         self._queue.settle()
-
-
-def _is_same_minute(one: object, other: object) -> bool:
-    """Tell whether two times of the store are of one minute, and both or none of a zone."""
-    if not (isinstance(one, str) and isinstance(other, str)):
-        return False
-    return one[:_TO_MINUTES] == other[:_TO_MINUTES] and one[-1:].isdigit() == other[-1:].isdigit()

@@ -19,6 +19,7 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 
 _MEDIA = ("photo", "file", "contact_vcard")
 _NOBODY = "(deleted account)"
+_SENT = ("sent_at",)
 
 
 class ChatReader:
@@ -61,7 +62,7 @@ class ChatReader:
             "started_at": times[0],
             "updated_at": times[1],
         }
-        yield Item("chats", key, data, weak=self._weak)
+        yield Item("chats", key, data, weak=self._weak, floating=("started_at", "updated_at"))
 
     def message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield a message, and the file that came with it."""
@@ -86,7 +87,7 @@ class ChatReader:
         key = safe_key(chat, str(value.get("own_key") or value["id"]))
         data = _message_data(key, chat, self._about, value, text, sent)
         data |= {"floating": True} if floating else {}
-        yield Item("messages", key, data, weak=self._weak)
+        yield Item("messages", key, data, weak=self._weak, floating=_SENT)
         about = {"message_id": key, "chat_id": chat, "sent_at": sent}
         if media is not None:
             yield from self._media(key, about, media, value)
@@ -139,7 +140,7 @@ class ChatReader:
         media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
         data = {"id": key, **about, "name": file.base, "media_type": media_type}
         files = (Attachment("file", file.open_exact, media_type),)
-        yield Item("media", key, data, files, weak=self._weak)
+        yield Item("media", key, data, files, weak=self._weak, floating=_SENT)
 
 
 def _message_data(

@@ -349,7 +349,7 @@ def _read(chat: _Chat) -> Iterator[Finding]:
             "started_at": span[0],
             "updated_at": span[1],
         }
-        yield Item("chats", chat.key, data, minutes=chat.layout.minutes)
+        yield Item("chats", chat.key, data, minutes=chat.layout.minutes, floating=_TIMES)
 
 
 def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
@@ -412,7 +412,7 @@ def _findings(chat: _Chat, message: _Message, repeats: Repeats, where: str) -> I
         "position": repeats.place(time),
         "sent_at": sent,
     }
-    yield Item("messages", key, present(data), minutes=chat.layout.minutes)
+    yield Item("messages", key, present(data), minutes=chat.layout.minutes, floating=_TIMES)
     if name is not None:
         yield from _media(chat, key, name, sent, floating)
 
@@ -441,4 +441,4 @@ def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> I
         "sent_at": sent,
     }
     files = (Attachment("file", entry.open_exact, media_type),)
-    yield Item("media", message, data, files, minutes=chat.layout.minutes)
+    yield Item("media", message, data, files, minutes=chat.layout.minutes, floating=_TIMES)

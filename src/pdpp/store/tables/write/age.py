@@ -20,7 +20,7 @@ def is_older(feed: Feed, text: bytes, other: bytes) -> bool:
     if not names and order is None:
         return False
     before, after = read_data(other), read_data(text)  # no time is a long value
-    moments = [(_moment(before.get(name)), _moment(after.get(name))) for name in names]
+    moments = [_moments(before.get(name), after.get(name)) for name in names]
     if any(stored is not None and (new is None or new < stored) for stored, new in moments):
         return True
     # An export of a part of a talk, such as its last messages, may end where the whole one does.
@@ -49,6 +49,16 @@ def _change_fields(feed: Feed) -> Iterator[str]:
     # A talk ends with its last message, so far; a visit or a track that ends earlier was corrected.
     names = (*_CHANGED_AT, "ended_at") if _MESSAGES in fields else _CHANGED_AT
     return (name for name in names if name in fields and fields[name].kind in TIMES)
+
+
+def _moments(known: Any, new: Any) -> tuple[int | None, int | None]:
+    """Return the moments that a field names in two states.
+
+    A clock of a place that nobody tells may be hours off: what may be one moment counts as one.
+    """
+    if isinstance(known, str) and isinstance(new, str) and instant.may_be_one(known, new):
+        return 0, 0
+    return _moment(known), _moment(new)
 
 
 def _moment(value: Any) -> int | None:
