@@ -1,5 +1,6 @@
 """What a message is known by: the same in whatever words a program writes its headers."""
 
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,73 @@ def test_messages_that_share_an_id_or_all_but_it_are_two(
     tmp_path: Path, headers: dict[str, str]
 ) -> None:
     assert key_of(tmp_path / "a", letter()) != key_of(tmp_path / "b", letter(**headers))
+
+
+NO_ID = letter(Message_ID="").decode().replace("noon.\n", "noon.\nFrom now on it falls.\n")
+
+
+def as_quoted(content: str) -> str:
+    head, _, text = content.partition("\n\n")
+    coded = text.replace("noon", "no=\non").replace("From", "=46rom")
+    return f"{head}\nContent-Transfer-Encoding: quoted-printable\n\n{coded}"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        NO_ID.replace("\n", "\r\n"),
+        f"X-Gmail-Labels: Inbox\nStatus: RO\nX-UID: 7\n{NO_ID}\n\n",
+        NO_ID.replace("\nFrom now", "\n>From now"),
+        NO_ID.replace("To: Ana <", "To: =?utf-8?q?Ana?=\n <"),
+        NO_ID.replace(" table of", "\n table of"),
+        as_quoted(NO_ID),
+    ],
+)
+def test_a_message_without_an_id_is_the_same_from_another_program(
+    tmp_path: Path, other: str
+) -> None:
+    one, same = (
+        key_of(tmp_path / name, text.encode()) for name, text in (("a", NO_ID), ("b", other))
+    )
+    assert one == same
+
+
+def with_file(content: bytes) -> bytes:
+    made = EmailMessage()
+    for name, value in HEAD.items():
+        if name != "Message-ID":
+            made[name] = value
+    made.set_content("See the scan.\n")
+    made.add_attachment(content, maintype="image", subtype="png", filename="scan.png")
+    made.set_boundary("wharf")
+    return made.as_bytes()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (NO_ID.encode(), NO_ID.replace("noon", "ten").encode()),
+        (NO_ID.encode(), NO_ID.replace("ana@lind", "eva@lind").encode()),
+        (NO_ID.encode(), NO_ID.replace("Subject", "Cc: Eva <eva@lind.example>\nSubject").encode()),
+        (with_file(b"one"), with_file(b"two")),
+    ],
+)
+def test_messages_without_an_id_that_differ_in_what_they_hold_are_two(
+    tmp_path: Path, one: bytes, other: bytes
+) -> None:
+    (tmp_path / "one.eml").write_bytes(one)
+    (tmp_path / "two.eml").write_bytes(other)
+    kept = [key for stream, key in read(Mail(), tmp_path) if stream == "messages"]
+    assert len(kept) == 2
+
+
+def test_the_boundary_between_parts_is_none_of_what_a_message_without_an_id_says(
+    tmp_path: Path,
+) -> None:
+    content = with_file(b"one")
+    assert key_of(tmp_path / "a", content) == key_of(
+        tmp_path / "b", content.replace(b"wharf", b"a_mooring")
+    )
 
 
 def test_a_date_at_the_end_of_time_is_a_date(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
 
+from pdpp.sources.formats.mail.body import MessageBody
 from pdpp.sources.formats.mail.message import MailMessage, address_of, header, people
+from pdpp.sources.keys import RecordKey, digest_key
 
 _ID = re.compile(r"<([^<>]+)>")
+_QUOTED = re.compile(r"^>+(?=From )", re.MULTILINE)
 
 
 def message_id(message: MailMessage) -> str:
@@ -27,6 +30,22 @@ def other_marks(message: MailMessage) -> Iterator[str]:
     yield _moment(message)
     yield _sender(message)
     yield _letters(header(message, "Subject"))
+
+
+def contents_mark(message: MailMessage, said: MessageBody) -> RecordKey:
+    """Return what a message without an id is known by besides: to whom it goes and what it holds.
+
+    Programs that hand a message on fold its text anew, encode it otherwise or put a sign before
+    "From", and add headers; words and files stay.
+    """
+    words = _letters(_QUOTED.sub("", said.text))
+    files = (file.content or file.name.encode("utf-8", "surrogatepass") for file in said.files)
+    return digest_key(_receivers(message), words, *files)
+
+
+def _receivers(message: MailMessage) -> str:
+    named = (person for field in ("To", "Cc") for person in people(message, field))
+    return " ".join(sorted({address_of(person) or _letters(person) for person in named}))
 
 
 def _moment(message: MailMessage) -> str:

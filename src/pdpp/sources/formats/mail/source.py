@@ -295,7 +295,7 @@ class StoredMessage(NamedTuple):
 
 def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     from pdpp.sources.formats.mail.body import MOST_PARTS, body
-    from pdpp.sources.formats.mail.identity import message_id, other_marks
+    from pdpp.sources.formats.mail.identity import contents_mark, message_id, other_marks
     from pdpp.sources.formats.mail.message import header, lacks_end, parse
     from pdpp.sources.formats.mail.tags import is_deleted, is_of_mailbox
 
@@ -309,12 +309,16 @@ def _message(folder: _Folder, stored: StoredMessage) -> Iterator[Finding]:
     if folder.is_box and header(message, "X-Gmail-Labels"):
         # Gmail writes a mailbox for each label, and all labels of a message into each of them.
         folder = folder._replace(name="")
-    name = message_id(message) or digest_key(_text_of(stored.content))
+    # To read what a message says takes longest, and most have an id.
+    name, said = message_id(message), None
+    if not name:
+        said = body(message, stored.apart)
+        name = contents_mark(message, said)
     key = folder.key(name, *other_marks(message))
     if key is None:
         yield Skipped("a message that stands twice", stored.where)
         return
-    said = body(message, stored.apart)
+    said = said or body(message, stored.apart)
     data = _data(folder, message, key, stored, said.text)
     html = () if said.html is None else (_attachment("html", said.html, "text/html"),)
     # A mailbox that comes alone names no folder: what an export of several said of it stays.
@@ -348,12 +352,6 @@ def _lacking_text(said: "MessageBody", where: str) -> str:
     if empty and where.endswith(".emlx"):
         return "a message without text, which the mail program may not have downloaded"
     return ""
-
-
-def _text_of(content: bytes) -> bytes:
-    """Return a message without its headers, which programs add to, and the same line ends."""
-    lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return lines.partition(b"\n\n")[2].strip()
 
 
 def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
