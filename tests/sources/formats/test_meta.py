@@ -1,5 +1,6 @@
 """Facebook and Instagram archives: what only these have."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -686,3 +687,32 @@ def put_beside(folder: Path, chat_file: Path) -> Path:
     inbox.mkdir(parents=True)
     chat_file.rename(inbox / chat_file.name)
     return folder / "e"
+
+
+def test_an_archive_in_another_language_holds_the_same_posts_and_comments(tmp_path: Path) -> None:
+    def archive(name: str, *titles: str) -> Path:
+        post = {"timestamp": 1_767_261_600, "data": [{"post": "Gulls"}], "title": titles[0]}
+        bare = {"timestamp": 1_767_261_601, "data": [], "title": "Nora"}
+        other = {**bare, "title": "Ben"}
+        said = [{"comment": {"comment": "Well sailed"}}]
+        comment = {"timestamp": 1_767_261_602, "data": said, "title": titles[1]}
+        shown = [{"data": [{"media": {"uri": f"{number}.jpg"}}]} for number in (1, 2)]
+        pictures = [
+            {"timestamp": 1_767_261_603, "attachments": [each], "title": titles[1]}
+            for each in shown
+        ]
+        folder = tmp_path / name / "facebook"
+        folder.mkdir(parents=True)
+        (folder / "your_posts_1.json").write_bytes(json_bytes([post, bare, other]))
+        comments = {"comments_v2": [comment, *pictures]}
+        (folder / "comments.json").write_bytes(json_bytes(comments))
+        return folder
+
+    english = archive("a", "Nora shared a memory.", "Nora commented on a post.")
+    german = archive("b", "Nora L. hat geteilt.", "Nora L. hat kommentiert.")
+    kept = {"posts": 3, "comments": 3}
+    found = [
+        {key for key in read(Facebook(), path) if key[0] in kept} for path in (english, german)
+    ]
+    assert Counter(stream for stream, _ in found[0]) == kept
+    assert found[0] == found[1]

@@ -68,6 +68,22 @@ def test_a_contact_that_was_sent_is_a_file_though_its_kind_is_text(tmp_path: Pat
     assert [data["name"] for data in of(records, "attachments")] == ["Bo.vcf", "Bo.vcf"]
 
 
+def test_a_backup_without_pictures_holds_the_same_messages(tmp_path: Path) -> None:
+    whole = PHONE.files["sms-20260101100000.xml"]
+    (tmp_path / "sms-1.xml").write_bytes(whole)
+    (tmp_path / "sms-2.xml").write_bytes(whole.replace(b' data="/9j/4CBhIGJ1b3k="', b""))
+    home = Home(tmp_path / "data")
+    home.bring(tmp_path / "sms-1.xml", "--account", "nora")
+    known = home.records()
+    home.bring(tmp_path / "sms-2.xml", "--account", "nora")
+    assert home.records() == known
+    other = Home(tmp_path / "other")
+    other.seal_like(home)
+    for name in ("sms-2.xml", "sms-1.xml"):
+        other.bring(tmp_path / name, "--account", "nora")
+    assert other.records() == known
+
+
 def test_a_number_that_was_withheld_is_unknown(tmp_path: Path) -> None:
     call = (
         '<call number="-2" duration="0" date="1767000095000" type="6" contact_name="(Unknown)" />'

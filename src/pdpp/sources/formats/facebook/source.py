@@ -1,6 +1,6 @@
 """Facebook archives: chats, posts, comments, reactions and friends."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -44,7 +44,8 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
     text = "\n".join(dict.fromkeys(filter(None, texts)))
     title = mended(value.get("title"))
     files = [number_in(str(file["uri"])) or str(file["uri"]) for file in media if file.get("uri")]
-    key = digest_key("post", str(value["timestamp"]), title, text, *files, *_number(value))
+    told = [text, *files, *_number(value)]
+    key = digest_key("post", str(value["timestamp"]), *_known_by(told, title))
     links = [mapped(piece, "external_context") for piece in pieces]
     named = [mended(mapped(piece, "life_event").get("title")) for piece in pieces]
     named += [mended(link.get("name")) for link in links]
@@ -65,6 +66,14 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
         yield attached(
             finder, file.get("uri"), posted, place, caption=caption_of(file), post_id=key
         )
+
+
+def _known_by(told: Sequence[str], title: str) -> Sequence[str]:
+    """Return what tells a thing from others of its moment, by its title only if nothing else does.
+
+    The title is a sentence in the language of the account, with the name that its owner has now.
+    """
+    return told if any(told) else [title]
 
 
 def _number(value: Mapping[str, Any]) -> list[str]:
@@ -94,7 +103,9 @@ def _comment(finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterat
         yield Unknown("a comment without a time or a text", where)
         return
     title = mended(value.get("title"))
-    key = digest_key("comment", str(value["timestamp"]), title, text)
+    files = [str(file["uri"]) for file in media if file.get("uri")]
+    told = [text, *(number_in(uri) or uri for uri in files), *_number(value)]
+    key = digest_key("comment", str(value["timestamp"]), *_known_by(told, title))
     data = {
         "id": key,
         "title": title or None,

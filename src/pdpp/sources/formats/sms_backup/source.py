@@ -189,8 +189,9 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
         yield Skipped("an empty message", where)
         return
     direction = _DIRECTIONS.get(attributes.get("msg_box", ""), "unknown")
-    names = [str(len(part["data"])) for part in files]
-    key = ordinals.key(attributes["date"], "mms", *numbers, direction, text, *names)
+    # By its kinds of files and not by these: a backup may be made without them.
+    kinds = sorted(part.get("ct", "") for part in wordless)
+    key = ordinals.key(attributes["date"], "mms", *numbers, direction, text, *kinds)
     contact = _given(attributes, "contact_name") or ", ".join(numbers) or "unknown"
     data = _message_data(key, numbers, contact, direction, sent)
     sender = _sender(element) or contact if direction == "received" else "me"
@@ -202,7 +203,8 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
         "subject": subject or None,
         "files": len(files) or None,
     }
-    yield Item("messages", key, present({**data, **more}))
+    keeps = "" if files else "files"
+    yield Item("messages", key, present({**data, **more}), keeps=keeps)
     for number, part in enumerate(files, 1):
         yield _file(part, number, key, sent, f"{where} file {number}")
     for _ in range(len(wordless) - len(files)):
