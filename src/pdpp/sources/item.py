@@ -20,9 +20,10 @@ class Item(NamedTuple):
 
     It counts as emitted when it is imported: its own date is a field of ``data``, which a grant
     can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``. A ``weak``
-    one leaves a record that is there as it is, because that came from where more is told; one that
-    ``lacks`` a field, such as that of a file, only a record that has this field. One that ``keeps``
-    a field takes the place of the record, but for what only that says there. Of times in
+    one leaves a record that is there as it is, because that came from where more is told; an
+    ``older`` one, of an older export, only if it does not say itself that it was changed later; one
+    that ``lacks`` a field, such as that of a file, only a record that has this field. One that
+    ``keeps`` a field takes the place of the record, but for what only that says there. Of times in
     ``minutes`` it tells no seconds, and of those in ``floating`` perhaps no zone: a record that
     tells them of the same moment keeps them.
     """
@@ -36,6 +37,7 @@ class Item(NamedTuple):
     keeps: str = ""
     minutes: tuple[str, ...] = ()
     floating: tuple[str, ...] = ()
+    older: bool = False
 
 
 class Skipped(NamedTuple):

@@ -315,6 +315,10 @@ class Source(ABC):
         """Return the files that may each say by themselves whose they are, as mailboxes do."""
         return ()
 
+    def made_on(self, tree: Tree) -> str:  # noqa: ARG002 - for sources that need it
+        """Return the day on which an export of an account was made, nothing where none is told."""
+        return ""
+
     @abstractmethod
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:
         """Return the pieces to read, in the order in which their records are to be written."""

@@ -8,6 +8,9 @@ import orjson
 
 from pdpp.store.numbers import write_data
 
+CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
+"""What importers call the time at which a record was last changed where it comes from."""
+
 
 class Line(NamedTuple):
     """One checked line of a batch: a record to keep, or a key to delete."""

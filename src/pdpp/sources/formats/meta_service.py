@@ -16,6 +16,7 @@ from pdpp.sources.formats.meta_values import mended
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.structure import json_paths, opening
 from pdpp.sources.reading.tree import FileEntry, Tree, common_folder
 from pdpp.sources.source import (
@@ -168,6 +169,10 @@ class MetaArchive(Source):
     @abstractmethod
     def owner(self, tree: Tree) -> dict[str, str]:
         """Return the id and the name of the account, as far as the archive tells."""
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return a part for each chat, then one for each other file."""

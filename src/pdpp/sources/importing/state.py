@@ -3,7 +3,7 @@
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,13 @@ class ImportState:
         for _, report in self.reports():
             if report.get("folder") and report["source"]["connector_key"] == connector_key:
                 yield str(report["folder"]), str(report["connection"]["connection_id"])
+
+    def days_of(self, connector_key: str) -> Iterator[tuple[str, str, Set[str]]]:
+        """Yield the days of exports that came in, each with where it went and with what streams."""
+        for _, report in self.reports():
+            if report.get("made_on") and report["source"]["connector_key"] == connector_key:
+                streams = frozenset(report.get("streams", ()))
+                yield report["made_on"], str(report["connection"]["connection_id"]), streams
 
     def imported_connections(self) -> set[str]:
         """Return the connections of which a report says whose they are."""

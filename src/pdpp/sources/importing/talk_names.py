@@ -9,7 +9,7 @@ A conversation with an assistant tells when it was changed before its messages c
 earlier state leave the messages that are there: which of two answers is shown would be put back.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -63,7 +63,9 @@ class TalkNames:
         stopped: Callable[[], bool],
         *,
         as_told: bool = False,
+        outdated: Set[str] = frozenset(),
     ) -> None:
+        """Take what an import reads; of the streams in ``outdated`` a newer export came before."""
         self._store = store
         self._sealer = sealer
         self._parts = parts
@@ -74,6 +76,7 @@ class TalkNames:
         self._titles, self._messages, nameless = _streams(streams)
         self._nameless = {} if as_told else nameless
         """Streams of messages that tell no name of their talk, each with the field of the talk."""
+        self._is_outdated_export = not outdated.isdisjoint(self._titles)
         self._outdated: set[str] = set()
         self._changed: dict[str, int] = {}
         """When each talk of such a stream was last changed, as was told so far."""
@@ -136,6 +139,8 @@ class TalkNames:
         return differs if differs and self._is_older(key, stored) else {}
 
     def _is_older(self, key: str, stored: _StoredTalk) -> bool:
+        if self._is_outdated_export:
+            return True
         changed = self._ends.get(key, stored.changed)
         return changed < stored.changed if changed != stored.changed else self._ends_before
 

@@ -17,6 +17,7 @@ from pdpp.sources.importing.destination import (
     find_destination,
     identity_of,
 )
+from pdpp.sources.importing.export_day import ExportDay, export_day
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.known_folders import (
     KnownFolder,
@@ -115,6 +116,7 @@ class ImportTask:
         self.destination = destination
         self.environment = environment
         self._around: KnownFolder | None = None
+        self._day = ExportDay()
         self.export = self._in_account(export)
         now = environment.clock()
         self.name = environment.state.new_report_name(now)
@@ -170,6 +172,9 @@ class ImportTask:
         self.export = self._in_account(self.export)
         self.tree = still_readable(self.tree, self.export)
         self._contents = contents_of(self.tree, self.export)
+        self._day = export_day(
+            source, self.tree, environment.state, store.catalogue(), self.account
+        )
         self.keep()
         if self.account not in store.catalogue().connections:
             store.connect(
@@ -252,6 +257,8 @@ class ImportTask:
         patient: bool = False,
     ) -> bool:
         """Read every part that is not read yet; return whether the end was reached."""
+        if mirror:  # Its owner wants the account to be as the export is, however old that is.
+            self._day = replace(self._day, newest={})
         parts = list(self.export.source.parts(self.tree, self.export.recognition))
         # What is followed grows by little, however long it is.
         many = self.tree.size >= _MANY_BYTES and not patient
@@ -303,8 +310,12 @@ class ImportTask:
         """Return parts that leave chats the names of a newer export, and tell namesakes apart."""
         store, account, sealer = self.environment.store, self.account, self._sealer()
         namesakes = Namesakes(store, account, sealer, self.export.source.namesakes)
-        parts = namesakes.parts(parts)
-        return TalkNames(store, account, sealer, parts, stop, as_told=as_told).parts()
+        day = ExportDay() if as_told else self._day
+        parts = day.parts(namesakes.parts(parts))
+        talks = TalkNames(
+            store, account, sealer, parts, stop, as_told=as_told, outdated=day.outdated
+        )
+        return talks.parts()
 
     def _teller(self, parts: Sequence[AnyPart], callbacks: ImportCallbacks) -> Callable[[], None]:
         total = sum(part.entry.size for part in parts)
@@ -331,9 +342,10 @@ class ImportTask:
 
     def document(self) -> Mapping[str, Any]:
         """Return the report as it is kept."""
-        notes = [*self.export.recognition.notes, *self.destination.notes]
+        notes = [*self.export.recognition.notes, *self.destination.notes, *self._day.notes]
         report = self.report.document()
         kept = {"contents": self._contents, **report_folder(self._around, self.tree, self.export)}
+        kept |= {"made_on": self._day.day} if self._day.day else {}
         return {"import_id": self.name, **report, "notes": notes, **kept}
 
     # Mirrors

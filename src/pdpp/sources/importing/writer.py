@@ -12,6 +12,7 @@ from typing import Any
 
 from orjson import OPT_SORT_KEYS, dumps
 
+from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.exact_times import is_inexact, with_exact_times
 from pdpp.sources.importing.report import ImportReport
@@ -19,7 +20,7 @@ from pdpp.sources.importing.write_queue import Load, WriteQueue
 from pdpp.sources.item import Attachment, Item
 from pdpp.sources.keys import KeySealer, plain_copy
 from pdpp.sources.reading.jsontext import scrub
-from pdpp.store.batch import canonical
+from pdpp.store.batch import CHANGED_AT, canonical
 from pdpp.store.blobs import BlobBatch, media_type_of
 from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
@@ -145,7 +146,7 @@ class RecordWriter:
         if item.keeps or (not self._is_new and is_inexact(item)):
             item = self._with_kept(item)
         stream, name, data, attachments, weak, lacks, *_ = item
-        if (weak or lacks) and self._is_there(stream, name, "" if weak else lacks):
+        if (weak or lacks or item.older) and self._is_there(item):
             return
         load = self._loads.get(stream)
         if load is None:
@@ -178,16 +179,19 @@ class RecordWriter:
         self._look_items = min(self._most, self._handed_over + _GROUP_ITEMS)
         self._look_bytes = min(_GROUP_BYTES, BATCH_BYTES - self._size)
 
-    def _is_there(self, stream: str, name: str, field: str) -> bool:
+    def _is_there(self, item: Item) -> bool:
         """Tell whether a record is stored or on its way already, and count it then as it is.
 
-        It must have the ``field``, if one is named.
+        It must have the field that an item lacks; an older one must not have been changed later.
         """
+        stream, name = item.stream, item.key
+        field = "" if item.weak or item.older else item.lacks
         key = self._sealer.key_of(name)
         lacking = self._lacking_on_its_way(stream, name, key)
         if lacking is None:
             record = self._stored(stream, key)
-            if record is None or (field and not read_data(record.data).get(field)):
+            told = {} if record is None else read_data(record.data)
+            if record is None or (field and not told.get(field)) or _is_later(item, told):
                 return False
         elif field and lacking:
             return False
@@ -359,3 +363,14 @@ class RecordWriter:
     def settle(self) -> None:
         """Wait until everything that was sent is written and on the disk, and count it."""
         self._queue.settle()
+
+
+def _is_later(item: Item, told: Mapping[str, Any]) -> bool:
+    """Tell whether an item of an older export says that it was changed later than a record."""
+    return item.older and any(
+        _moment(item.data.get(name)) > _moment(told.get(name)) for name in CHANGED_AT
+    )
+
+
+def _moment(value: object) -> int:
+    return (instant.parse(value) or 0) if isinstance(value, str) else 0

@@ -30,6 +30,7 @@ from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import SURPRISES, account
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.jsonstream import objects, read_each
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
@@ -83,6 +84,10 @@ class GoogleActivity(Source):
             " and ".join(kinds),
             {"documents": documents, "pages": pages, "tables": tables},
         )
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each list or page."""

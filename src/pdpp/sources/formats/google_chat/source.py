@@ -24,6 +24,7 @@ from pdpp.sources.keys import Ordinals, RecordKey, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, folders_of
@@ -67,6 +68,10 @@ class GoogleChat(Source):
         ]
         version, detail = counted(len(lists), "chat"), {"lists": lists}
         return takeout_recognition(tree, self.label, version, detail, _owner(tree))
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each chat."""

@@ -14,6 +14,7 @@ from pdpp.sources.formats.takeout import (
     takeout_recognition,
 )
 from pdpp.sources.item import Finding
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     ExportPart,
@@ -87,6 +88,10 @@ class GoogleTimeline(Source):
             return ExportRefusal(_ONLY_EDITS, lies_among_others=True) if edits else None
         version = ", ".join(sorted({_LAYOUTS[layout] for layout in documents.values()}))
         return takeout_recognition(tree, self.label, version, {"documents": documents})
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each document."""

@@ -10,6 +10,7 @@ from pdpp.sources.formats.letterboxd.own_list import is_own_list, read_own_list,
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import Ordinals, safe_key
 from pdpp.sources.reading.money import exact
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition
 
@@ -149,6 +150,10 @@ class Letterboxd(KnownTables):
         if seen is not None or not own:
             return seen
         return Recognition(Confidence.CERTAIN, "list", account=self.label, owner_known=False)
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each table and list."""

@@ -23,6 +23,7 @@ from pdpp.sources.keys import Ordinals, RecordKey, digest_key
 from pdpp.sources.reading.csvtable import rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.named_days import american_day_in
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, Recognition
 
@@ -297,6 +298,10 @@ class LinkedIn(KnownTables):
     def is_telling(self, kind: TableKind) -> bool:
         """Tell whether a table has the columns of LinkedIn; those of the others are common."""
         return kind.noun in ("message", "person")
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return american_day_in(tree.called)
 
     def owner_name(self, tree: Tree) -> str:
         """Return the name on the profile."""

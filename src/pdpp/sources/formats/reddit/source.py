@@ -16,6 +16,7 @@ from pdpp.sources.formats.csv_archive import (
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import OwnerChoices, Recognition
 
@@ -170,6 +171,10 @@ class Reddit(KnownTables):
     def is_telling(self, kind: TableKind) -> bool:
         """Tell whether a table has columns that only Reddit writes."""
         return bool(kind.columns & {"subreddit", "direction"})
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def owner_name(self, tree: Tree) -> str:
         """Return the name of the account."""

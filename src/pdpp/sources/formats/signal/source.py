@@ -68,6 +68,12 @@ class Signal(Source):
         """Return the folders of the service beside the parts."""
         return self.own_folders_below(tree, recognition)
 
+    def made_on(self, tree: Tree) -> str:
+        """Return the moment that the first line of an export tells."""
+        told = (next(first_objects(log, 1), {}).get("backupTimeMs") for log in _logs(tree))
+        counts = (int(text) for text in map(str, told) if text.isdecimal())
+        return max((epoch_text(count / 1_000) or "" for count in counts), default="")
+
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each log."""
         files = {entry.base.partition(".")[0]: entry for entry in tree.entries}

@@ -15,6 +15,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.code_words import plain_words
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
+from pdpp.sources.reading.named_days import day_in_words
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -81,6 +82,10 @@ class Slack(Source):
     def sent(self, tree: Tree, recognition: Recognition) -> Iterable[str]:  # noqa: ARG002
         """Return the files that a program put beside the messages."""
         return [entry.name for entry in uploads_of(tree).values()]
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in_words(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return the people, the conversations, canvases and lists, then every day of each."""

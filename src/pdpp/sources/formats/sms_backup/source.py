@@ -14,6 +14,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
@@ -73,6 +74,10 @@ class SmsBackup(Source):
             owner_known=False,
             detail={"files": names},
         )
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return max((day_in(entry.base) for entry in tree.entries), default="")
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each document."""

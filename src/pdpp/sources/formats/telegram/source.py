@@ -23,6 +23,7 @@ from pdpp.sources.formats.telegram.records import ChatReader, contact
 from pdpp.sources.item import Finding, Skipped
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.times import zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -52,6 +53,7 @@ _LEFT_OUT = MappingProxyType(
     }
 )
 """What an account holds and no record is made of."""
+_WHOLE = "DataExport_"
 _LOOKS = "how web pages look"
 _OWNER = re.compile(rb'"personal_information"|class="personal_info')
 _NO_IDS = (
@@ -121,6 +123,10 @@ class Telegram(Source):
         """Return the documents and first pages of whole accounts, which say whose they are."""
         named = tree.named("result*.json", ACCOUNT_PAGE)
         return [entry for entry in named if _OWNER.search(entry.head())]
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the folder of a whole account tells; single chats come one by one."""
+        return day_in(tree.called) if tree.called.startswith(_WHOLE) else ""
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each document, and for each chat and list on web pages."""

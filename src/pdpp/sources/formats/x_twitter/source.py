@@ -16,6 +16,7 @@ from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
+from pdpp.sources.reading.named_days import day_in
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -88,6 +89,10 @@ class XTwitter(Source):
             owner_known=bool(owner.get("accountId")),
             detail={"files": kind_of, "owner": str(owner.get("accountId") or "")},
         )
+
+    def made_on(self, tree: Tree) -> str:
+        """Return the day that the name of an archive tells."""
+        return day_in(tree.called)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""

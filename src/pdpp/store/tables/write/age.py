@@ -5,12 +5,11 @@ from typing import Any
 
 from pdpp.model import instant
 from pdpp.model.declaration import TIMES
+from pdpp.store.batch import CHANGED_AT
 from pdpp.store.catalogue import Feed
 from pdpp.store.numbers import read_data
 from pdpp.store.tables.search.entry import whole_number
 
-_CHANGED_AT = ("updated_at", "edited_at", "modified_on", "balance_on")
-"""What importers call the time at which a record was last changed where it comes from."""
 _MESSAGES = "message_count"
 
 
@@ -47,7 +46,7 @@ def _count(data: Mapping[str, Any]) -> int:
 def _change_fields(feed: Feed) -> Iterator[str]:
     fields = feed.stream.fields
     # A talk ends with its last message, so far; a visit or a track that ends earlier was corrected.
-    names = (*_CHANGED_AT, "ended_at") if _MESSAGES in fields else _CHANGED_AT
+    names = (*CHANGED_AT, "ended_at") if _MESSAGES in fields else CHANGED_AT
     return (name for name in names if name in fields and fields[name].kind in TIMES)
 
 
