@@ -425,7 +425,7 @@ def test_a_chat_too_large_to_be_held_gives_the_same_records(
 ) -> None:
     path = busy(tmp_path, 0)
     held = read(SOURCE, path)
-    monkeypatch.setattr("pdpp.sources.formats.whatsapp.source._MOST_HELD", 0)
+    monkeypatch.setattr("pdpp.sources.formats.whatsapp.records._MOST_HELD", 0)
     assert read(SOURCE, path) == held
 
 
