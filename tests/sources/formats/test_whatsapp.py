@@ -866,6 +866,41 @@ def test_an_export_that_comes_without_its_zone_takes_none_away(tmp_path: Path) -
     assert (data["sent_at"], data["floating"]) == ("2022-03-18T09:52:10Z", False)
 
 
+def seconds_told(home: Home) -> list[str]:
+    return sorted(data["sent_at"][17:19] for data in streams(home, "messages"))
+
+
+def of_two_telephones(iphone: Path, android: Path) -> tuple[Path, Path]:
+    """Write a chat as both kinds of telephone export it, of which one tells seconds."""
+    told = "[18/03/2022, 09:52:10] Ana: Ahoy\r\n[18/03/2022, 09:53:20] Nora: Ready\r\n"
+    untold = "18/3/22, 09:52 - Ana: Ahoy\n18/3/22, 09:53 - Nora: Ready\n"
+    return (
+        put(iphone, told, "WhatsApp Chat - Ana.txt"),
+        put(android, untold, "WhatsApp Chat with Ana.txt"),
+    )
+
+
+@pytest.mark.parametrize("places", [("a", "z"), ("z", "a/deep/down")])
+def test_seconds_stay_where_one_folder_has_a_chat_of_two_telephones(
+    places: tuple[str, str], tmp_path: Path
+) -> None:
+    iphone, android = (tmp_path / "export" / place for place in places)
+    of_two_telephones(iphone, android)
+    home = Home(tmp_path / "home")
+    home.bring(tmp_path / "export")
+    assert seconds_told(home) == ["10", "20"]
+    assert home.bring(tmp_path / "export")["counts"]["new"] == 0
+    assert seconds_told(home) == ["10", "20"]
+
+
+def test_seconds_stay_where_one_command_brings_a_chat_of_two_telephones(tmp_path: Path) -> None:
+    """Both go into an account that is new when the command begins, and not for the second one."""
+    iphone, android = of_two_telephones(tmp_path / "one", tmp_path / "two")
+    home = Home(tmp_path / "home")
+    home.run(iphone, str(android), "--yes", "--connection", "cin_new")
+    assert seconds_told(home) == ["10", "20"]
+
+
 def account_chats(home: Home, account: str) -> list[tuple[str, int]]:
     given = ("read", "records", "chats", "--connection", account, "--all", "--jsonl")
     rows = map(json.loads, pdpp_here(*given, data=home.data).out.splitlines())

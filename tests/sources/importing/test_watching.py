@@ -9,6 +9,7 @@ from tests.sources.word_lists import WordLists, Words
 
 from pdpp.model.errors import ImportRefused
 from pdpp.service.accounts import merge_connections
+from pdpp.sources.formats.whatsapp.source import WhatsApp
 from pdpp.sources.importing.task import ImportCallbacks
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.reading.tree import Tree
@@ -39,6 +40,27 @@ def test_a_watch_reads_only_what_is_added_until_it_is_enough(word_lists: WordLis
     assert [counts["new"] for counts in rounds] == [1, 2, 3, 3, 4, 4]
     assert word_lists.keys() == ["four", "one", "three", "two"]
     assert task.report.status == "complete"
+
+
+def test_what_a_watch_reads_later_may_be_of_records_that_are_there_by_then(
+    word_lists: WordLists,
+) -> None:
+    """An account that was new when the watch began holds what came in since."""
+    word_lists.source = WhatsApp()
+    word_lists.put("WhatsApp Chat - Ana.txt", "[18/03/2022, 09:52:10] Ana: Ahoy")
+    rounds = iter([False, True])
+
+    def wait() -> bool:
+        word_lists.put("WhatsApp Chat with Ana.txt", "18/3/22, 09:52 - Ana: Ahoy")
+        return next(rounds)
+
+    task = word_lists.task()
+    watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
+    assert task.document()["counts"]["read"] > 2
+    records = stored(word_lists.store).items()
+    assert {data["sent_at"] for (name, _), data in records if name == "messages"} == {
+        "2022-03-18T09:52:10"
+    }
 
 
 def test_a_watch_that_begins_again_goes_on_from_the_offsets_it_remembers(

@@ -122,6 +122,7 @@ class ImportTask:
         self.name = environment.state.new_report_name(now)
         self.report = ImportReport(self._subject(), now)
         self._contents = ""
+        self._has_read = False
         self._kept_at = now
         self._seen: SeenRecords = set()
         self._others: Sequence[ImportTask] = ()
@@ -145,15 +146,20 @@ class ImportTask:
             yield
 
     def look_again(self) -> None:
-        """Find the destination anew: what was imported since may be of the same account."""
+        """Find the destination anew: what was imported since may be of the same account.
+
+        A new account that the owner chose may be there by now.
+        """
         self.tree = still_readable(self.tree, self.export)
-        if self.destination.is_proposed:
-            environment, proposed = self.environment, self.destination.connection_id
-            self.destination = find_destination(
-                environment.store, environment.state, self.tree, self.export, None
+        if self.destination.is_new:
+            environment, before = self.environment, self.destination
+            chosen = None if before.is_proposed else before.connection_id
+            found = find_destination(
+                environment.store, environment.state, self.tree, self.export, chosen
             )
-            if self.destination.is_new:  # Whoever goes on with this import knows this id.
-                self.destination = replace(self.destination, connection_id=proposed)
+            # Whoever goes on with this import knows this id.
+            new = replace(found, connection_id=before.connection_id)
+            self.destination = new if found.is_new else found
             self.report = ImportReport(self._subject(), environment.clock())
 
     def settle(self, progress: Callable[[int], None] | None = None) -> Declaration:
@@ -273,6 +279,8 @@ class ImportTask:
                 parts_depend=self.export.source.parts_depend,
             )
             reached = run.run(self._named(parts, callbacks.stop))
+        # A watch reads on, and what it reads may be of what is stored now.
+        self._has_read = True
         if reached:
             count_files(self.report, self.tree, self.export, parts)
         return reached
@@ -291,7 +299,7 @@ class ImportTask:
             most_bytes=max(STORED_FREELY, STORED_RATIO * self.tree.size),
             see=see if mirror else None,
             many=many,
-            new=self.destination.is_new,
+            new=self.destination.is_new and not self._has_read,
         )
 
     @property

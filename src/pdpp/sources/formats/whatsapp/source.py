@@ -110,10 +110,14 @@ class WhatsApp(Source):
         return replace(recognition, notes=notes, of_account=now.kept(), detail=detail)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
-        """Return one part for each chat."""
+        """Return one part for each chat, first those that tell no seconds.
+
+        Two of them may be one chat, from two telephones: what is read last takes the other's place.
+        """
         zone = zone_named(recognition.detail["time_zone"])
         known: RenamedChats = recognition.detail["known"]
-        for name, layout in recognition.detail["layouts"].items():
+        layouts: Mapping[str, ChatLayout] = recognition.detail["layouts"]
+        for name, layout in sorted(layouts.items(), key=lambda item: not item[1].minutes):
             entry = tree.get(name)
             if entry is not None:
                 key = known.key_of(layout.called)
