@@ -1,5 +1,6 @@
 """A small disk of a test's own, to be filled and emptied; only the superuser can have one."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,11 @@ class SmallDisk:
                         pass
                 except OSError:
                     continue
+
+    def leave(self, size: int) -> None:
+        """Leave room for so many bytes."""
+        self.fill()
+        os.truncate(ballast := self.folder / _BALLAST, ballast.stat().st_size - size)
 
     def empty(self) -> None:
         """Make room again."""

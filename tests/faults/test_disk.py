@@ -97,6 +97,20 @@ def test_a_full_disk_refuses_writes_keeps_what_it_took_and_goes_on_once_there_is
     check_sound(folder)
 
 
+def test_a_disk_on_which_a_new_store_has_no_room_keeps_no_part_of_one(disk: SmallDisk) -> None:
+    """What a file is built from may have room on the disk, and the file beside it none."""
+    folder = disk.folder / "data"
+    for kilobytes in (600, 900, 1_100):
+        disk.leave(kilobytes << 10)
+        told = pdpp("owner", "token", data=folder).failed()
+        assert told.startswith(f"cannot open the database {folder / FILE_NAME}: "), told
+        assert "make room" in told
+        assert [*folder.iterdir()] == []
+        disk.empty()
+    assert pdpp("owner", "token", data=folder).code == 0
+    check_sound(folder)
+
+
 def test_a_program_on_a_full_disk_ends_with_one_line_and_works_once_there_is_room(
     disk: SmallDisk, tmp_path: Path
 ) -> None:

@@ -328,12 +328,15 @@ def _create(path: Path, key: DataKey | None) -> None:
             db.pragma("page_size", _PAGE_BYTES)
             db.pragma("journal_mode", "wal")
             schema.create(db)
+            # To close it would do that too, and say nothing where the disk has no room for it.
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             db.close()
         with suppress(FileExistsError):
             _link(building, path)
     finally:
-        building.unlink(missing_ok=True)
+        for end in ("", "-wal", "-shm"):
+            building.with_name(f"{building.name}{end}").unlink(missing_ok=True)
 
 
 def _link(source: Path, target: Path) -> None:
