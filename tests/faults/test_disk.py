@@ -130,6 +130,31 @@ def test_a_program_on_a_full_disk_ends_with_one_line_and_works_once_there_is_roo
     assert pdpp("check", data=folder).code == 0
 
 
+def test_an_import_on_a_full_disk_says_what_is_kept_and_goes_on_once_there_is_room(
+    disk: SmallDisk, tmp_path: Path
+) -> None:
+    folder, export = disk.folder / "data", tmp_path / "letters.mbox"
+    planted_store(folder, DECLARATION, DAYS).close()
+    letter = (
+        "From a@example.org Mon Feb  2 10:00:00 2026\nMessage-ID: <{0}@a.b>\n"
+        "Date: Mon, 2 Feb 2026 10:00:00 +0000\nTo: nora@example.org\nSubject: {0}\n\n{1}\n\n"
+    ).format
+    export.write_text("".join(letter(number, f"word{number} " * 30) for number in range(900)))
+    disk.leave(500 << 10)
+    stopped = pdpp("import", export, "--yes", data=folder)
+    assert (stopped.code, stopped.out) == (1, "")
+    *_, told = stopped.err.splitlines()
+    file = folder / FILE_NAME
+    assert told.startswith(f"error: the import stopped: {file}: there is no room on its disk"), told
+    assert "make room; what came in before is kept" in told
+    assert "by itself" not in stopped.err
+    disk.empty()
+    assert pdpp("import", export, "--yes", data=folder).code == 0
+    counted = pdpp("read", "streams", "--json", data=folder).document["data"]
+    assert 900 in [stream["record_count"] for stream in counted]
+    check_sound(folder)
+
+
 def test_a_store_that_nobody_can_write_to_is_refused_at_the_start_with_one_line(
     disk: SmallDisk,
 ) -> None:

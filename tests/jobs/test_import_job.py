@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import pdpp_here, started
-from tests.engine import open_store
+from tests.engine import database_of, open_store
 from tests.sources.formats.test_claude_ai import zips_of
 
 from pdpp.jobs.context import JobContext
@@ -17,6 +17,7 @@ from pdpp.jobs.importing import IMPORT, import_kind, import_order
 from pdpp.jobs.kind import JobKind
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
+from pdpp.model.errors import StoreError
 from pdpp.service.settings import Settings
 from pdpp.sources.formats.claude_ai.source import ClaudeAi
 from pdpp.sources.importing.by_account import by_account
@@ -24,7 +25,7 @@ from pdpp.sources.importing.destination import Destination, find_destination
 from pdpp.sources.importing.discovery import discover
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.source import OwnerChoices
-from pdpp.store.jobs import Job, JobStatus, Json
+from pdpp.store.jobs import Job, JobLease, JobStatus, Json
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
@@ -112,6 +113,28 @@ def test_a_path_that_is_not_there_fails_with_the_reason(tmp_path: Path) -> None:
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None
     assert failed.error["message"]
+    store.close()
+
+
+@pytest.mark.embedded("about the disk that a file is on")
+def test_an_import_that_a_full_disk_stops_says_what_is_kept(
+    tmp_path: Path, notes: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Most of it may be in the store: to say that nothing was kept would be wrong."""
+    data = tmp_path / "data"
+    store = open_store(data)
+    kind = import_kind(store, data, Settings())
+    writer = database_of(store)._writer
+    job = store.jobs.begin(import_order(notes), JobLease("w", instant.now() + 60 * instant.SECOND))
+    writer.pragma("max_page_count", writer.pragma("page_count") + 4)
+    with pytest.raises(StoreError, match="make room; what came in before is kept"):
+        kind.run(JobContext(job, store.jobs, "w", lambda: False))
+    assert f"{data}/pdpp.sqlite3: there is no room on its disk" in caplog.text
+    assert "by itself" not in caplog.text
+    writer.pragma("max_page_count", 1_000_000)
+    done = JobRunner(store, [kind], instant.now).run_now(import_order(notes))
+    assert done.status is JobStatus.SUCCEEDED
+    assert held(store) == NOTES
     store.close()
 
 

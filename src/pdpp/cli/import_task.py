@@ -33,6 +33,7 @@ from pdpp.sources.importing.report import (
     ImportReport,
     tell,
 )
+from pdpp.sources.importing.stopping import told_what_stops
 from pdpp.sources.importing.task import (
     ImportCallbacks,
     ImportTask,
@@ -192,7 +193,8 @@ def _import(prepared: PreparedImport, options: ImportOptions) -> str:
         plan = prepared.own.plan
         task.environment.state.keep_plan(plan.connector_key, plan.as_json())
     stop = Stop()
-    with stop.listening(), short_turns():
+    store = task.environment.store
+    with stop.listening(), short_turns(), told_what_stops(store):
         _run(prepared, options, stop)
     return INTERRUPTED if stop() else task.report.status
 
@@ -234,7 +236,7 @@ def _run_as_job(
 
         both = ImportCallbacks(lambda: callbacks.stop() or job.stop(), tell_both)
         try:
-            with task.turn(wait):
+            with told_what_stops(task.environment.store), task.turn(wait):
                 task.run(_settle(task), both)
         except Exception as problem:
             problems.append(problem)

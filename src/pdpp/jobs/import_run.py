@@ -1,5 +1,6 @@
 """One import, run as a job."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pdpp.sources.importing.known_folders import without_known
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import INTERRUPTED, ImportReport
 from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.stopping import told_what_stops
 from pdpp.sources.importing.task import (
     ImportCallbacks,
     ImportEnvironment,
@@ -30,6 +32,8 @@ from pdpp.store.intake import Intake
 from pdpp.store.jobs import Json
 from pdpp.store.port import Store
 
+log = logging.getLogger("pdpp.jobs")
+
 
 def run_import(store: Store, folder: Path, limits: Settings, context: JobContext) -> Json:
     """Bring in what the parameters name; go on where an earlier run was cut."""
@@ -39,7 +43,7 @@ def run_import(store: Store, folder: Path, limits: Settings, context: JobContext
         context.progress(0, 0, "waiting for another import of the same source")
         context.check()
 
-    with task.turn(wait):
+    with told_what_stops(store, log.error), task.turn(wait):
         declaration = task.settle()
         with short_turns():
             task.run(declaration, import_callbacks(context))

@@ -341,6 +341,10 @@ class Store(Protocol):
         """Return what a failure of the store means to a caller, None where it is another's."""
         ...
 
+    def remedy(self, problem: Exception) -> str | None:
+        """Return what lets a write be done again that failed, None where nothing is known to."""
+        ...
+
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
         ...

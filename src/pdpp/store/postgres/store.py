@@ -154,6 +154,14 @@ class PostgresStore(TableStore):
             )
         return None
 
+    def remedy(self, problem: Exception) -> str | None:
+        """Return what lets a write be done again that failed, None where nothing is known to."""
+        if isinstance(problem, psycopg.errors.DiskFull):
+            return "the database has no room on its disk: make room there"
+        if isinstance(problem, psycopg.OperationalError):
+            return f"the database does not answer: see whether it runs ({problem})"
+        return None
+
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
         return [*self._row_problems(), *self.receipts.verify().problems]

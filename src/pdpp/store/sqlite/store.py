@@ -181,6 +181,11 @@ class SqliteStore(TableStore):
         """Return what a failure of the disk or of the file means to a caller, and log the cause."""
         return explain(problem, self._folder / FILE_NAME)
 
+    def remedy(self, problem: Exception) -> str | None:
+        """Return what lets a write be done again that failed, None where nothing is known to."""
+        sentence = advice(problem)
+        return None if sentence in (None, DAMAGED) else f"{self._folder / FILE_NAME}: {sentence}"
+
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
         path = self._folder / FILE_NAME
