@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.engine import open_store
+from tests.engine import database_of, open_store
 from tests.jobs.worker import make_runner
 from tests.serving import SetClock
 
@@ -26,6 +26,7 @@ from pdpp.store.jobs import (
     JobOrder,
     JobProgress,
     JobStatus,
+    Json,
     LeaseLost,
 )
 from pdpp.store.port import Store
@@ -168,6 +169,33 @@ def test_a_failure_is_kept_with_its_reason_and_nothing_of_the_records(
     assert ended.status is JobStatus.FAILED
     assert ended.error == {"code": code, "message": message}
     assert ended.result is None
+    store.close()
+
+
+@pytest.mark.embedded("about the disk that a file is on")
+def test_a_disk_that_fails_a_job_here_and_now_is_told_by_who_does_it_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server goes on by itself once there is room; a command has ended by then."""
+    store = open_store(tmp_path)
+    tried: list[Exception] = []
+    writer, remedy = database_of(store)._writer, store.remedy
+
+    def noted(problem: Exception) -> str | None:
+        tried.append(problem)
+        return remedy(problem)
+
+    def run(context: JobContext) -> Json:
+        writer.pragma("query_only", True)
+        context.progress(1, 2, "half of it")
+        wait_for(lambda: bool(tried))
+        writer.pragma("query_only", False)
+        return {}
+
+    store.remedy = noted  # type: ignore[method-assign]
+    runner = JobRunner(store, [JobKind("work", run)], instant.now, look_seconds=0.01)
+    assert runner.run_now(JobOrder("work")).status is JobStatus.SUCCEEDED
+    assert not caplog.records
     store.close()
 
 

@@ -1,18 +1,19 @@
 """Series of batches made up by chance, and the ways in which a store can be told them."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from tests.store.questions import ask
-from tests.store.world import MESSAGE, QUERY, Clock, Data, World, all_records, declare, stream
+from tests.store.world import MESSAGE, QUERY, Clock, Data, World, declare, stream
 
 from pdpp.model.declaration import Declaration
 from pdpp.store.batch import CheckedRecords, Line, RecordBatch, WriteResult
 from pdpp.store.port import Store
-from pdpp.store.query import SearchQuery
+from pdpp.store.query import PageQuery, SearchQuery
+from pdpp.store.scope import Reach
 
 WORDS = ["apple", "pears", "plum", "été", "犬", "Äpfel", "o'clock", "running", "runs", "2026"]
 NAMES = ("messages", "plain")
@@ -195,11 +196,21 @@ def _give(batch: RecordBatch, changes: Sequence[Change], at_once: int) -> None:
     take()
 
 
+def _records(store: Store, reach: Reach) -> Iterator[tuple[str, bytes]]:
+    """Yield every record: one page holds only so many bytes."""
+    after = None
+    while True:
+        page = store.page(PageQuery((reach,), 1_000, after=after))
+        yield from ((record.id, bytes(record.data)) for record in page.records)
+        after = page.next
+        if after is None:
+            return
+
+
 def _told(world: World, results: list[WriteResult]) -> Told:
     store = world.store
     reaches = [world.reach("c1", name) for name in NAMES]
-    held = [all_records(store, reach) for reach in reaches]
-    records = [{record.id: bytes(record.data) for record in some} for some in held]
+    records = [dict(_records(store, reach)) for reach in reaches]
     hits = {
         word: sorted(
             hit.record.id for hit in store.search(SearchQuery((reaches[0],), ask(word), 5_000)).hits

@@ -105,7 +105,9 @@ class JobRunner:
             try:
                 self._renew_all()
             except Exception as problem:  # noqa: BLE001 - a runner goes on
-                self._tell("a lease could not be renewed", problem)
+                # Of a disk that fails whoever does the job hears, and tells it as it is there.
+                if self._store.remedy(problem) is None:
+                    self._tell("a lease could not be renewed", problem)
 
     # Working
 
