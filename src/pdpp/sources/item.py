@@ -44,12 +44,14 @@ class Skipped(NamedTuple):
     """Something understood and not brought in.
 
     ``reason`` is a fixed phrase that is counted; ``example`` tells the place, never the content.
-    ``cut`` says that the rest of the part is missing or cannot be read.
+    ``cut`` says that the rest of the part is missing or cannot be read: at the end of a log that
+    grows nothing is wrong with that. ``lost`` says that this alone was to come in and cannot.
     """
 
     reason: str
     example: str
     cut: bool = False
+    lost: bool = False
 
 
 class Unknown(NamedTuple):

@@ -58,7 +58,7 @@ def test_short_rows_are_filled_and_long_ones_told_unless_they_only_end_empty(
     assert list(rows(file, table(file))) == [
         Row(2, ("1", "")),
         Row(3, ("1", "2")),
-        Skipped("a row with more cells than columns", "a.csv line 4"),
+        Skipped("a row with more cells than columns", "a.csv line 4", lost=True),
         Row(7, ("4", "5")),
     ]
 
@@ -78,24 +78,40 @@ def test_what_has_no_header_is_no_table(content: str | bytes, tmp_path: Path) ->
     assert find_table(entry(tmp_path / "a.csv", content)) is None
 
 
-def test_a_cell_too_long_for_anybody_is_told_and_the_next_row_read(tmp_path: Path) -> None:
-    file = entry(tmp_path / "a.csv", "a,b\n1," + "x" * 200_000 + "\n3,4\n")
-    found = list(rows(file, table(file)))
-    assert found == [Skipped("a row that is not CSV", "a.csv after line 1"), Row(3, ("3", "4"))]
+def test_a_cell_as_long_as_a_long_note_is_read(tmp_path: Path) -> None:
+    text = "the tide\n" * 1_900 + "is " * 200_000
+    file = entry(tmp_path / "a.csv", f'a,b\n1,"{text}"\n3,4\n')
+    first, second = rows(file, table(file))
+    assert isinstance(first, Row)
+    assert first.cells == ("1", text)
+    assert second == Row(1903, ("3", "4"))
+
+
+def test_a_row_that_takes_more_than_any_value_may_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.sources.reading.csvtable._LONGEST_ROW", 1_000)
+    file = entry(tmp_path / "a.csv", 'a,b\n1,2\n3,"' + "a long line\n" * 100 + '"\n')
+    found = rows(file, table(file))
+    assert next(found) == Row(2, ("1", "2"))
+    with pytest.raises(DamagedFile, match="does not end"):
+        next(found)
 
 
 def test_a_line_too_long_for_anybody_is_told_and_the_next_row_read(tmp_path: Path) -> None:
     file = entry(tmp_path / "a.csv", b"a,b\n1,2\n" + b"," * (17 << 20) + b"\n5,6\n")
     found = list(rows(file, table(file)))
     assert found[0] == Row(2, ("1", "2"))
-    assert found[1] == Skipped("a line that is too long", "a.csv line 3")
+    assert found[1] == Skipped("a line that is too long", "a.csv line 3", lost=True)
     assert isinstance(found[2], Row)
     assert found[2].cells == ("5", "6")
 
 
 def test_a_long_last_line_is_told_as_well(tmp_path: Path) -> None:
     file = entry(tmp_path / "a.csv", b"a,b\n1,2\n" + b"," * (17 << 20))
-    assert list(rows(file, table(file)))[-1] == Skipped("a line that is too long", "a.csv line 3")
+    assert list(rows(file, table(file)))[-1] == Skipped(
+        "a line that is too long", "a.csv line 3", lost=True
+    )
 
 
 def test_a_quote_that_is_never_closed_ends_the_file_with_a_reason(tmp_path: Path) -> None:

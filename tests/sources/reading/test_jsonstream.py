@@ -83,7 +83,7 @@ def test_a_mark_before_the_document_is_passed_over() -> None:
 def test_an_element_that_is_broken_in_itself_is_told_and_the_next_one_read() -> None:
     first, second, third = find('[{"a": 1}, {"b": bad}, {"c": 3}]', "item")
     assert isinstance(first, JsonElement)
-    assert second == Skipped("not JSON", "item 2")
+    assert second == Skipped("not JSON", "item 2", lost=True)
     assert isinstance(third, JsonElement)
     assert third.value == {"c": 3}
 

@@ -176,7 +176,7 @@ def _take(audited: Audit, finding: Finding, *, growing: bool = False) -> None:
                 report.lose("a file that cannot be kept", f"{finding.key}: {problem.message}")
     elif isinstance(finding, Skipped):
         report.skip(finding.reason, finding.example)
-        report.cut |= finding.cut and not growing
+        report.cut |= finding.lost or (finding.cut and not growing)
     else:
         report.wonder(finding.reason, finding.example)
 

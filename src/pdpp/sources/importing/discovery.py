@@ -11,6 +11,7 @@ from pdpp.sources import registry
 from pdpp.sources.importing.claims import Claim, ClaimedPiece, FoundExport, look_at
 from pdpp.sources.importing.files import EVERYWHERE, passed_over_reason
 from pdpp.sources.importing.loose_files import archives_of, gather
+from pdpp.sources.importing.lost_archives import divide
 from pdpp.sources.importing.pieces import group_of, manifest_archive, unpacked_pieces
 from pdpp.sources.importing.recognition import hint_words, refused_words, unknown_words
 from pdpp.sources.importing.report import MOST_EXAMPLES
@@ -84,6 +85,7 @@ def discover(
             _tell(site, taken, gathered.told, sent, choices, sources, discovery)
     discovery.exports += gathered.exports
     discovery.unknown += gathered.passed_by
+    discovery.refused, discovery.exports = divide(discovery.refused, discovery.exports)
     return discovery
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import FileCounts, ImportReport
 from pdpp.sources.importing.strangers import MOST_LOOKED_AT, stranger_kind
-from pdpp.sources.reading.nested import is_archive
+from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, is_archive, lost_archives
 from pdpp.sources.reading.overview import OVERVIEWS
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import EXPECTED, AnyPart
@@ -37,6 +37,8 @@ def count_files(
     read = {part.entry.name for part in parts}
     resumed = report.counts["parts_read_earlier"] > 0
     patterns = {**EVERYWHERE, **export.source.passed_over}
+    lost = lost_archives(tree)
+    report.cut |= bool(lost)
     for entry in tree.entries:
         if entry.name in read:
             files.read += 1
@@ -44,6 +46,8 @@ def count_files(
             files.attached += 1
         elif (reason := passed_over_reason(entry, patterns)) is not None:
             files.pass_over(reason, entry.name)
+        elif entry.name in lost:
+            files.pass_over(UNREADABLE_ARCHIVE, entry.name)
         elif is_archive(entry):
             files.pass_over(_OPENED, entry.name)
         elif resumed:

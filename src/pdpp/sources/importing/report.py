@@ -91,6 +91,8 @@ class ImportReport:
     files: FileCounts = field(default_factory=FileCounts)
     cut: bool = False
     """Whether something of the export is missing that is meant to be imported."""
+    torn: bool = False
+    """Whether a log lost something that is never read again, because a watch goes on behind it."""
 
     def unaccounted(self) -> int:
         """Return how much more or less was read than is accounted for; 0 when nothing is lost.

@@ -80,8 +80,13 @@ class ImportRun:
             return
         else:
             self._report.skip(finding.reason, finding.example)
-            self._report.cut |= finding.cut and not growing
+            self._report.cut |= finding.lost or (finding.cut and not growing)
+            self._report.torn |= finding.lost and growing
         self.count()
+
+    def lacks(self, *, whole: bool) -> None:
+        """Take in what an earlier run told of a part that it did not read whole."""
+        self._report.cut |= not whole
 
     def count(self) -> None:
         """Count one thing that was read."""
@@ -109,7 +114,7 @@ class _Reader:
         self._part = part
         self._point, self._passed_over = resume_point(earlier, part)
         self._items = 0
-        self._whole = True
+        self._whole = self._ends = True
 
     def run(self) -> bool:
         grows, stopped, passed_over = self._part.grows, self._run.stopped, self._passed_over
@@ -150,7 +155,7 @@ class _Reader:
 
     def _tell_hole(self) -> None:
         """Tell of zeros that the reader passed over without a word."""
-        if self._whole and (hole := hole_in(self._part.entry)):
+        if self._ends and (hole := hole_in(self._part.entry)):
             self._whole = self._part.grows
             self._run.take(hole, growing=self._part.grows)
 
@@ -160,10 +165,12 @@ class _Reader:
 
     def _take(self, finding: Skipped | Unknown) -> None:
         self._items += 1
+        if isinstance(finding, Skipped) and not self._part.grows:
+            self._ends &= not finding.cut
+            self._whole &= not (finding.cut or finding.lost)
         if self._items <= self._passed_over:
+            self._run.lacks(whole=self._whole)
             return
-        if isinstance(finding, Skipped) and finding.cut and not self._part.grows:
-            self._whole = False
         self._run.take(finding, growing=self._part.grows)
 
     def _reach(self, *, done: bool) -> None:

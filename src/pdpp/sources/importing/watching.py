@@ -37,7 +37,7 @@ def watch(
             now = _sight(task.tree)
             if now != seen:
                 # What was cut off is read anew each time, and may be whole by now.
-                task.report.cut = bool(task.tree.missing)
+                task.report.cut = task.report.torn or bool(task.tree.missing)
                 reached = task.read_parts(journal, callbacks, patient=True)
                 task.keep()
                 seen = now

@@ -68,7 +68,7 @@ def components(
 
 def _whole(kind: str, number: int, body: list[bytes], size: int) -> TextComponent | Skipped:
     if size > _LARGEST:
-        return Skipped("an entry too large", f"{kind} {number}")
+        return Skipped("an entry too large", f"{kind} {number}", lost=True)
     return TextComponent(kind, number, _decoded(b"\r\n".join(body) + b"\r\n"))
 
 

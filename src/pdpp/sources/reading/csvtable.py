@@ -21,6 +21,10 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 60
 _MOST_COLUMNS = 1_000
 _MOST_LINES_A_ROW = 2_000
+_LONGEST_ROW = 64 << 20
+"""As much of a row is held as of a value of JSON."""
+# Left to itself the module refuses a cell of more than 128 KiB, as a long message or note is.
+csv.field_size_limit(_LONGEST_ROW)
 _WORDS = {
     "cp1250": ("kwota", "waluta", "částka", "měna", "účet", "összeg", "dátum"),
     "cp1251": ("дата", "сумма"),
@@ -128,7 +132,7 @@ def tables_of(
     title, title_line, below_gap = "", 0, False
     with suppress(csv.Error, DamagedFile):
         for cells in reader:
-            feeder.row.clear()
+            feeder.begin_row()
             names = tuple(cell.strip() for cell in cells)
             line = table.header_line + reader.line_num + len(feeder.too_long)
             if not any(names):
@@ -252,11 +256,13 @@ def lines_above(entry: FileEntry, table: CsvTable) -> Iterator[int]:
 class _Feeder:
     """Gives a CSV reader lines, and ends a row that never closes its quotes.
 
-    ``row`` are the lines of the row that is being read; ``left`` is the line after them.
+    ``row`` are the lines of the row that is being read, of so many letters in all as ``length``
+    tells; ``left`` is the line after them.
     """
 
     lines: Iterator[DecodedLine]
     row: list[DecodedLine] = field(default_factory=list)
+    length: int = 0
     too_long: list[int] = field(default_factory=list)
     left: DecodedLine | None = None
 
@@ -265,12 +271,18 @@ class _Feeder:
         while (line := self.left) is not None:
             self.left = next(self.lines, None)
             self.row.append(line)
-            if len(self.row) > _MOST_LINES_A_ROW:
+            self.length += len(line.text)
+            if len(self.row) > _MOST_LINES_A_ROW or self.length > _LONGEST_ROW:
                 raise DamagedFile(f"a row that does not end, near line {line.number:,}")
             if line.too_long:
                 self.too_long.append(line.number)
                 continue
             yield f"{line.text}\n"
+
+    def begin_row(self) -> None:
+        """Forget the lines of the row before."""
+        self.row.clear()
+        self.length = 0
 
 
 def rows_of(
@@ -298,14 +310,14 @@ def rows(
     begun = below_gap = False
     while True:
         line = table.header_line + reader.line_num + len(feeder.too_long)
-        feeder.row.clear()
+        feeder.begin_row()
         try:
             cells = next(reader, None)
         except csv.Error:
-            yield Skipped("a row that is not CSV", f"{entry.name} after line {line:,}")
+            yield Skipped("a row that is not CSV", f"{entry.name} after line {line:,}", lost=True)
             continue
         for number in feeder.too_long:
-            yield Skipped("a line that is too long", f"{entry.name} line {number:,}")
+            yield Skipped("a line that is too long", f"{entry.name} line {number:,}", lost=True)
         if cells is None:
             return
         feeder.too_long.clear()
@@ -346,5 +358,6 @@ def _row(entry: FileEntry, table: CsvTable, line: int, cells: list[str]) -> Row 
     while len(cells) > width and not cells[-1].strip():
         cells.pop()
     if len(cells) > width:
-        return Skipped("a row with more cells than columns", f"{entry.name} line {line:,}")
+        words = "a row with more cells than columns"
+        return Skipped(words, f"{entry.name} line {line:,}", lost=True)
     return Row(line, tuple(cells) + ("",) * (width - len(cells)))

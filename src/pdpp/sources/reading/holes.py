@@ -14,4 +14,4 @@ def hole_in(entry: FileEntry) -> Skipped | None:
     head = entry.head(_HEAD)
     if head.startswith(_PDF) or (b"\0" in head and head.strip(b"\0")):
         return None
-    return Skipped("zeros in a text, in place of what stood there", entry.name, cut=True)
+    return Skipped("zeros in a text, in place of what stood there", entry.name, lost=True)

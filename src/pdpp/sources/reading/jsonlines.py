@@ -41,9 +41,8 @@ def events(
             place = f"line {line.number:,}" if not offset else f"before byte {line.end:,}"
             where = f"{entry.name} {place}"
             if line.too_long:
-                skipped = Skipped(
-                    f"a line longer than {longest >> 20} MiB", where, cut=not line.whole
-                )
+                words = f"a line longer than {longest >> 20} MiB"
+                skipped = Skipped(words, where, cut=not line.whole, lost=line.whole)
                 yield LogGap(skipped, line.end, line.whole)
             elif line.text.strip():
                 yield _event(line.text, where, line.end, line.whole)
@@ -54,7 +53,7 @@ def _event(text: bytes, where: str, end: int, whole: bool) -> JsonLine | LogGap:
         value = read_json(text)
     except NotJson as problem:
         if whole:
-            return LogGap(Skipped(f"a line that is {problem}", where), end, whole)
+            return LogGap(Skipped(f"a line that is {problem}", where, lost=True), end, whole)
         return LogGap(Skipped("a last line that is cut off", where, cut=True), end, whole)
     if not isinstance(value, dict):
         return LogGap(Skipped("a line that is not an object", where), end, whole)

@@ -338,11 +338,12 @@ class _Walker:
         self._numbers[path] = number = self._numbers[path] + 1
         raw = self._raw(first)
         if raw is None:
-            return Skipped(f"larger than {self._longest >> 20} MiB", f"{path} {number}")
+            words = f"larger than {self._longest >> 20} MiB"
+            return Skipped(words, f"{path} {number}", lost=True)
         try:
             return JsonElement(path, number, read_json(raw))
         except NotJson as problem:
-            return Skipped(str(problem), f"{path} {number}")
+            return Skipped(str(problem), f"{path} {number}", lost=True)
 
     def _raw(self, first: bytes) -> bytes | None:
         if first in b"[{":

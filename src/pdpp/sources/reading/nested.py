@@ -29,6 +29,7 @@ DEEPEST = 2
 """So many archives inside one another are opened."""
 
 UNREADABLE_ARCHIVE = "an archive that cannot be read"
+_TOO_DEEP = "it lies too deep inside others; unpack those and import the folder"
 
 _IN_MEMORY = 16 << 20
 _MOST_HELD = 64 << 20
@@ -87,6 +88,17 @@ def closed_archive(entry: FileEntry) -> Skipped | None:
     return Skipped(UNREADABLE_ARCHIVE, f"{entry.name}: {words}")
 
 
+def archive_refused(refused: Skipped) -> str:
+    """Return the name of an archive that cannot be opened."""
+    return refused.example.partition(": ")[0]
+
+
+def lost_archives(tree: Tree) -> set[str]:
+    """Return the archives that cannot be opened and that no record keeps as a file either."""
+    names = {archive_refused(refused) for refused in tree.refused if refused.lost}
+    return names - tree.meter.opened
+
+
 def expand(tree: Tree, limits: TreeLimits, depth: int = DEEPEST) -> Tree:
     """Return a tree with the entries of its archives beside its own."""
     expanded = Expanded(list(tree.entries), list(tree.refused))
@@ -107,25 +119,30 @@ def _open(entry: FileEntry, limits: TreeLimits, depth: int, expanded: Expanded) 
     try:
         inner = _inner(entry, limits)
     except (DamagedFile, ImportRefused, OSError) as problem:
-        expanded.refused.append(Skipped(UNREADABLE_ARCHIVE, f"{entry.name}: {problem}"))
+        expanded.refused.append(_lost(entry, str(problem)))
         return
     if inner.refused and not inner.entries:
-        expanded.refused.append(Skipped(UNREADABLE_ARCHIVE, _refusal(entry, inner.refused)))
+        expanded.refused.append(_lost(entry, _refusal(inner.refused)))
         return
     expanded.entries.extend(inner.entries)
     expanded.refused.extend(inner.refused)
     if len(expanded.entries) + len(expanded.refused) > limits.entries:
         raise ImportRefused(f"{entry.name} and others hold more than {limits.entries:,} files")
-    if depth > 1:
-        for child in inner.entries:
-            if is_archive(child):
-                _open(child, limits, depth - 1, expanded)
+    for child in inner.entries:
+        if is_archive(child) and depth > 1:
+            _open(child, limits, depth - 1, expanded)
+        elif is_archive(child):
+            expanded.refused.append(_lost(child, _TOO_DEEP))
 
 
-def _refusal(entry: FileEntry, refused: list[Skipped]) -> str:
+def _lost(entry: FileEntry, words: str) -> Skipped:
+    return Skipped(UNREADABLE_ARCHIVE, f"{entry.name}: {words}", lost=True)
+
+
+def _refusal(refused: list[Skipped]) -> str:
     """Say once why nothing of an archive may be read, such as of one with a password."""
     reasons = ", ".join(dict.fromkeys(skip.reason for skip in refused))
-    return f"{entry.name}: none of its {counted(len(refused), 'file')} can be read ({reasons})"
+    return f"none of its {counted(len(refused), 'file')} can be read ({reasons})"
 
 
 def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:

@@ -375,7 +375,7 @@ class _Capture:
         self._parser.CharacterDataHandler = None
         if self._too_long:
             reason = f"larger than {self._longest >> 20} MiB"
-            self._events.append(Skipped(reason, f"{element.name} {element.number}"))
+            self._events.append(Skipped(reason, f"{element.name} {element.number}", lost=True))
         else:
             self._events.append(element)
 
