@@ -11,7 +11,7 @@ from tests.sources.kit import Home, check_twice, findings, look, read, told
 from tests.sources.samples import apple_health, gpx
 
 from pdpp.sources.formats.gpx.source import Gpx
-from pdpp.sources.item import Item
+from pdpp.sources.item import Item, Skipped
 
 SOURCE = Gpx()
 
@@ -302,7 +302,7 @@ def test_lists_of_google_that_are_described_or_hold_short_addresses_are_read(
         ("To read", "Tides", "saved link"),
     ]
     [skipped] = told(SOURCE, tmp_path)
-    assert skipped == ("what is written of a list as a whole", "Lamps.csv", False)
+    assert skipped == Skipped("what is written of a list as a whole", "Lamps.csv")
 
 
 def test_other_tables_and_maps_are_no_places(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_an_archive_in_a_folder_of_notes_is_of_the_notes(tmp_path: Path) -> None
 
 
 def test_an_archive_that_cannot_be_opened_and_is_kept_as_a_file_is_not_lost(tmp_path: Path) -> None:
-    files = {**VAULT, "vault/a.md": b"See ![[old.zip]]", "vault/sub/old.zip": ENCRYPTED}
+    files = {**VAULT, "vault/a.md": b"See ![[old.zip]]", "vault/sub/old.zip": KINDS["encrypted"]}
     report = report_of(Home(tmp_path / "home"), place(tmp_path / "in", files))
     assert (report["status"], report["files"]["kept"]) == ("complete", 1)
     assert LOST in [case["reason"] for case in report["skipped"]]

@@ -12,7 +12,8 @@ create table ZICCLOUDSYNCINGOBJECT (
   ZFOLDER integer, ZACCOUNT4 integer, ZCREATIONDATE3 real, ZMODIFICATIONDATE1 real,
   ZISPASSWORDPROTECTED integer, ZMARKEDFORDELETION integer, ZISPINNED integer,
   ZTYPEUTI text, ZTITLE text, ZURLSTRING text, ZALTTEXT text, ZMEDIA integer, ZFILENAME text,
-  ZOCRSUMMARY text, ZPARENTATTACHMENT integer, ZMERGEABLEDATA1 blob);
+  ZOCRSUMMARY text, ZPARENTATTACHMENT integer, ZMERGEABLEDATA1 blob,
+  ZTYPEUTI1 text);
 """
 
 
@@ -62,14 +63,14 @@ def note(number: int, title: str, text: str, **more: Any) -> tuple[tuple[Any, ..
 
 
 def _row(*values: Any) -> tuple[Any, ...]:
-    return (*values, *(None,) * (21 - len(values)))
+    return (*values, *(None,) * (22 - len(values)))
 
 
 def thing(number: int, kind: str | None, **columns: Any) -> tuple[Any, ...]:
     """Return the row of an attachment, or of its file."""
     names = ("title", "url", "alt", "media", "filename", "ocr", "parent", "data")
     values = (columns.get(name) for name in names)
-    return (number, f"ID-{number}", *(None,) * 10, kind, *values)
+    return (number, f"ID-{number}", *(None,) * 10, kind, *values, None)
 
 
 def table(rows: list[list[str]]) -> bytes:

@@ -29,10 +29,13 @@ create table message_attachment_join (message_id integer, attachment_id integer)
 """
 OLD_SCHEMA = """
 create table handle (ROWID integer primary key, id text);
-create table chat (ROWID integer primary key, guid text, chat_identifier text);
+create table chat (ROWID integer primary key, guid text, chat_identifier text, style integer,
+ service_name text);
+create table chat_handle_join (chat_id integer, handle_id integer);
 create table chat_message_join (chat_id integer, message_id integer);
 create table message (ROWID integer primary key, guid text, text text, date integer,
- is_from_me integer, handle_id integer);
+ is_from_me integer, handle_id integer, attributedBody blob, subject text, service text,
+ date_read integer);
 create table attachment (ROWID integer primary key, guid text, filename text, mime_type text);
 create table message_attachment_join (message_id integer, attachment_id integer);
 """
@@ -158,15 +161,17 @@ def database(*messages: tuple[Any, ...]) -> bytes:
 
 BACKUP_PATH = "Library/SMS/Attachments/ab/01/X/mast.jpg"
 BACKUP_NAME = hashlib.sha1(f"MediaDomain-{BACKUP_PATH}".encode(), usedforsecurity=False).hexdigest()
+OLD_WORDS = "The slipway is closed for painting this week"
 BACKUP = sqlite_bytes(
     OLD_SCHEMA,
     {
         "handle": [(1, "+351910000001")],
-        "chat": [(1, "SMS;-;+351910000001", "+351910000001")],
+        "chat": [(1, "SMS;-;+351910000001", "+351910000001", 45, "SMS")],
         "message": [
-            (1, "OLD-1", "The slipway is closed for painting this week", 400_000_000, 0, 1),
-            (2, "OLD-2", "\ufffc", 400_000_060, 1, 0),
+            (1, "OLD-1", OLD_WORDS, 400_000_000, 0, 1, None, None, "SMS", 0),
+            (2, "OLD-2", "\ufffc", 400_000_060, 1, 0, None, None, "SMS", 0),
         ],
+        "chat_handle_join": [(1, 1)],
         "chat_message_join": [(1, 1), (1, 2)],
         "attachment": [(1, "A-1", f"~/{BACKUP_PATH}", "image/jpeg")],
         "message_attachment_join": [(2, 1)],

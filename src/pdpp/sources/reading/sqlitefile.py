@@ -6,13 +6,14 @@ with the write-ahead log that lies beside the file taken in.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Skipped
 from pdpp.sources.reading.folder import DATABASE_ENDINGS, file_entry
 from pdpp.sources.reading.tree import FileEntry, Tree
 
@@ -26,6 +27,7 @@ _LONGEST_VALUE = 64 << 20
 _SQL_BYTES = 100_000
 _BROKEN = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
 """How the engine fails on a database that is damaged; names that are no UTF-8 fail in Python."""
+_LACKING = "what a table or column holds that is not there under its name"
 Columns = Mapping[str, frozenset[str]]
 """The columns of every table."""
 
@@ -69,6 +71,7 @@ class SqliteCopy:
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._connection = connection
         self._name = name
+        self._lacking: dict[str, None] = {}
         self.columns = _columns(connection)
 
     def check_tables(self, tables: Set[str]) -> None:
@@ -85,11 +88,46 @@ class SqliteCopy:
         except _BROKEN as problem:
             raise DamagedFile(f"{self._name} cannot be read further: {problem}") from problem
 
-    def pick(self, table: str, alias: str, *names: str) -> str:
-        """Return columns for a query; those that this version does not have are null."""
+    def pick(
+        self,
+        table: str,
+        alias: str,
+        *names: str,
+        later: Sequence[Set[str]] = (),
+        maybe: Set[str] = frozenset(),
+    ) -> str:
+        """Return columns for a query; those that this version does not have are null.
+
+        It is told which these are. ``later`` are columns that versions after the first brought, the
+        oldest of these versions first: one may be absent where nothing of any later version is
+        there. What ``maybe`` names may be absent from any version.
+        """
         columns = self.columns.get(table, frozenset())
+        newest = max((at for at, group in enumerate(later, 1) if group & columns), default=0)
+        excused = frozenset(maybe).union(*later[newest:])
+        self.has(table, *(name for name in names if name not in excused))
         picked = (f"{alias}.{name}" if name in columns else f"NULL AS {name}" for name in names)
         return ", ".join(picked)
+
+    def has(self, table: str, *names: str) -> bool:
+        """Say whether a table is there with some columns; it is told what of that is not."""
+        columns = self.columns.get(table)
+        if columns is None:
+            self._lacking[table] = None
+            return False
+        lacking = [name for name in names if name not in columns]
+        self._lacking.update((f"{table}.{name}", None) for name in lacking)
+        return not lacking
+
+    def has_one(self, table: str, *names: str) -> bool:
+        """Say whether a table has at least one of some columns; it is told where it has none."""
+        columns = self.columns.get(table, frozenset())
+        return not columns.isdisjoint(names) or self.has(table, names[0])
+
+    def lacking(self) -> Iterator[Skipped]:
+        """Yield what was asked for and is not there: whatever it holds now is left out."""
+        for name in self._lacking:
+            yield Skipped(_LACKING, f"{self._name}: {name}", lost=True)
 
 
 @contextmanager

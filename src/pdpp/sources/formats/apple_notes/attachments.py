@@ -17,6 +17,11 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 PLACEHOLDER = "\ufffc"
 """What stands in a text where something else than text is."""
 OBJECTS = "ZICCLOUDSYNCINGOBJECT"
+LATER = (
+    frozenset({"ZISPINNED", "ZOCRSUMMARY", "ZPARENTATTACHMENT"}),
+    frozenset({"ZALTTEXT", "ZTYPEUTI1"}),
+)
+"""Columns that came with macOS 10.13, and with macOS 12."""
 
 _TABLE = "com.apple.notes.table"
 _GALLERY = "com.apple.notes.gallery"
@@ -26,6 +31,7 @@ _FIELDS = (
     *("ZIDENTIFIER", "ZTYPEUTI", "ZTYPEUTI1", "ZTITLE", "ZURLSTRING", "ZALTTEXT", "ZMEDIA"),
     *("ZFILENAME", "ZOCRSUMMARY", "ZHANDWRITINGSUMMARY", "ZPARENTATTACHMENT"),
 )
+_MAYBE = frozenset({"ZHANDWRITINGSUMMARY"})
 _TABLES = ("ZMERGEABLEDATA1", "ZMERGEABLEDATA")
 _NO_PICTURE = "the lines of a drawing, of which no picture is there"
 _NOT_BESIDE = "a file that does not lie beside the database"
@@ -69,7 +75,8 @@ class NoteObjects:
 
     def table(self, row: sqlite3.Row) -> str | None:
         """Return a table as Markdown."""
-        columns = self.database.pick(OBJECTS, "o", *_TABLES)
+        self.database.has_one(OBJECTS, *_TABLES)
+        columns = self.database.pick(OBJECTS, "o", *_TABLES, maybe=frozenset(_TABLES))
         query = f"SELECT {columns} FROM {OBJECTS} o WHERE o.Z_PK = ?"
         for data in self.database.rows(query, row["Z_PK"]):
             for name in _TABLES:
@@ -80,7 +87,7 @@ class NoteObjects:
 
 def load_objects(tree: Tree, database: SqliteCopy) -> NoteObjects:
     """Read what there is, without the tables themselves."""
-    columns = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS)
+    columns = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS, later=LATER, maybe=_MAYBE)
     rows = list(database.rows(f"SELECT {columns} FROM {OBJECTS} o WHERE o.ZIDENTIFIER IS NOT NULL"))
     children: dict[int, list[sqlite3.Row]] = {}
     for row in rows:

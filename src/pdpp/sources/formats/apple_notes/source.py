@@ -11,6 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from pdpp.sources.formats.apple_notes.attachments import (
+    LATER,
     OBJECTS,
     PLACEHOLDER,
     NoteObjects,
@@ -46,6 +47,8 @@ _FIELDS = (
     *("ZISPINNED", *_CREATED, *_CHANGED),
 )
 _GROUP_FIELDS = ("ZTITLE2", "ZNAME", "ZPARENT", "ZFOLDERTYPE", *_HOLDERS)
+_MAYBE = frozenset({"ZPARENT", "ZFOLDERTYPE", *_CREATED, *_CHANGED, *_HOLDERS})
+"""What early versions did not have, and what each version calls otherwise."""
 _RECENTLY_DELETED = 1
 _DEEPEST = 100
 
@@ -113,15 +116,18 @@ class AppleNotes(Source):
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     with open_database(tree, entry) as database:
-        names = database.pick(OBJECTS, "o", "Z_PK", *_GROUP_FIELDS)
+        for either in (_CREATED, _CHANGED, _HOLDERS):
+            database.has_one(OBJECTS, *either)
+        names = database.pick(OBJECTS, "o", "Z_PK", *_GROUP_FIELDS, maybe=_MAYBE)
         groups = {row["Z_PK"]: row for row in database.rows(f"SELECT {names} FROM {OBJECTS} o")}
         objects = load_objects(tree, database)
-        fields = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS)
+        fields = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS, later=LATER, maybe=_MAYBE)
         query = f"SELECT {fields}, d.ZNOTE, d.ZDATA FROM ZICNOTEDATA d"
         query = f"{query} LEFT JOIN {OBJECTS} o ON o.Z_PK = d.ZNOTE ORDER BY o.Z_PK"
         for row in chain(database.rows(query), _without_texts(database, fields)):
             where = f"{entry.name} note {row['ZNOTE']}"
             yield from account(_note(row, groups, objects, where), where, "note")
+        yield from database.lacking()
 
 
 def _without_texts(database: SqliteCopy, fields: str) -> Iterator[sqlite3.Row]:

@@ -1,6 +1,7 @@
 """Browser history: the databases of Chrome and its kin, Firefox and Safari, and Takeout's list."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -63,6 +64,9 @@ _FIREFOX_WAYS = MappingProxyType(
         )
     )
 )
+_KINDS = ("transition", "visit_type")
+_WAY = 255
+"""The part of a number of Chrome that tells the way; the rest tells of redirects."""
 _BESIDE_VISITS = MappingProxyType(
     {
         "Typed Url.item": "an address that you typed, of which visits are a list of their own",
@@ -96,13 +100,40 @@ _LISTS = MappingProxyType(
 
 
 class _Layout(NamedTuple):
-    """A browser: the columns that tell its database, and how visits are asked for."""
+    """A browser: its tables of visits and of pages, and what is read of them.
+
+    A visit names its page by ``page`` and its time by ``at``, which tell the database. What else
+    is known of a visit and of a page may be missing, and is then told.
+    """
 
     browser: str
-    columns: Mapping[str, frozenset[str]]
-    sql: str
+    visits: str
+    page: str
+    at: str
+    of_visit: tuple[str, ...]
+    pages: str
+    of_page: tuple[str, ...]
     moment: Callable[[Any], int]
     ways: Mapping[int, str]
+
+    @property
+    def columns(self) -> Mapping[str, Set[str]]:
+        """Return the columns by which the database is known."""
+        return {self.visits: {"id", self.page, self.at}, self.pages: {"id", "url"}}
+
+    def rows(self, database: SqliteCopy) -> Iterator[sqlite3.Row]:
+        """Yield the visits with their pages."""
+        visit = database.pick(self.visits, "v", "id", *self.of_visit)
+        page = database.pick(self.pages, "p", "url", *self.of_page)
+        return database.rows(
+            f"SELECT {visit}, {page}, v.{self.at} AS moment FROM {self.visits} AS v"
+            f" LEFT JOIN {self.pages} AS p ON p.id = v.{self.page} ORDER BY v.id"
+        )
+
+    def way(self, row: sqlite3.Row) -> str | None:
+        """Return how a page was come to."""
+        kind = next((row[name] for name in _KINDS if name in self.of_visit), None)
+        return self.ways.get(kind & _WAY) if isinstance(kind, int) else None
 
 
 def _chrome_moment(count: Any) -> int:
@@ -116,36 +147,22 @@ def _safari_moment(count: Any) -> int:
 _LAYOUTS = (
     _Layout(
         "Chrome",
-        {
-            "urls": frozenset({"id", "url", "title"}),
-            "visits": frozenset({"url", "visit_time", "transition", "visit_duration"}),
-        },
-        "SELECT v.id, u.url, u.title, v.visit_time AS moment, v.transition & 255 AS way,"
-        " v.visit_duration / 1e6 AS seconds FROM visits AS v LEFT JOIN urls AS u ON u.id = v.url"
-        " ORDER BY v.id",
+        *("visits", "url", "visit_time", ("transition", "visit_duration")),
+        *("urls", ("title",)),
         _chrome_moment,
         _CHROME_WAYS,
     ),
     _Layout(
         "Firefox",
-        {
-            "moz_places": frozenset({"id", "url", "title"}),
-            "moz_historyvisits": frozenset({"place_id", "visit_date", "visit_type"}),
-        },
-        "SELECT v.id, p.url, p.title, v.visit_date AS moment, v.visit_type AS way, NULL AS seconds"
-        " FROM moz_historyvisits AS v LEFT JOIN moz_places AS p ON p.id = v.place_id ORDER BY v.id",
+        *("moz_historyvisits", "place_id", "visit_date", ("visit_type",)),
+        *("moz_places", ("title",)),
         firefox_moment,
         _FIREFOX_WAYS,
     ),
     _Layout(
         "Safari",
-        {
-            "history_items": frozenset({"id", "url"}),
-            "history_visits": frozenset({"history_item", "visit_time", "title"}),
-        },
-        "SELECT v.id, i.url, v.title, v.visit_time AS moment, NULL AS way, NULL AS seconds"
-        " FROM history_visits AS v LEFT JOIN history_items AS i ON i.id = v.history_item"
-        " ORDER BY v.id",
+        *("history_visits", "history_item", "visit_time", ("title",)),
+        *("history_items", ()),
         _safari_moment,
         {},
     ),
@@ -265,19 +282,20 @@ def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
             yield Skipped("a database whose tables are gone", entry.name, cut=True)
             return
         yield from _visits(database, layout, entry)
-        if "moz_bookmarks" in database.columns:
+        if layout.browser == "Firefox" and database.has("moz_bookmarks"):
             yield from read_firefox_bookmarks(database, entry)
+        yield from database.lacking()
 
 
 def _visits(database: SqliteCopy, layout: _Layout, entry: FileEntry) -> Iterator[Finding]:
-    for row in database.rows(layout.sql):
-        where = f"{entry.name} visit {row['id']}"
-        way = layout.ways.get(row["way"])
+    for row in layout.rows(database):
+        where, way = f"{entry.name} visit {row['id']}", layout.way(row)
         visit = _visit(
             layout.browser, row["url"], row["title"], layout.moment, row["moment"], way, where
         )
-        if row["seconds"] and isinstance(visit, Item):
-            visit.data["seconds"] = round(float(row["seconds"]), 1)
+        lasted = row["visit_duration"] if "visit_duration" in layout.of_visit else None
+        if lasted and isinstance(lasted, int | float) and isinstance(visit, Item):
+            visit.data["seconds"] = round(lasted / 1e6, 1)
         yield from account([visit], where, "visit")
 
 

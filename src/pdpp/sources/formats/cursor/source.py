@@ -122,6 +122,7 @@ def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
         if "ItemTable" in database.columns:
             yield from _read_old(database, entry)
             yield from _read_old_composers(database, entry)
+        yield from database.lacking()
 
 
 def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
@@ -177,8 +178,9 @@ def _headings(database: SqliteCopy) -> dict[str, Mapping[str, object]]:
     Its name, its folder and its times may stand there alone.
     """
     headings: dict[str, Mapping[str, object]] = {}
-    if database.columns.get("composerHeaders", frozenset()) >= {"composerId", "value"}:
-        picked = database.pick("composerHeaders", "h", "composerId", "value", *_TIMES)
+    table = "composerHeaders"
+    if table in database.columns and database.has(table, "composerId", "value"):
+        picked = database.pick(table, "h", "composerId", "value", *_TIMES, maybe=frozenset(_TIMES))
         for row in database.rows(f"SELECT {picked} FROM composerHeaders AS h"):
             times = {name: row[name] for name in _TIMES if row[name]}
             headings[str(row["composerId"])] = {**times, **parsed_object(row["value"])}

@@ -43,13 +43,24 @@ _GROUP = 43
 _UNSENT = "[unsent]"
 _OBJECTS = str.maketrans("", "", "\ufffc\ufffd")
 """What stands in a text where an attachment or the bubble of an app belongs."""
-_COLUMNS = (
-    *("guid", "text", "attributedBody", "subject", "service", "date", "date_read", "date_edited"),
-    *("date_retracted", "is_from_me", "handle_id", "item_type", "group_title", "is_empty"),
-    *("associated_message_type", "associated_message_guid", "associated_message_emoji"),
-    *("thread_originator_guid", "message_summary_info", "balloon_bundle_id", "payload_data"),
-    *("group_action_type", "other_handle"),
+_FIRST_COLUMNS = (
+    *("guid", "text", "attributedBody", "subject", "service", "date", "date_read", "is_from_me"),
+    "handle_id",
 )
+"""What a message has since iOS 6 and OS X 10.8."""
+_LATER_COLUMNS = (
+    frozenset({"item_type", "group_title", "group_action_type", "other_handle"}),
+    frozenset({"associated_message_type", "associated_message_guid"}),
+    frozenset({"balloon_bundle_id", "payload_data"}),
+    frozenset({"message_summary_info"}),
+    frozenset({"thread_originator_guid"}),
+    frozenset({"date_edited", "date_retracted"}),
+    frozenset({"associated_message_emoji"}),
+)
+"""What came with iOS 7 or 8, 10, 11, 14, 16 and 18."""
+_COLUMNS = (*_FIRST_COLUMNS, *(name for names in _LATER_COLUMNS for name in sorted(names)))
+_MAYBE = frozenset({"display_name", "transfer_name", "total_bytes"})
+"""Columns of chats and attachments that iOS 6 did not have."""
 _PREVIEW = ".pluginPayloadAttachment"
 """What the pictures of a link's preview, or of what an app shows, are called."""
 
@@ -136,19 +147,21 @@ class _Reader:
         self._finder = FileFinder(tree)
         self._entry = entry
         self._database = database
+        newer = not database.columns["message"].isdisjoint(_LATER_COLUMNS[1])
+        self._maybe: Set[str] = frozenset() if newer else _MAYBE
         self._handles = {row["ROWID"]: str(row["id"]) for row in self._rows("handle", "id")}
         self._chats = self._read_chats()
         self._deleted = self._read_deleted()
-        joined = {"message_attachment_join", "attachment"} <= database.columns.keys()
-        self._has_files = joined
+        joined = database.has("message_attachment_join", "message_id", "attachment_id")
+        self._has_files = database.has("attachment") and joined
 
     def _rows(self, table: str, *names: str) -> Iterator[sqlite3.Row]:
-        picked = self._database.pick(table, "t", *names)
+        picked = self._database.pick(table, "t", *names, maybe=self._maybe)
         return self._database.rows(f"SELECT t.ROWID AS ROWID, {picked} FROM {table} AS t")
 
     def _read_chats(self) -> dict[int, _Chat]:
         people: dict[int, list[str]] = {}
-        if "chat_handle_join" in self._database.columns:
+        if self._database.has("chat_handle_join"):
             for row in self._rows("chat_handle_join", "chat_id", "handle_id"):
                 name = self._handles.get(row["handle_id"], "")
                 people.setdefault(row["chat_id"], []).append(name)
@@ -176,7 +189,7 @@ class _Reader:
 
     def read(self) -> Iterator[Finding]:
         """Yield every message, then the chats that have one."""
-        picked = self._database.pick("message", "m", *_COLUMNS)
+        picked = self._database.pick("message", "m", *_COLUMNS, later=_LATER_COLUMNS)
         # A message that was sent to two chats is one record; the first of them counts.
         chat = "(SELECT min(chat_id) FROM chat_message_join WHERE message_id = m.ROWID) AS chat_id"
         sql = f"SELECT m.ROWID AS ROWID, {picked}, {chat} FROM message AS m ORDER BY m.ROWID"
@@ -189,6 +202,7 @@ class _Reader:
                 if talk.span.count
                 else Skipped("a chat without messages", self._entry.name)
             )
+        yield from self._database.lacking()
 
     def _message(self, row: sqlite3.Row, where: str) -> Iterator[Finding]:
         sent, guid = _moment(row["date"]), row["guid"]
@@ -245,7 +259,9 @@ class _Reader:
             return Skipped("a vote in a poll", where)
         if kind >= _REMOVED:
             return Skipped("a reaction that was taken back", where)
-        sign = row["associated_message_emoji"] if kind == _EMOJI else _REACTIONS.get(kind)
+        sign = _REACTIONS.get(kind)
+        if kind == _EMOJI and self._database.has("message", "associated_message_emoji"):
+            sign = row["associated_message_emoji"]
         if not sign:
             return Skipped("a sticker put on a message", where)
         # The id of the message stands behind the part of it that is meant: p:0/GUID or bp:GUID.
@@ -264,7 +280,7 @@ class _Reader:
         if not self._has_files:
             return
         names = ("guid", "filename", "mime_type", "transfer_name", "total_bytes")
-        picked = self._database.pick("attachment", "a", *names)
+        picked = self._database.pick("attachment", "a", *names, maybe=self._maybe)
         yield from self._database.rows(
             f"SELECT a.ROWID AS known, {picked}"
             " FROM message_attachment_join AS j LEFT JOIN attachment AS a"

@@ -248,6 +248,7 @@ def _parsed(content: bytes | str) -> Mapping[str, object]:
 def _read_database(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     known: set[str] = set()
     with open_database(tree, entry) as database:
+        _look_for_columns(database)
         for table in _session_tables(database.columns):
             picked = database.pick(table, "s", "directory", "version", "time_updated")
             sql = f"SELECT s.id, s.title, s.time_created, {picked} FROM {table} AS s ORDER BY s.id"
@@ -258,6 +259,17 @@ def _read_database(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
                 yield from _messages(database, table, row["id"], talk, entry)
                 where = f"{entry.name} session"
                 yield _record(talk, row["time_created"], row["time_updated"], where)
+        yield from database.lacking()
+
+
+def _look_for_columns(database: SqliteCopy) -> None:
+    """Note what the tables of a version lack, unless its rows were moved to the next one."""
+    columns = database.columns
+    moved = columns.keys() >= version_two.TABLES.keys()
+    for first, tables in (("session", _TABLES), ("session_v2", version_two.TABLES)):
+        for table, names in tables.items() if first in columns else ():
+            if table in columns or not moved:
+                database.has(table, *sorted(names))
 
 
 def _messages(

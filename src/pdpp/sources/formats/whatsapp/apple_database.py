@@ -33,6 +33,8 @@ _MESSAGE = (
     *("ZTEXT", "ZMESSAGEDATE", "ZISFROMME", "ZFROMJID", "ZSTANZAID", "ZMESSAGETYPE"),
     *("ZCHATSESSION", "ZGROUPMEMBER", "ZPUSHNAME"),
 )
+_MAYBE = frozenset({"ZPUSHNAME", "ZFIRSTNAME", "ZWAPROFILEPUSHNAME"})
+"""What early versions did not have."""
 _MEDIA = ("ZMEDIALOCALPATH", "ZTITLE", "ZVCARDNAME", "ZLATITUDE", "ZLONGITUDE")
 
 
@@ -83,9 +85,11 @@ class _Reader:
         self._chats = self._read_chats()
 
     def _rows(self, table: str, *names: str) -> Iterator[sqlite3.Row]:
+        if table not in _MAYBE and not self._database.has(table):
+            return iter(())
         if table not in self._database.columns:
             return iter(())
-        picked = self._database.pick(table, "t", "Z_PK", *names)
+        picked = self._database.pick(table, "t", "Z_PK", *names, maybe=_MAYBE)
         return self._database.rows(f"SELECT {picked} FROM {table} AS t")
 
     def _read_names(self) -> Mapping[str, str]:
@@ -122,11 +126,12 @@ class _Reader:
     def read(self) -> Iterator[Finding]:
         """Yield every message, then the chats that have one."""
         database = self._database
-        joined = "Z_PK" in database.columns.get("ZWAMEDIAITEM", frozenset())
-        joined = joined and "ZMEDIAITEM" in database.columns["ZWAMESSAGE"]
-        media = database.pick("ZWAMEDIAITEM" if joined else "", "f", *_MEDIA)
+        joined = database.has("ZWAMEDIAITEM", "Z_PK") and database.has("ZWAMESSAGE", "ZMEDIAITEM")
+        nothing = ", ".join(f"NULL AS {name}" for name in _MEDIA)
+        media = database.pick("ZWAMEDIAITEM", "f", *_MEDIA) if joined else nothing
+        message = database.pick("ZWAMESSAGE", "m", *_MESSAGE, maybe=_MAYBE)
         sql = (
-            f"SELECT m.Z_PK AS Z_PK, {database.pick('ZWAMESSAGE', 'm', *_MESSAGE)}, {media}"
+            f"SELECT m.Z_PK AS Z_PK, {message}, {media}"
             f" FROM ZWAMESSAGE AS m"
             f"{' LEFT JOIN ZWAMEDIAITEM AS f ON f.Z_PK = m.ZMEDIAITEM' if joined else ''}"
             " ORDER BY m.Z_PK"
@@ -140,6 +145,7 @@ class _Reader:
                 if chat.span.count
                 else Skipped("a chat without messages", self._entry.name)
             )
+        yield from database.lacking()
 
     def _message(self, row: sqlite3.Row, where: str) -> Iterator[Finding]:
         chat, sent, kind = self._chats.get(row["ZCHATSESSION"]), _moment(row), row["ZMESSAGETYPE"]
