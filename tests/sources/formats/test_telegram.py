@@ -251,6 +251,7 @@ def test_what_has_no_id_or_time_is_told(tmp_path: Path) -> None:
         "a message without an id or a time",
         "a message without an id or a time",
         "a shape that is not known",
+        "a value of a shape that is not known",
     ]
 
 

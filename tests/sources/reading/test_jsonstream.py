@@ -224,6 +224,49 @@ def test_each_value_goes_to_a_reader_and_one_that_surprises_it_loses_no_other(
     assert fourth == Item("things", "4", {"where": "a.json thing 4"})
 
 
+def nothing(value: Any, where: str) -> Iterator[Finding]:
+    yield Item("things", where, {"value": value})
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "is_told"),
+    [
+        ('{"all": {"value": [1]}}', "all.item", True),
+        ('{"all": "words"}', "all.item", True),
+        ('{"others": [1]}', "all.item", True),
+        ('{"value": [1]}', "item", True),
+        ('{"all": []}', "all.item", False),
+        ('{"all": null, "more": 1}', "all.item", False),
+        ("[]", "item", False),
+        ("{}", "item", False),
+    ],
+)
+def test_a_document_without_the_list_that_it_is_read_for_is_told(
+    content: str, path: str, is_told: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_text(content)
+    [entry] = open_tree(tmp_path / "a.json").entries
+    told = [Unknown("a file of another layout", "a.json")] if is_told else []
+    assert list(read_each(entry, nothing, path)) == told
+
+
+def test_a_list_that_is_not_always_there_is_told_only_where_it_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"some": {"value": [1]}}')
+    [entry] = open_tree(tmp_path / "a.json").entries
+    assert list(read_each(entry, nothing, "all.item", always=False)) == []
+    assert len(list(read_each(entry, nothing, "some.item", always=False))) == 1
+
+
+def test_a_list_on_the_way_where_an_object_is_expected_is_told_where_that_is_wanted() -> None:
+    text = '{"chats": [[{"text": "a"}], {"text": "b"}], "more": {"text": "c"}}'
+    assert values(find(text, "chats.item.text")) == ["b"]
+    odd, first = find(text, "chats.item.text", odd="odd")
+    assert odd == Skipped("odd", "chats.item", lost=True)
+    assert isinstance(first, JsonElement)
+    [odd] = find('{"chats": {"value": 1}}', "chats.item.text", odd="odd")
+    assert odd == Skipped("odd", "chats", lost=True)
+
+
 def test_the_objects_of_a_list_come_without_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"a": 1}, 2, {"b": oh}, [{}], {"c": 3}]')

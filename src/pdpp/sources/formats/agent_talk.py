@@ -10,6 +10,8 @@ from pdpp.sources.formats.agent_tokens import TokenCount
 from pdpp.sources.item import Finding, Item, present
 from pdpp.sources.keys import safe_key
 
+_TYPED = frozenset({"type", "kind", "mimeType", "mime_type", "media_type", "inlineData"})
+
 
 class AgentTalk:
     """One session while it is read."""
@@ -92,5 +94,7 @@ def text_of(value: object) -> str:
             value.get(name)
             for name in ("text", "output", "content", "functionResponse", "response", "error")
         )
-        return next((text for piece in contents if (text := text_of(piece))), "")
+        text = next((text for piece in contents if (text := text_of(piece))), "")
+        # What has a type is a piece of another kind, such as a picture.
+        return text if text or value.keys() & _TYPED else text_of([*value.values()])
     return ""

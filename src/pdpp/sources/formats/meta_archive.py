@@ -18,6 +18,7 @@ from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements, entry_elements
+from pdpp.sources.reading.shapes import odd, odd_items, odd_members
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -184,6 +185,7 @@ class _ChatReader:
         self._key = safe_key(match[1] if match else slug)
         if chat.sealed:
             self._key = safe_key(_sealed_key(about), str(chat.number))
+        self._odd = [name for name in about["participants"] if name and not isinstance(name, str)]
         people = [mended(name) for name in about["participants"]]
         self._people = ", ".join(name for name in people if name)
         self._name = mended(about.get("title")) or slug
@@ -199,6 +201,8 @@ class _ChatReader:
     def read(self) -> Iterator[Finding]:
         """Yield everything; a file that is damaged costs none of the others."""
         folders = {_folder_of(entry) for entry in self._chat.entries}
+        for name in self._odd:
+            yield from odd(name, f"{self._chat.entries[0].name} participants", str)
         for entry in self._chat.entries:
             # A message may lie in both folders of a chat: each numbers what is alike by itself.
             if len(folders) > 1 and _folder_of(entry) != self._folder:
@@ -256,6 +260,8 @@ class _ChatReader:
             "sent_at": sent,
         }
         yield Item("messages", key, present(data))
+        yield from odd_members(value, where, content=str, text=str, share=dict, sticker=dict)
+        yield from odd_items(value.get("reactions"), where, reaction=str, actor=str)
         for number, address in enumerate(addresses):
             place = f"{where} file {number + 1}"
             yield attached(self._finder, address, sent, place, message_id=key)

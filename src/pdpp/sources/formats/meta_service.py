@@ -13,7 +13,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.meta_archive import ChatFiles, chats_of, has_chats, in_archive, read_chat
 from pdpp.sources.formats.meta_chats import FACEBOOK, INSTAGRAM, service_of_chats
 from pdpp.sources.formats.meta_values import mended
-from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.item import Finding, Skipped
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each
 from pdpp.sources.reading.named_days import day_in
@@ -217,12 +217,7 @@ def read_values(
 ) -> Iterator[Finding]:
     """Yield what each value of a file holds; a file that keeps them elsewhere is told."""
     path, noun, reader = reading
-    empty = True
-    for finding in read_each(entry, partial(reader, finder), path, noun=noun):
-        empty = False
-        yield finding
-    if empty and opening(entry) == b"{" and not json_paths(entry, {_list_of(path)}):
-        yield Unknown("a file of another layout", entry.name)
+    return read_each(entry, partial(reader, finder), path, noun=noun)
 
 
 def _read_chat(chat: ChatFiles, finder: FileFinder) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import ijson
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.nesting import Nesting
@@ -23,6 +23,7 @@ from pdpp.sources.reading.tree import FileEntry
 
 LONGEST = 64 << 20
 
+_ELSEWHERE = "a file of another layout"
 _CHUNK = 1 << 18
 _LONGEST_NAME = 1 << 16
 _LONGEST_SCALAR = 1 << 12
@@ -54,13 +55,18 @@ class JsonElement(NamedTuple):
 
 
 def elements(
-    stream: BinaryIO, *paths: str, longest: int = LONGEST, passed_by: str = ""
+    stream: BinaryIO,
+    *paths: str,
+    longest: int = LONGEST,
+    passed_by: str = "",
+    odd: str = "",
 ) -> Iterator[JsonElement | Skipped]:
     """Yield the values at the paths in the order of the document.
 
-    What lies beside them is told if there is a reason for it, ``passed_by``.
+    What lies beside them is told if there is a reason for it, ``passed_by``, and so is a list on
+    the way to them where an object is expected, or an object for a list: ``odd``.
     """
-    return _Walker(_Text(stream), paths, longest, passed_by).walk()
+    return _Walker(_Text(stream), paths, longest, passed_by, odd).walk()
 
 
 def entry_elements(
@@ -128,15 +134,43 @@ class _PlainJson:
 
 
 def read_each(
-    entry: FileEntry, reader: Reader, path: str = "item", *, noun: str = "item"
+    entry: FileEntry,
+    reader: Reader,
+    path: str = "item",
+    *,
+    noun: str = "item",
+    always: bool = True,
 ) -> Iterator[Finding]:
-    """Yield what a reader finds in each value of a file; one that surprises it loses no other."""
+    """Yield what a reader finds in each value of a file; one that surprises it loses no other.
+
+    A document that holds something and nothing of that at the path is told, unless the path is not
+    ``always`` there.
+    """
+    found = False
     for element in entry_elements(entry, path):
+        found = True
         if isinstance(element, Skipped):
             yield element
         else:
             where = f"{entry.name} {noun} {element.number}"
             yield from account(reader(element.value, where), where, noun)
+    if not found and _holds_other(entry, path, always=always):
+        yield Unknown(_ELSEWHERE, entry.name)
+
+
+def _holds_other(entry: FileEntry, path: str, *, always: bool) -> bool:
+    """Tell whether something stands in a document where a list of another shape is expected."""
+    list_path = path.removesuffix("item").removesuffix(".")
+    with entry.open() as stream:
+        text = _Text(stream)
+        if not list_path:
+            return text.peek() == b"{" and text.take(b"{") == b"{" and text.peek() != b"}"
+        stated = False
+        for element in _Walker(text, (list_path,), LONGEST).walk():
+            stated = True
+            if isinstance(element, Skipped) or element.value:
+                return not isinstance(element, Skipped) and not isinstance(element.value, list)
+    return always and not stated
 
 
 def objects(entry: FileEntry) -> Iterator[dict[str, Any]]:
@@ -288,13 +322,22 @@ class _Walker:
     """Goes down to the paths that are wanted and past everything else."""
 
     def __init__(
-        self, text: _Text, paths: tuple[str, ...], longest: int, passed_by: str = ""
+        self,
+        text: _Text,
+        paths: tuple[str, ...],
+        longest: int,
+        passed_by: str = "",
+        odd: str = "",
     ) -> None:
         self._text = text
         self._longest = longest
-        self._passed_by = passed_by
+        self._passed_by, self._odd = passed_by, odd
         self._numbers = dict.fromkeys(paths, 0)
         self._above = {path[:at] for path in paths for at in _dots(path)} | {""}
+        steps = [(path[:at], path[at + 1 :]) for path in paths for at in _dots(path)]
+        steps += [("", path) for path in paths]
+        self._lists = {above for above, rest in steps if rest.partition(".")[0] == "item"}
+        self._objects = {above for above, rest in steps if rest.partition(".")[0] != "item"}
 
     def walk(self, path: str = "") -> Iterator[JsonElement | Skipped]:
         """Yield what is wanted of the value that comes next."""
@@ -305,12 +348,18 @@ class _Walker:
             self._skip(first)
             if self._passed_by:
                 yield Skipped(self._passed_by, path)
+        elif self._odd and first in b"[{" and path not in self._expecting(first):
+            self._skip(first)
+            yield Skipped(self._odd, path, lost=True)
         elif first == b"{":
             yield from self._object(path)
         elif first == b"[":
             yield from self._array(path)
         else:
             self._skip(first)
+
+    def _expecting(self, first: bytes) -> set[str]:
+        return self._lists if first == b"[" else self._objects
 
     def _object(self, path: str) -> Iterator[JsonElement | Skipped]:
         text = self._text

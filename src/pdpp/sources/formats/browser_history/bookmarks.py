@@ -11,6 +11,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.shapes import odd, odd_members
 from pdpp.sources.reading.sqlitefile import SqliteCopy
 from pdpp.sources.reading.textfile import text_lines
 from pdpp.sources.reading.times import epoch_text
@@ -25,6 +26,7 @@ _NOTE = re.compile(r"<DD>([^<]*)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([A-Z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _DEEPEST = 100
 _BOOKMARK = 1
+_NO_FOLDERS = frozenset({"sync_transaction_version"})
 _TAGS = "tags________"
 _MILLISECONDS = 10**14
 """Firefox counts microseconds, on phones milliseconds, which stay below this for long."""
@@ -91,9 +93,11 @@ def read_chrome_bookmarks(entry: FileEntry) -> Iterator[Finding]:
         roots = read_json(content)["roots"]
     except (NotJson, LookupError, TypeError):
         raise DamagedFile("it is not a list of bookmarks") from None
-    for root in roots.values():
+    for name, root in roots.items():
         if isinstance(root, dict):
             yield from _chrome_folder(root, "", entry, 0)
+        elif name not in _NO_FOLDERS:
+            yield from odd(root, f"{entry.name} {name}"[:120], dict)
 
 
 def _chrome_folder(
@@ -101,6 +105,7 @@ def _chrome_folder(
 ) -> Iterator[Finding]:
     folder = "/".join(filter(None, (above, str(value.get("name") or ""))))
     children = value.get("children")
+    yield from odd_members(value, entry.name, children=list)
     for child in children if isinstance(children, list) else ():
         if not isinstance(child, dict) or depth > _DEEPEST:
             yield Unknown("a bookmark of a shape that is not known", entry.name)

@@ -333,7 +333,8 @@ def _read_list(entry: FileEntry, listed: _VisitList) -> Iterator[Finding]:
     visit = partial(_listed_visit, listed.browser)
     yield from read_each(entry, visit, listed.path, noun="visit")
     for path, reason in _BESIDE_VISITS.items():
-        yield from read_each(entry, partial(_left_out, reason), path, noun="entry")
+        left_out = partial(_left_out, reason)
+        yield from read_each(entry, left_out, path, noun="entry", always=False)
 
 
 def _left_out(reason: str, value: object, where: str) -> Iterator[Finding]:  # noqa: ARG001

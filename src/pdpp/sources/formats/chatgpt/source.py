@@ -22,6 +22,7 @@ from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.shapes import odd, odd_items, odd_members
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -44,6 +45,8 @@ _PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
 _PAGE_TEXTS = ("title", "url", "snippet", "summary")
 _LABELS = frozenset({"content_type", "language"})
 """Members of content that say nothing by themselves."""
+_PART_MARKS = frozenset({"content_type", "text", "asset_pointer"})
+"""What a piece of a message has of which something is read."""
 _OTHERS = frozenset({"execution_output", "system_error", "citable_code_output"})
 _KNOWN = _PROSE | _THOUGHT | _PAGES | _OTHERS | {"model_editable_context"}
 _UNTITLED = "(no title)"
@@ -271,6 +274,7 @@ def _message(
         "sent_at": sent,
     }
     yield Item("messages", key, present(data))
+    yield from _odd_pieces(content, where)
     canvas.take(message, key, text, sent)
     files.show_document(metadata.get("canvas"))
     named = (*uploads, *files.made_in(str(message.get("id") or node_id)))
@@ -297,6 +301,19 @@ def _text(content: Mapping[str, Any]) -> str:
         told = (thought,) if isinstance(thought, str) else map(thought.get, ("summary", "content"))
         pieces += told
     return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())
+
+
+def _odd_pieces(content: Mapping[str, Any], where: str) -> Iterator[Unknown]:
+    """Tell of pieces of a message of which nothing is read."""
+    parts = content.get("parts")
+    yield from odd_items(parts, where, str | dict, text=str)
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and not part.keys() & _PART_MARKS:
+            yield from odd(part, where, str)
+    yield from odd_members(content, where, **dict.fromkeys(_TEXTS, str))
+    thoughts = content.get("thoughts")
+    if not isinstance(thoughts, str):
+        yield from odd_items(thoughts, where, str | dict, summary=str, content=str)
 
 
 class _Owner(NamedTuple):

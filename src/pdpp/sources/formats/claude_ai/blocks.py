@@ -8,6 +8,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.shapes import odd_members
 
 UNTITLED = "(no title)"
 _SPOKEN = frozenset({"text", "voice_note"})
@@ -156,6 +157,7 @@ class Blocks:
 
     def _block(self, block: Mapping[str, Any], number: int, where: str) -> Iterator[Finding]:
         kind = block.get("type")
+        yield from odd_members(block, where, text=str, thinking=str)
         if kind in _SPOKEN:
             self.said.append(block.get("text"))
         elif kind == "thinking":

@@ -14,6 +14,7 @@ from pdpp.sources.formats.claude_ai.blocks import (
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
+from pdpp.sources.reading.shapes import odd_items
 from pdpp.sources.reading.times import moment_text
 
 _ROLES = {"human": "user"}
@@ -102,6 +103,8 @@ def _message(
     yield from blocks.take(value.get("content") or [], where)
     text = joined(blocks.said) or _plain_text(value)
     thinking = joined(blocks.thought)
+    yield from odd_items(value.get("attachments"), where, extracted_content=str)
+    yield from odd_items(value.get("files"), where)
     attachments = [item for item in value.get("attachments") or () if isinstance(item, dict)]
     files = [item for item in value.get("files") or () if isinstance(item, dict)]
     names = [*blocks.files, *(str(file.get("file_name")) for file in files)]

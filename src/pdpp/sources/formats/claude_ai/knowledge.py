@@ -8,6 +8,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.shapes import odd, odd_items, odd_members
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 
@@ -50,6 +51,11 @@ def read_memory(owner: str, value: Any, where: str) -> Iterator[Finding]:
     """
     memories = dict(_memories(value))
     yield from _remembered(owner, value, memories)
+    yield from odd_members(value, where, conversations_memory=str, project_memories=dict)
+    projects = value.get("project_memories")
+    for text in projects.values() if isinstance(projects, dict) else ():
+        yield from odd(text, where, str)
+    yield from odd_items(value.get("memory_files"), where, content=str)
     if not memories:
         yield Skipped("an empty memory", where)
 
@@ -101,6 +107,7 @@ def _memories(value: Any) -> Iterator[tuple[str, str]]:
 
 def read_page(tree: Tree, entry: FileEntry, value: Any, where: str) -> Iterator[Finding]:
     """Yield a published artifact: its active version, as the text of the page."""
+    yield from odd_items(value.get("versions"), where)
     versions = [version for version in value.get("versions") or () if isinstance(version, Mapping)]
     if not value.get("id") or not versions:
         yield Unknown("an artifact without an id or a version", where)

@@ -23,7 +23,8 @@ def is_event_log(entry: FileEntry) -> bool:
     """Tell whether a file is a log of events."""
     first = next(first_objects(entry, 1), {}) if entry.suffix == ".jsonl" else {}
     about = first.get("data")
-    return first.get("type") in _BEGINNINGS and isinstance(about, Mapping) and "sessionId" in about
+    begins = str(first.get("type")) in _BEGINNINGS
+    return begins and isinstance(about, Mapping) and "sessionId" in about
 
 
 def read_event_log(tree: Tree, entry: FileEntry, around: str = "") -> Iterator[Finding]:

@@ -29,6 +29,7 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import first_objects
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.shapes import odd, odd_items
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -205,6 +206,7 @@ def _request(
     if asked:
         yield talk.message(name, "user", asked, at)
     answer = value.get("response")
+    yield from odd_items(answer, where)
     pieces = [piece for piece in answer or () if isinstance(piece, Mapping)]
     said, thought = _answer(pieces)
     if thought:
@@ -250,6 +252,8 @@ def _piece(
     kind = piece.get("kind")
     if kind == _TOOL:
         yield from _tool(piece, name, at, talk)
+    elif kind is None and not _words(piece.get("value") or piece.get("content")):
+        yield from odd(piece, where, str)
     elif kind in _EDITS:
         yield Skipped("an edit of a file", where)
     elif kind not in _QUIET | {

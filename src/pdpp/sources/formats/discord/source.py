@@ -16,6 +16,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.shapes import odd_members
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -152,7 +153,9 @@ def _document(entry: FileEntry) -> Mapping[str, object]:
 
 
 def _read(tree: Tree, entry: FileEntry, names: Mapping[str, Any]) -> Iterator[Finding]:
-    reader = _ChannelReader(_channel(tree, entry), entry, names)
+    about = _channel(tree, entry)
+    reader = _ChannelReader(about, entry, names)
+    yield from odd_members(about, entry.name, guild=dict)
     if entry.suffix == ".csv":
         table = find_columns(entry, _COLUMNS)
         if table is None:

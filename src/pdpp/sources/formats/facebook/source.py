@@ -26,6 +26,7 @@ from pdpp.sources.formats.meta_values import (
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import digest_key
 from pdpp.sources.reading.finder import FileFinder
+from pdpp.sources.reading.shapes import odd_items, odd_members
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import ExportPart, Recognition
@@ -61,6 +62,9 @@ def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -
         "posted_at": posted,
     }
     yield Item("posts", key, present(data))
+    yield from odd_items(value.get("data"), where, post=str)
+    for file in media:
+        yield from odd_members(file, where, title=str, description=str)
     for number, file in enumerate(media):
         place = f"{where} file {number + 1}"
         yield attached(
@@ -114,6 +118,10 @@ def _comment(finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterat
         "written_at": written,
     }
     yield Item("comments", key, present(data))
+    yield from odd_members(value, where, title=str)
+    yield from odd_items(value.get("data"), where, comment=dict)
+    for piece in inner:
+        yield from odd_members(piece, where, comment=str)
     for number, file in enumerate(media):
         place = f"{where} file {number + 1}"
         yield attached(finder, file.get("uri"), written, place, caption=caption_of(file))
@@ -143,6 +151,7 @@ def _like(
         "liked_at": liked,
     }
     yield Item("likes", key, present(data))
+    yield from odd_members(value, where, title=str, name=str)
 
 
 def _person(

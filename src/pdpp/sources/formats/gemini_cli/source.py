@@ -26,6 +26,7 @@ from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.reading.guard import SURPRISES, account
 from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.jsonstream import JsonElement, elements, entry_elements
+from pdpp.sources.reading.shapes import odd_members
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -262,6 +263,7 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
             _answer(call),
             moment,
         )
+    yield from odd_members(value, where, content=str | list, thoughts=list, toolCalls=list)
     files = list(files_in(value.get("content"), where))
     yield from files
     if not said and not files:

@@ -31,6 +31,7 @@ from pdpp.sources.reading.guard import SURPRISES, account
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.named_days import day_in
+from pdpp.sources.reading.shapes import odd_items
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
@@ -141,6 +142,8 @@ def _activity(
         details="\n".join(_details(value, [*lines, *channels[1:]])) or None,
     )
     yield activity
+    yield from odd_items(value.get("subtitles"), where, name=str)
+    yield from odd_items(value.get("details"), where, name=str)
     if local or not MEMBERS.isdisjoint(value):
         yield from file_items(tree, entry, activity, files_named(value))
 

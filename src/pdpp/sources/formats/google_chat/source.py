@@ -25,6 +25,7 @@ from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.named_days import day_in
+from pdpp.sources.reading.shapes import odd_items
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, folders_of
@@ -117,7 +118,9 @@ def _document(entry: FileEntry | None) -> Mapping[str, Any]:
 
 
 def _read(entry: FileEntry, folder: str, finder: FileFinder, owner: str) -> Iterator[Finding]:
-    about = _about(_document(beside(finder, entry, _ABOUT)), folder, owner)
+    document = _document(beside(finder, entry, _ABOUT))
+    about = _about(document, folder, owner)
+    yield from odd_items(document.get("members"), f"{entry.name} members")
     reader = _ChatReader(entry, about, finder)
     yield from read_each(entry, reader.message, "messages.item", noun="message")
     yield reader.record()
@@ -195,6 +198,8 @@ class _ChatReader:
             "sent_at": sent,
         }
         yield Item("messages", key, present(data))
+        yield from odd_items(value.get("annotations"), where)
+        yield from odd_items(value.get("reactions"), where)
         for number, (name, file) in enumerate(files, 1):
             place = f"{where} file {number}"
             if file is None:

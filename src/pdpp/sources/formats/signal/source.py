@@ -14,6 +14,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import first_objects
+from pdpp.sources.reading.shapes import odd_members
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
@@ -153,9 +154,12 @@ class _Reader:
             return
         if "recipient" in value:
             self._meet(value["recipient"])
+            yield from odd_members(value["recipient"], where, contact=dict, group=dict)
         elif "chat" in value:
             chat = value["chat"]
             party = self._party(chat["recipientId"])
+            if str(chat["recipientId"]) not in self._parties:
+                yield Unknown("a chat with somebody of whom the export tells nothing", where)
             self._chats[str(chat["id"])] = _Chat(safe_key(party.key), party)
         elif not ("account" in value or "backupTimeMs" in value or _ASIDE & value.keys()):
             yield Unknown("a line of a kind that is not known", where)
@@ -215,6 +219,9 @@ class _Reader:
         told = self._message_data(item, chat, author, said)
         data = {"id": key, **told, "files": len(pointers) or None, "sent_at": sent}
         yield Item("messages", key, present(data))
+        yield from odd_members(item, where, **dict.fromkeys(_SAYING, dict))
+        yield from odd_members(body, where, text=dict, textReply=dict, quote=dict, sticker=dict)
+        yield from odd_members(body.get("text"), where, body=str)
         if long_text and _file_name(long_text) not in self._files:
             yield Skipped("the rest of a long text, which is not in the export", where)
         for number, pointer in enumerate(pointers, 1):

@@ -16,6 +16,7 @@ from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.code_words import plain_words
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
 from pdpp.sources.reading.named_days import day_in_words
+from pdpp.sources.reading.shapes import odd_items, odd_members
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -198,6 +199,7 @@ def _person(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
         "gone": bool(value.get("deleted")),
     }
     yield Item("people", key, present(data, []))
+    yield from odd_members(value, where, profile=dict)
 
 
 def _conversation(
@@ -221,6 +223,8 @@ def _conversation(
         "created_at": epoch_text(value.get("created")),
     }
     yield Item("conversations", key, present(data, []))
+    yield from odd_members(value, where, topic=dict, purpose=dict)
+    yield from odd_members(value.get("topic"), where, value=str)
 
 
 def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -332,6 +336,10 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         yield Skipped("a message without text or files", where)
         return
     yield Item("messages", key, present(data, []))
+    yield from odd_members(value, where, text=str, username=str, blocks=list, files=list)
+    yield from odd_items(
+        value.get("attachments"), where, text=str, title=str, fallback=str, pretext=str
+    )
     if book.uploads:
         yield from file_items(book.uploads, key, files, sent)
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus
 from pdpp.sources.formats.spotify.reasons import reason_words
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key
+from pdpp.sources.reading.shapes import odd_members
 from pdpp.sources.reading.times import moment_text
 
 _TITLES = (
@@ -81,6 +82,8 @@ def read_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
         "uri": uri,
     }
     yield Item("plays", key, present(data))
+    names = (name for pair in _TITLES for name in pair[:2])
+    yield from odd_members(row, where, **dict.fromkeys(names, str))
 
 
 def read_recent_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
@@ -157,6 +160,7 @@ def read_playlist(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
         "tracks": "\n".join(lines),
     }
     yield Item("playlists", key, present(data))
+    yield from odd_members(row, where, description=str)
     if len(lines) < len(entries):
         yield Skipped("entries of a playlist without a name", where)
 
@@ -195,6 +199,7 @@ def read_saved(part: str, seen: SeenKeys, row: Any, where: str) -> Iterator[Find
         "uri": uri,
     }
     yield Item("library", key, present(data))
+    yield from odd_members(entry, where, artist=str, publisher=str, show=str, album=str)
 
 
 def _day(text: Any) -> str | None:

@@ -151,7 +151,8 @@ def _rows(
 def _library(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
     for part in _LIBRARY_PARTS:
         reader = partial(read_saved, part, seen)
-        yield from read_each(entry, reader, f"{part}.item", noun=f"entry of {part}")
+        noun = f"entry of {part}"
+        yield from read_each(entry, reader, f"{part}.item", noun=noun, always=False)
 
 
 _READERS: Mapping[str, Callable[[SeenKeys, FileEntry], Iterator[Finding]]] = MappingProxyType(

@@ -14,6 +14,7 @@ from pdpp.sources.formats.telegram.rich import rich_files
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present, with_file
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.code_words import plain_words
+from pdpp.sources.reading.shapes import odd, odd_items
 from pdpp.sources.reading.times import epoch_text, local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 
@@ -88,6 +89,10 @@ class ChatReader:
         data = _message_data(key, chat, self._about, value, text, sent)
         data |= {"floating": True} if floating else {}
         yield Item("messages", key, data, weak=self._weak, floating=_SENT)
+        if isinstance(value.get("text"), list):
+            yield from odd_items(value["text"], where, str | dict, text=str)
+        else:
+            yield from odd(value.get("text"), where, str)
         about = {"message_id": key, "chat_id": chat, "sent_at": sent}
         if media is not None:
             yield from self._media(key, about, media, value)

@@ -24,6 +24,7 @@ from pdpp.sources.item import Finding, Skipped
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.named_days import day_in
+from pdpp.sources.reading.shapes import ODD
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.times import zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -297,7 +298,7 @@ def _read(
         paths += ["contacts.list.item", "stories.item", *_LEFT_OUT]
     reader, names = ChatReader(tree, entry, zone), ChatNames(known)
     with entry.open() as stream:
-        for element in elements(stream, *paths):
+        for element in elements(stream, *paths, odd=ODD):
             if isinstance(element, Skipped):
                 yield element
             else:

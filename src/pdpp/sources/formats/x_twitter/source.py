@@ -17,6 +17,7 @@ from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.named_days import day_in
+from pdpp.sources.reading.shapes import odd, odd_members
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -232,7 +233,9 @@ def _conversation(
     number = str(talk["conversationId"])
     for position, message in enumerate(talk.get("messages") or (), 1):
         place = f"{where} message {position}"
-        if "messageCreate" in message:
+        if not isinstance(message, Mapping):
+            yield from odd(message, place, dict)
+        elif "messageCreate" in message:
             yield from _message(owner, media, number, message["messageCreate"], place)
         else:
             yield Skipped("a note of the service in a conversation", place)
@@ -289,6 +292,7 @@ def _message(
         "sent_at": sent,
     }
     yield Item("messages", key, present(data, []))
+    yield from odd_members(value, where, text=str)
     yield from _shown(media, str(value["id"]), sent, message_id=key)
 
 
