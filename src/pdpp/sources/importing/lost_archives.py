@@ -8,6 +8,7 @@ from pdpp.sources.importing.claims import FoundExport
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.nested import UNREADABLE_ARCHIVE, archive_refused
+from pdpp.sources.source import folders_of
 
 
 def divide(
@@ -41,9 +42,11 @@ def _holds(found: FoundExport, name: str, every: Sequence[FoundExport]) -> bool:
         return True
     if source.lies_among_others or source.files_stand_alone:
         return False
-    if "/" in name and len(every) == 1:
-        return True
     try:
-        return "" in source.belongings(tree, found.export.recognition)
+        if "" in source.belongings(tree, found.export.recognition):
+            return True
+        folders = folders_of(source.parts(tree, found.export.recognition))
     except (DamagedFile, *SURPRISES):
         return False
+    alone = len(every) == 1 and "/" in name
+    return any(name.startswith(f"{folder}/") if folder else alone for folder in folders)
