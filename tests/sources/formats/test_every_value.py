@@ -17,8 +17,8 @@ from tests.sources.samples.sample import FormatSample
 
 from pdpp.sources.registry import load
 
-MUTANTS = 300 if SOAK else 6
-SEED = 20
+MUTANTS = 300 if SOAK else 12
+SEED = 3
 ASIDE = ("google_chat *.annotations.*", "copilot *k*")
 """Places of what stands beside what a person said: the card below a message, and the way to what a
 line of a log changes, which then is another change."""
