@@ -22,7 +22,7 @@ from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
-from pdpp.sources.reading.shapes import odd, odd_items, odd_members
+from pdpp.sources.reading.shapes import odd, odd_among, odd_items
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -41,6 +41,7 @@ _TEXTS = (
     *("text", "content", "result", "user_profile", "user_instructions"),
     *("model_set_context", "output_str"),
 )
+_TEXT_KINDS = dict.fromkeys(_TEXTS, str)
 _PAGES = frozenset({"tether_quote", "tether_browsing_display", "sonic_webpage"})
 _PAGE_TEXTS = ("title", "url", "snippet", "summary")
 _LABELS = frozenset({"content_type", "language"})
@@ -306,14 +307,14 @@ def _text(content: Mapping[str, Any]) -> str:
 def _odd_pieces(content: Mapping[str, Any], where: str) -> Iterator[Unknown]:
     """Tell of pieces of a message of which nothing is read."""
     parts = content.get("parts")
-    yield from odd_items(parts, where, str | dict, text=str)
+    yield from odd_items(parts, where, (str, dict), text=str)
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict) and not part.keys() & _PART_MARKS:
             yield from odd(part, where, str)
-    yield from odd_members(content, where, **dict.fromkeys(_TEXTS, str))
+    yield from odd_among(content, where, _TEXT_KINDS)
     thoughts = content.get("thoughts")
     if not isinstance(thoughts, str):
-        yield from odd_items(thoughts, where, str | dict, summary=str, content=str)
+        yield from odd_items(thoughts, where, (str, dict), summary=str, content=str)
 
 
 class _Owner(NamedTuple):

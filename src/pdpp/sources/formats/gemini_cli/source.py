@@ -263,7 +263,7 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
             _answer(call),
             moment,
         )
-    yield from odd_members(value, where, content=str | list, thoughts=list, toolCalls=list)
+    yield from odd_members(value, where, content=(str, list), thoughts=list, toolCalls=list)
     files = list(files_in(value.get("content"), where))
     yield from files
     if not said and not files:

@@ -14,7 +14,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import first_objects
-from pdpp.sources.reading.shapes import odd_members
+from pdpp.sources.reading.shapes import odd_among, odd_members
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
@@ -33,6 +33,8 @@ _SAYING = (
     *("standardMessage", "stickerMessage", "contactMessage"),
     *("viewOnceMessage", "directStoryReplyMessage", "poll"),
 )
+_SAYING_KINDS = dict.fromkeys(_SAYING, dict)
+_BODY_KINDS = dict.fromkeys(("text", "textReply", "quote", "sticker"), dict)
 _LONGEST_TEXT = 4 << 20
 _QUIET = ("updateMessage", "giftBadge", "adminDeletedMessage")
 
@@ -219,8 +221,8 @@ class _Reader:
         told = self._message_data(item, chat, author, said)
         data = {"id": key, **told, "files": len(pointers) or None, "sent_at": sent}
         yield Item("messages", key, present(data))
-        yield from odd_members(item, where, **dict.fromkeys(_SAYING, dict))
-        yield from odd_members(body, where, text=dict, textReply=dict, quote=dict, sticker=dict)
+        yield from odd_among(item, where, _SAYING_KINDS)
+        yield from odd_among(body, where, _BODY_KINDS)
         yield from odd_members(body.get("text"), where, body=str)
         if long_text and _file_name(long_text) not in self._files:
             yield Skipped("the rest of a long text, which is not in the export", where)

@@ -9,7 +9,7 @@ from urllib.parse import unquote_plus
 from pdpp.sources.formats.spotify.reasons import reason_words
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key
-from pdpp.sources.reading.shapes import odd_members
+from pdpp.sources.reading.shapes import odd_among, odd_members
 from pdpp.sources.reading.times import moment_text
 
 _TITLES = (
@@ -17,6 +17,7 @@ _TITLES = (
     ("episode_name", "episode_show_name", "episode"),
     ("audiobook_chapter_title", "audiobook_title", "audiobook"),
 )
+_TITLE_KINDS = {name: str for *names, _ in _TITLES for name in names}
 _RECENT_KINDS = (("podcastName", "episode"), ("audiobookName", "audiobook"))
 _URIS = ("spotify_track_uri", "spotify_episode_uri", "audiobook_chapter_uri")
 _LOCAL = re.compile(r"spotify:local:([^:]*):[^:]*:([^:]+)")
@@ -82,8 +83,7 @@ def read_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
         "uri": uri,
     }
     yield Item("plays", key, present(data))
-    names = (name for pair in _TITLES for name in pair[:2])
-    yield from odd_members(row, where, **dict.fromkeys(names, str))
+    yield from odd_among(row, where, _TITLE_KINDS)
 
 
 def read_recent_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:

@@ -89,10 +89,11 @@ class ChatReader:
         data = _message_data(key, chat, self._about, value, text, sent)
         data |= {"floating": True} if floating else {}
         yield Item("messages", key, data, weak=self._weak, floating=_SENT)
-        if isinstance(value.get("text"), list):
-            yield from odd_items(value["text"], where, str | dict, text=str)
+        written = value.get("text")
+        if isinstance(written, list):
+            yield from odd_items(written, where, (str, dict), text=str)
         else:
-            yield from odd(value.get("text"), where, str)
+            yield from odd(written, where, str)
         about = {"message_id": key, "chat_id": chat, "sent_at": sent}
         if media is not None:
             yield from self._media(key, about, media, value)
