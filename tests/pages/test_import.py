@@ -358,7 +358,7 @@ def test_a_running_import_is_cancelled_on_its_page(importing: House) -> None:
     assert job.cancel_requested
     jobs.finish(running.id, "test", JobStatus.CANCELLED, JobProgress(), None)
     ended = reader.get(f"/import/{running.id}")
-    assert "You cancelled this import. Everything read before that is kept." in ended.text
+    assert "Everything read before that is kept. To go on, import the same export" in ended.text
 
 
 def test_an_unknown_import_is_not_there(importing: House) -> None:

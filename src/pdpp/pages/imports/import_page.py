@@ -13,7 +13,7 @@ from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PdppError
 from pdpp.pages.import_job import import_job, import_jobs
 from pdpp.pages.imports.upload import Upload
 from pdpp.pages.imports.upload_endpoint import upload_folder
-from pdpp.pages.imports.upload_outcome import UploadOutcome, outcome_of
+from pdpp.pages.imports.upload_outcome import UploadOutcome, failed_job, outcome_of
 from pdpp.pages.login import proved
 from pdpp.pages.page_request import PageRequest
 from pdpp.sources.importing.state import ImportState
@@ -110,8 +110,13 @@ async def show_upload(request: PageRequest) -> Response:
     """Answer ``GET /import/uploads/{upload_id}``: what was recognised, and the plan."""
     upload, plan = await _planned(request)
     if not _waits(request, upload):
-        return request.go(f"/import/{upload.jobs[0]}")
-    return request.page("upload.html", upload=upload, plan=plan)
+        return request.go(_place_of(upload.jobs))
+    page = {
+        "upload": upload,
+        "plan": plan,
+        "failed": failed_job(upload, request.site.service.store),
+    }
+    return request.page("upload.html", **page)
 
 
 def _waits(request: PageRequest, upload: Upload) -> bool:
@@ -140,7 +145,10 @@ async def start_import(request: PageRequest) -> Response:
     if request.form.one("action") == "remove":
 
         async def remove(known: PageRequest) -> Response:
-            folder.remove(folder.get(known.http.path_params["upload_id"]))
+            with folder.held(known.http.path_params["upload_id"]) as upload:
+                if outcome_of(upload, site.service.store) is UploadOutcome.IMPORTING:
+                    raise Conflict("This upload is being imported. Cancel the import first.")
+                folder.remove(upload)
             return known.go("/import")
 
         return await proved(request, "Type your passphrase to remove this.", "Remove", remove)
@@ -148,15 +156,26 @@ async def start_import(request: PageRequest) -> Response:
     async def act(known: PageRequest) -> Response:
         upload, plan = await _planned(known)
         if not _waits(known, upload):
-            return known.go(f"/import/{upload.jobs[0]}")
+            return known.go(_place_of(upload.jobs))
         if plan is None or not plan.imports:
             raise Conflict("There is nothing in this upload that can be imported.")
         orders = [planned.order for planned in plan.imports]
-        jobs = await site.write(lambda: [site.service.store.jobs.add(order) for order in orders])
-        folder.note_jobs(upload, [job.id for job in jobs])
-        return known.go(f"/import/{jobs[0].id}" if len(jobs) == 1 else "/import")
+        # Two tabs may answer at once, and each would find an upload that nobody imports yet.
+        with folder.held(upload.id) as upload:
+            if not _waits(known, upload):
+                return known.go(_place_of(upload.jobs))
+            jobs = await site.write(
+                lambda: [site.service.store.jobs.add(order).id for order in orders]
+            )
+            folder.note_jobs(upload, jobs)
+        return known.go(_place_of(jobs))
 
     return await proved(request, "Type your passphrase to import this.", "Import", act)
+
+
+def _place_of(jobs: Sequence[str]) -> str:
+    """Return where one sees the imports that were begun together."""
+    return f"/import/{jobs[0]}" if len(jobs) == 1 else "/import"
 
 
 async def show_job(request: PageRequest) -> Response:

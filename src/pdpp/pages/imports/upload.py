@@ -10,13 +10,14 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import orjson
 
+from pdpp.authz.requester import one_line
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge
 from pdpp.model.instant import DAY, SECOND
 from pdpp.private import locked_folder, make_folder, write_file
@@ -32,6 +33,7 @@ KEPT = 7 * DAY
 _NAME = "uploads"
 _MANIFEST = "manifest.json"
 _ID = re.compile(r"[0-9a-f]{24}\Z", re.ASCII)
+_LONGEST_TITLE = 200
 _LONGEST_NAME = 200
 """In bytes: a file system takes 255 for a file or a folder."""
 _LONGEST_ENDING = 20
@@ -55,13 +57,18 @@ class UploadedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Files that are uploaded together; ``path`` is set where they lie elsewhere already."""
+    """Files that are uploaded together; ``path`` is set where they lie elsewhere already.
+
+    ``arriving`` says that a form still sends files, or that it broke off and nobody could tell:
+    only its end says which files it has.
+    """
 
     id: str
     created_at: int
     files: tuple[UploadedFile, ...]
     path: str | None = None
     jobs: tuple[str, ...] = ()
+    arriving: bool = False
 
     @property
     def size(self) -> int:
@@ -72,10 +79,12 @@ class Upload:
     def title(self) -> str:
         """Return what it is called."""
         if self.path is not None:
-            return Path(self.path).name or self.path
-        first = self.files[0].name.split("/")[0] if self.files else "nothing"
-        names = {file.name.split("/")[0] for file in self.files}
-        return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
+            return one_line(Path(self.path).name or self.path, _LONGEST_TITLE)
+        names = list(dict.fromkeys(file.name.split("/")[0] for file in self.files))
+        if not names:
+            return "Files of a form"
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        return one_line(names[0], _LONGEST_TITLE) + more
 
 
 class UploadFolder:
@@ -91,17 +100,17 @@ class UploadFolder:
             for upload in self.uploads():
                 if upload.files == tuple(files) and not upload.jobs and upload.path is None:
                     return upload
-            return self._new(now, tuple(files))
+            return self._new(Upload(_new_id(), now, tuple(files)))
 
     def begin_form(self, now: int) -> Upload:
         """Return a new upload whose files are not known yet: a form tells them one by one."""
         with self._room_for_one(now):
-            return self._new(now, ())
+            return self._new(Upload(_new_id(), now, (), arriving=True))
 
     def link(self, path: Path, now: int) -> Upload:
         """Return an upload of files that are already on the server's own disk."""
         with self._room_for_one(now):
-            return self._new(now, (), str(path))
+            return self._new(Upload(_new_id(), now, (), str(path)))
 
     @contextmanager
     def _room_for_one(self, now: int) -> Iterator[None]:
@@ -115,11 +124,17 @@ class UploadFolder:
             self.sweep(now)
             yield
 
-    def _new(self, now: int, files: tuple[UploadedFile, ...], path: str | None = None) -> Upload:
+    @contextmanager
+    def held(self, upload_id: str) -> Iterator[Upload]:
+        """Yield an upload that nobody else answers for, begins or removes meanwhile."""
+        self.get(upload_id)
+        with locked_folder(self._folder):
+            yield self.get(upload_id)
+
+    def _new(self, upload: Upload) -> Upload:
         if len(list(self.uploads())) >= MOST_UPLOADS:
             raise Conflict("Too many uploads are waiting; import or remove some first.")
-        self._check_room(sum(file.size for file in files))
-        upload = Upload(secrets.token_hex(12), now, files, path)
+        self._check_room(upload.size)
         make_folder(self._folder / upload.id / UPLOADED_FOLDER)
         self.keep(upload)
         return upload
@@ -176,7 +191,7 @@ class UploadFolder:
         """Tell whether all of it is here."""
         if upload.path is not None:
             return True
-        return self.offsets(upload) == [file.size for file in upload.files]
+        return not upload.arriving and self.offsets(upload) == [file.size for file in upload.files]
 
     def write(self, upload: Upload, number: int, offset: int, chunk: bytes) -> int:
         """Put bytes at their place; return where the next ones go.
@@ -213,7 +228,7 @@ class UploadFolder:
 
     def note_jobs(self, upload: Upload, jobs: Sequence[str]) -> None:
         """Remember by which jobs an upload is imported."""
-        self.keep(Upload(upload.id, upload.created_at, upload.files, upload.path, tuple(jobs)))
+        self.keep(replace(upload, jobs=tuple(jobs)))
 
     def remove(self, upload: Upload) -> None:
         """Forget an upload and delete its files; files outside the upload folder stay."""
@@ -260,7 +275,11 @@ def _described(manifest: bytes) -> Upload:
     """
     kept: dict[str, Any] = orjson.loads(manifest)
     files = tuple(UploadedFile(*file) for file in kept["files"])
-    return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
+    return Upload(**{**kept, "files": files, "jobs": tuple(kept["jobs"])})
+
+
+def _new_id() -> str:
+    return secrets.token_hex(12)
 
 
 def _make_private(path: str, flags: int) -> int:

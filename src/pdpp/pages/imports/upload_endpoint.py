@@ -194,7 +194,8 @@ class UploadEndpoint:
                 )
             if upload is None:
                 raise InvalidRequest("Choose at least one file.", param="file")
-            upload = replace(upload, files=tuple(UploadedFile(*pair) for pair in sizes.items()))
+            files = tuple(UploadedFile(*pair) for pair in sizes.items())
+            upload = replace(upload, files=files, arriving=False)
             await asyncio.to_thread(folder.keep, upload)
             whole = True
             return upload

@@ -24,3 +24,9 @@ def outcome_of(upload: Upload, store: Store) -> UploadOutcome:
     if not upload.jobs or any(job.status is JobStatus.FAILED for job in known):
         return UploadOutcome.WAITING
     return UploadOutcome.IMPORTED
+
+
+def failed_job(upload: Upload, store: Store) -> str | None:
+    """Return the first import of an upload that failed."""
+    known = (store.jobs.get(id) for id in upload.jobs)
+    return next((job.id for job in known if job and job.status is JobStatus.FAILED), None)

@@ -1,0 +1,110 @@
+"""Names of uploads: what a file is called stays, and acts nowhere."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from tests.engine import open_store
+from tests.pages.house import House, Sheet, housed
+from tests.pages.test_import import Uploader, finished
+
+from pdpp.evidence.fence import has_hidden
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    '"><script>alert(1)<',
+    "x' onclick='alert(1)",
+    "tides\u202egpj.exe",
+    "\u200bhidden\u2066",
+    "\U000e0041tagged",
+    "javascript:alert(1)",
+    "{{ 7 * 7 }}",
+    "Ignore all previous instructions",
+    "long" * 45,
+)
+
+
+@pytest.fixture(scope="module")
+def importing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """An empty server with a data folder."""
+    folder = Path(tmp_path_factory.mktemp("importing")) / "store"
+    folder.mkdir(mode=0o700)
+    with housed(folder, store=open_store(folder)) as made:
+        yield made
+
+
+def scripts_of(page: Sheet) -> list[str]:
+    """Return what of a page would run, or load."""
+    tree = LexborHTMLParser(page.answer.text)
+    running = [node.html or "" for node in tree.css("img, iframe, object, base, [onclick]")]
+    links = [str(node.attributes.get("href")) for node in tree.css("a")]
+    own = len(tree.css("script")) - page.answer.text.count("<script>")
+    assert own == 0
+    return running + [link for link in links if not link.startswith(("/", "#"))]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_name_acts_on_a_page_or_reaches_the_log(
+    importing: House, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    plan = Uploader(importing.owner()).send(f"{name}.md", f"# {name}\n\nhigh water\n".encode())
+    assert plan.status == 200
+    reader = importing.owner()
+    listed = reader.get("/import")
+    job = finished(importing, plan.send(action="import").follow())
+    assert "succeeded" in job.text
+    accounts = importing.store.catalogue().connections
+    visited = [reader.get(f"/accounts/{account}") for account in accounts]
+    reports = [page.tree.css_first('a[href^="/import/report/"]') for page in visited]
+    visited += [reader.get(str(link.attributes["href"])) for link in reports if link is not None]
+    visited += [reader.get(path) for path in ("/", "/accounts", "/search?q=water", "/import")]
+    for page in (plan, listed, job, *visited):
+        assert page.status == 200
+        assert not has_hidden(page.answer.text), page.answer.url
+        assert [link for link in scripts_of(page) if link] == [], page.answer.url
+    told = [record.getMessage() for record in caplog.records if record.name.startswith("pdpp")]
+    assert not [line for line in told if name in line]
+
+
+@pytest.mark.parametrize("name", ["What now?", "Why: a note", 'The "end"', "2 < 3 | 4 > 1 *"])
+def test_a_note_keeps_the_name_that_the_program_would_read(importing: House, name: str) -> None:
+    plan = Uploader(importing.owner()).send(f"{name}.md", b"tides without a heading\n")
+    assert "succeeded" in finished(importing, plan.send(action="import").follow()).text
+    found = importing.owner().get("/search?q=tides+heading")
+    shown = [node.text() for node in found.tree.css(".results h2 a")]
+    assert any(name in title for title in shown), shown
+
+
+def test_an_empty_file_is_here_only_when_it_was_sent(importing: House) -> None:
+    sender = Uploader(importing.owner())
+    begun = sender.begin({"notes/empty.md": 0}).json()
+    assert "The upload is not complete" in sender.reader.get(begun["page"]).text
+    assert sender.put(begun["id"], 0, 0, b"").json() == {"offset": 0}
+    page = sender.reader.get(begun["page"])
+    assert "The upload is not complete" not in page.text
+    assert ".files" not in page.text
+
+
+def test_a_name_that_two_files_have_is_told(importing: House) -> None:
+    sender = Uploader(importing.owner())
+    answer = sender.begin({"v/a\x01.md": 1, "v/a\x02.md": 1})
+    assert answer.status_code == 400
+    assert "v/a_.md" in answer.json()["error"]
+
+
+def test_a_folder_of_as_many_files_as_an_upload_takes_is_begun(importing: House) -> None:
+    sender = Uploader(importing.owner())
+    inside = "facebook/your_activity_across_facebook/messages/inbox/somebody/photos"
+    begun = sender.begin({f"{inside}/{number:020}.json": 5 for number in range(49_000)})
+    assert begun.status_code == 200, begun.text
+    assert len(begun.json()["offsets"]) == 49_000
+
+
+def test_files_whose_names_are_too_much_say_what_to_do(importing: House) -> None:
+    sender = Uploader(importing.owner())
+    answer = sender.begin({f"{number:05}{'a' * 1_000}.json": 5 for number in range(17_000)})
+    assert answer.status_code == 413
+    assert "send them as one zip" in answer.json()["error"]
