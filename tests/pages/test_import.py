@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -281,7 +282,7 @@ def test_uploads_are_bounded(importing: House, monkeypatch: pytest.MonkeyPatch) 
         ("a.zip", "a.zip"),
         ("folder/inner/a.txt", "folder/inner/a.txt"),
         ("../../etc/passwd", "etc/passwd"),
-        ("C:\\Users\\me\\a.txt", "C_/Users/me/a.txt"),
+        ("C:\\Users\\me\\a.txt", f"C{'_' if os.name == 'nt' else ':'}/Users/me/a.txt"),
         ("/abs/./x", "abs/x"),
         ("line\nbreak", "line_break"),
     ],

@@ -5,10 +5,11 @@ import hashlib
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pdpp.authz.requester import one_line
 from pdpp.evidence.amount import counted, size_in_words
 from pdpp.pages.icon import ICON
 
@@ -23,6 +24,7 @@ _MEDIA_TYPES = {".css": "text/css"}
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 _ZERO = re.compile(rb"(?<![\w.])0\.(?=\d)")
 _AROUND = re.compile(rb"\s*([{};,])\s*")
+_LONGEST_NAME = 200
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 _OWN_ADDRESS = re.compile(r'\b(href|action|src)="/(?!/)')
 _ADDRESS = re.compile(r'\b(href|action|src)="\{\{ (.+?) \}\}')
@@ -81,6 +83,7 @@ def _environment() -> "Environment":
     environment.globals["icon"] = _brand
     environment.filters["number"] = "{:,}".format
     environment.filters["counted"] = counted
+    environment.filters["line"] = partial(one_line, most=_LONGEST_NAME)
     environment.filters["placed"] = placed
     environment.filters["size"] = size_in_words
     return environment

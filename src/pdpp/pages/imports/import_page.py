@@ -111,12 +111,8 @@ async def show_upload(request: PageRequest) -> Response:
     upload, plan = await _planned(request)
     if not _waits(request, upload):
         return request.go(_place_of(upload.jobs))
-    page = {
-        "upload": upload,
-        "plan": plan,
-        "failed": failed_job(upload, request.site.service.store),
-    }
-    return request.page("upload.html", **page)
+    failed = failed_job(upload, request.site.service.store)
+    return request.page("upload.html", upload=upload, plan=plan, failed=failed)
 
 
 def _waits(request: PageRequest, upload: Upload) -> bool:

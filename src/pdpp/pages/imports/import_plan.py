@@ -67,7 +67,7 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
             above.append(export.source.connector_key)
     except (PdppError, OSError) as problem:
         words = problem.message if isinstance(problem, PdppError) else str(problem)
-        return ImportPlan((), (), one_line(words, _LONGEST_WORDS))
+        return ImportPlan((), (), _shown(words, root))
     return ImportPlan(planned, [_shown(words, root) for words in discovery.left_out])
 
 
@@ -77,6 +77,7 @@ def _shown(words: str, root: Path) -> str:
         words = words.replace(f"{UPLOADED_FOLDER} also holds", "The upload also holds", 1)
         words = words.removeprefix(f"in {UPLOADED_FOLDER}: ")
         words = words.replace(f"{UPLOADED_FOLDER} is not known", "The upload is not known", 1)
+        words = words.replace(f"{UPLOADED_FOLDER} holds no", "The upload holds no", 1)
     return one_line(words, _LONGEST_WORDS)
 
 

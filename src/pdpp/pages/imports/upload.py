@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -40,7 +41,8 @@ _LONGEST_ENDING = 20
 _LONGEST_PATH = 2_000
 """In bytes: a system takes 4,096 with the folder in front."""
 _MOST_PARTS = 40
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]')
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]' if os.name == "nt" else r"[\x00-\x1f\x7f]")
+"""Elsewhere than on Windows a note may be called "Why?", and links to it say so."""
 
 
 class UploadedFile(NamedTuple):
@@ -183,15 +185,21 @@ class UploadFolder:
 
     def offset(self, upload: Upload, number: int) -> int:
         """Return how much of a file is here."""
+        return self._arrived(upload, number) or 0
+
+    def _arrived(self, upload: Upload, number: int) -> int | None:
+        """Return how much of a file is here; nothing where not even an empty one is."""
         with suppress(FileNotFoundError):
             return self.place(upload, number).stat().st_size
-        return 0
+        return None
 
     def complete(self, upload: Upload) -> bool:
         """Tell whether all of it is here."""
         if upload.path is not None:
             return True
-        return not upload.arriving and self.offsets(upload) == [file.size for file in upload.files]
+        return not upload.arriving and all(
+            self._arrived(upload, number) == file.size for number, file in enumerate(upload.files)
+        )
 
     def write(self, upload: Upload, number: int, offset: int, chunk: bytes) -> int:
         """Put bytes at their place; return where the next ones go.
@@ -294,13 +302,19 @@ def _no_upload() -> NotFound:
 def safe_name(name: str) -> str:
     """Return a name that a browser gave as a path that stays inside a folder."""
     parts = [
-        _shortened(_FORBIDDEN.sub("_", part).strip()).rstrip(". ")
-        for part in name.replace("\\", "/").split("/")
+        _shortened(_FORBIDDEN.sub("_", part))
+        for part in map(_own_part, name.replace("\\", "/").split("/"))
+        if part.strip(". ")
     ]
-    path = "/".join(filter(None, parts))
+    path = "/".join(parts)
     if not path or path.count("/") >= _MOST_PARTS or len(path.encode()) > _LONGEST_PATH:
-        raise InvalidRequest(f"A file cannot be called {name[:80]!r}.", param="file")
+        raise InvalidRequest(f"A file cannot be called “{one_line(name, 80)}”.", param="file")
     return path
+
+
+def _own_part(part: str) -> str:
+    """Return a part of a path as its folder lists it; Windows takes no dot at its end."""
+    return part.strip().rstrip(". ") if os.name == "nt" else part
 
 
 def _shortened(name: str) -> str:
@@ -321,13 +335,16 @@ def _check(files: Sequence[UploadedFile]) -> None:
             f"Upload at most {MOST_FILES:,} files and {MOST_BYTES >> 30} GiB at once. "
             "Import larger exports with pdpp import."
         )
-    if len({file.name for file in files}) < len(files):
-        raise InvalidRequest("Two files have the same name. Rename one of them.", param="file")
+    times = Counter(file.name for file in files)
     folders = {folder for file in files for folder in folders_of(file.name)}
-    if any(file.name in folders for file in files):
-        raise InvalidRequest(
-            "A file and a folder have the same name. Rename one of them.", param="file"
-        )
+    if name := next((name for name in times if times[name] > 1 or name in folders), None):
+        raise same_name(name)
+
+
+def same_name(name: str) -> InvalidRequest:
+    """Return what refuses a file whose name another file or a folder has."""
+    told = one_line(name, _LONGEST_TITLE)
+    return InvalidRequest(f"Two of these are called “{told}”. Rename one of them.", param="file")
 
 
 def folders_of(name: str) -> set[str]:

@@ -27,7 +27,7 @@ from pdpp.model.errors import (
     PayloadTooLarge,
     PdppError,
 )
-from pdpp.pages.form import OWNERS_BYTES, PostedForm, read_form
+from pdpp.pages.form import PostedForm, read_form
 from pdpp.pages.imports.multipart import boundary_of, form_parts
 from pdpp.pages.imports.upload import (
     CHUNK_BYTES,
@@ -37,6 +37,7 @@ from pdpp.pages.imports.upload import (
     UploadFolder,
     folders_of,
     safe_name,
+    same_name,
 )
 from pdpp.pages.login import prove
 from pdpp.pages.owner_page import check_source, show_error, visited_origin
@@ -51,6 +52,9 @@ _KEY_HEADER = "x-upload-key"
 _PIECE = 1 << 20
 _MOST_PAIRS = 3 * MOST_FILES + 10
 """Each file has a name, a size and a time."""
+_MOST_TOLD_BYTES = 16 << 20
+"""300 bytes for each file: paths in exports are long, and letters with marks take six."""
+_TOO_MUCH = "These are too many files for one upload: send them as one zip, or in parts."
 _MOST_FIELDS = 20
 """Fields of a form that are no files; ours has three."""
 _MOST_FIELD_BYTES = 8 << 10
@@ -117,7 +121,10 @@ class UploadEndpoint:
 
     async def _begin(self, request: PageRequest) -> Response:
         """Begin an upload, or go on with one of the same files."""
-        form = await read_form(request.http, OWNERS_BYTES, _MOST_PAIRS)
+        try:
+            form = await read_form(request.http, _MOST_TOLD_BYTES, _MOST_PAIRS)
+        except PayloadTooLarge:
+            raise PayloadTooLarge(_TOO_MUCH) from None
         await _require_proof(replace(request, form=form))
         return await asyncio.to_thread(self._begun, form)
 
@@ -218,9 +225,10 @@ def _told_files(form: PostedForm) -> list[UploadedFile]:
 def _take_name(name: str, sizes: dict[str, int], folders: set[str]) -> None:
     """Add a file to those of a form, if no other has its name or lies in it."""
     own_folders = folders_of(name)
-    taken = name in sizes or name in folders or not own_folders.isdisjoint(sizes)
-    if taken or len(sizes) >= MOST_FILES:
-        raise InvalidRequest("Two files have the same name, or there are too many files.")
+    if name in sizes or name in folders or not own_folders.isdisjoint(sizes):
+        raise same_name(name)
+    if len(sizes) >= MOST_FILES:
+        raise PayloadTooLarge(_TOO_MUCH)
     folders |= own_folders
     sizes[name] = 0
 
