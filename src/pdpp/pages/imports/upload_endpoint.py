@@ -102,7 +102,7 @@ class UploadEndpoint:
         check_source(http, origin)
         request = make_page_request(self.site, http, origin)
         if request.session is None:
-            raise AuthenticationError("Your session has ended. Log in and drop the files again.")
+            raise AuthenticationError("Your session has ended: log in again.")
         return request
 
     @property

@@ -15,6 +15,8 @@ if (area && form) {
   let key = "";
   let dropped = [];
   const say = (text) => { state.textContent = text; };
+  // Marks that cannot be seen would turn the rest of the line around.
+  const plain = (name) => name.replace(/\p{C}/gu, "·");
   const size = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
   const call = (method, address, body, progress) => new Promise((done, failed) => {
@@ -48,6 +50,15 @@ if (area && form) {
     }
   };
 
+  // To the browser it is a broken connection too if the file was changed or removed meanwhile.
+  const look = async (name, piece) => {
+    try { await piece.slice(0, 1).arrayBuffer(); }
+    catch {
+      const words = `Your browser can read ${plain(name)} no more: it was changed or removed. Choose the files again.`;
+      throw Object.assign(new Error(words), { final: true, gone: true });
+    }
+  };
+
   const send = async (files) => {
     if (!files.length) return;
     cancelled = false;
@@ -74,9 +85,16 @@ if (area && form) {
           const address = `${uploads}/${begun.id}/${number}?offset=${offset}`;
           const show = (loaded) => {
             bar.value = total ? (before + offset + loaded) / total : 1;
-            say(`${name}: ${size(before + offset + loaded)} of ${size(total)}`);
+            say(`${plain(name)}: ${size(before + offset + loaded)} of ${size(total)}`);
           };
-          offset = (await again(() => call("PUT", address, piece, show))).offset;
+          const put = async () => {
+            try { return await call("PUT", address, piece, show); }
+            catch (problem) {
+              if (!problem.final) await look(name, piece);
+              throw problem;
+            }
+          };
+          offset = (await again(put)).offset;
         } while (offset < file.size);
         before += file.size;
       }
@@ -84,7 +102,7 @@ if (area && form) {
       location.assign(root + begun.page);
     } catch (problem) {
       bar.hidden = stop.hidden = true;
-      say(key ? `${problem.message} What arrived is kept: drop the same files again to go on.` : problem.message);
+      say(key && !problem.gone ? `${problem.message} What arrived is kept: drop the same files again to go on.` : problem.message);
     }
   };
 
@@ -115,7 +133,7 @@ if (area && form) {
     say("Looking at what you dropped.");
     for (const entry of entries) await walk(entry, "", files, unread);
     const more = unread.length > 3 ? ` and ${unread.length - 3} more` : "";
-    const lost = unread.length ? `Your browser cannot read ${unread.slice(0, 3).join(", ")}${more}. ` : "";
+    const lost = unread.length ? `Your browser cannot read ${plain(unread.slice(0, 3).join(", "))}${more}. ` : "";
     const confirm = form.elements.confirm;
     dropped = files;
     if (!files.length) say(`${lost}There is no file to upload in it.`);
@@ -125,7 +143,7 @@ if (area && form) {
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const chosen = [...form.elements.file.files].map((file) => [file.webkitRelativePath || file.name, file]);
+    const chosen = [...form.elements.file.files, ...form.elements.folder.files].map((file) => [file.webkitRelativePath || file.name, file]);
     if (chosen.length) dropped = [];
     const files = chosen.length ? chosen : dropped;
     if (files.length) send(files); else say("Choose at least one file.");
