@@ -90,7 +90,11 @@ def test_an_empty_file_is_here_only_when_it_was_sent(importing: House) -> None:
 
 
 def test_an_upload_without_anything_to_read_names_no_folder_of_the_server(importing: House) -> None:
-    page = Uploader(importing.owner()).send(".DS_Store", b"\x00\x00\x00\x01Bud1")
+    sender = Uploader(importing.owner())
+    begun = sender.begin({".DS_Store": 1, "Thumbs.db": 1}).json()
+    for number in range(2):
+        sender.put(begun["id"], number, 0, b"x")
+    page = sender.reader.get(begun["page"])
     assert ".files" not in page.text
     assert "The upload" in page.text
 
@@ -115,3 +119,12 @@ def test_files_whose_names_are_too_much_say_what_to_do(importing: House) -> None
     answer = sender.begin({f"{number:05}{'a' * 1_000}.json": 5 for number in range(17_000)})
     assert answer.status_code == 413
     assert "send them as one zip" in answer.json()["error"]
+
+
+def test_a_file_alone_is_told_about_by_its_name(importing: House) -> None:
+    page = Uploader(importing.owner()).send("odd.json", b'{"a": [1]}')
+    assert "odd.json is not known" in page.text
+    assert "folder of 1 file" not in page.text
+    empty = Uploader(importing.owner()).send("empty.csv", b"")
+    assert "empty.csv" in empty.text
+    assert "folder of 1 file" not in empty.text

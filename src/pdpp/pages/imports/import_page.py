@@ -130,9 +130,13 @@ async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":
     data = site.data
     if data is None or not folder.complete(upload):
         return upload, None
-    plan = make_plan(site, data, folder.export(upload))
+    export, root = folder.export(upload), folder.root(upload)
+    plan = make_plan(site, data, export)
+    if plan.imports or export == root:
+        return upload, plan
     # Documents and photos are read by the folder that they lie in.
-    return upload, plan if plan.imports else make_plan(site, data, folder.root(upload))
+    around = make_plan(site, data, root)
+    return upload, around if around.imports else plan
 
 
 async def start_import(request: PageRequest) -> Response:

@@ -4,6 +4,7 @@ The file on the disk says how much has arrived, so an interrupted upload continu
 another tab, after a restart of the server, or tomorrow.
 """
 
+import errno
 import os
 import re
 import secrets
@@ -31,6 +32,8 @@ CHUNK_BYTES = 8 << 20
 _SPARE_BYTES = 256 << 20
 _SETTLED = 3_600 * SECOND
 KEPT = 7 * DAY
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = "The disk of the server has no room for these files. Make room, or send fewer."
 _NAME = "uploads"
 _MANIFEST = "manifest.json"
 _ID = re.compile(r"[0-9a-f]{24}\Z", re.ASCII)
@@ -143,7 +146,7 @@ class UploadFolder:
 
     def _check_room(self, size: int) -> None:
         if shutil.disk_usage(self._folder).free < size + _SPARE_BYTES:
-            raise PayloadTooLarge("There is not enough space on the disk for these files.")
+            raise PayloadTooLarge(_FULL)
 
     def uploads(self) -> Iterator[Upload]:
         """Yield what is kept, the newest first."""
@@ -220,6 +223,15 @@ class UploadFolder:
         return self._put(upload, self.root(upload) / name, offset, chunk)
 
     def _put(self, upload: Upload, path: Path, offset: int, chunk: bytes) -> int:
+        try:
+            return self._written(upload, path, offset, chunk)
+        except OSError as problem:
+            if problem.errno in _NO_ROOM:
+                raise PayloadTooLarge(_FULL) from None
+            # Its own text has the name of the file, which belongs in no log.
+            raise OSError(problem.errno, problem.strerror) from None
+
+    def _written(self, upload: Upload, path: Path, offset: int, chunk: bytes) -> int:
         # Removed while these bytes were on their way: nobody would find them again.
         if not (self._folder / upload.id / _MANIFEST).exists():
             raise _no_upload()
