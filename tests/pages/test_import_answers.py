@@ -15,6 +15,7 @@ from tests.pages.test_import import Uploader, finished, vault
 from pdpp.jobs.importing import import_order
 from pdpp.pages.imports.upload import Upload, UploadFolder
 from pdpp.store.jobs import JobLease, JobProgress, JobStatus
+from pdpp.store.scope import owner_reaches
 
 TABS = 6
 
@@ -138,3 +139,28 @@ def test_half_of_a_form_is_never_imported(importing: House) -> None:
     plan = slow.reader.get(sent.result().headers["location"])
     assert "Bank statement" in plan.text
     assert buttons(plan) == {"import", "remove"}
+
+
+def total(job: Sheet) -> str:
+    """Return the line of a report that sums it up."""
+    line = job.tree.css_first(".total")
+    assert line is not None
+    return line.text()
+
+
+def test_the_same_export_sent_by_two_tabs_comes_in_once_and_leaves_no_file(
+    importing: House,
+) -> None:
+    notes = vault(**{f"n{number}": f"# Note {number}\n" for number in range(30)})
+    plans = [Uploader(importing.owner()).send(name, notes) for name in ("a.zip", "a (1).zip")]
+    begun = [plan.send(action="import").follow() for plan in plans]
+    told = sorted(total(finished(importing, job)) for job in begun)
+    assert told == [
+        "30 read: 0 new, 0 changed, 30 unchanged, 0 deleted, 0 skipped, 0 unknown",
+        "30 read: 30 new, 0 changed, 0 unchanged, 0 deleted, 0 skipped, 0 unknown",
+    ]
+    store = importing.store
+    with store.reading():
+        assert sum(store.counts(owner_reaches(store.catalogue())).values()) == 30
+    kept = importing.folder / "uploads"
+    importing.wait_for(lambda: not list(kept.iterdir()))

@@ -150,3 +150,34 @@ def test_marks_that_turn_writing_around_are_taken_from_the_line_of_progress(
         expect(owner.page.get_by_role("heading", level=1)).to_contain_text("tides⟨U+202E⟩gpj.<b>md")
     assert "\u202e" not in "".join(said)
     assert any(line.startswith("tides·gpj.<b>md: ") for line in said), said
+
+
+def test_what_an_export_says_runs_and_loads_nothing_in_a_browser(
+    importing: House, browser: Browser, tmp_path: Path
+) -> None:
+    image = "<img src=x onerror=alert(1)>"
+    lines = [
+        f"[{day:02}/01/2025, 10:0{day % 10}:00] {who}: ferry {image} [go](javascript:alert(2))\n"
+        for day in range(1, 25)
+        for who in ("Ana", '"><script>alert(3)</script>', "\u202eevil")
+    ]
+    chat = tmp_path / f"WhatsApp Chat with {image}\u202e.txt"
+    chat.write_text("".join(lines))
+    asked: list[str] = []
+    with window(importing, browser) as owner:
+        page = at_import(owner).page
+        page.on("dialog", lambda dialog: asked.append(dialog.message))
+        page.get_by_label(FILES).set_input_files(chat)
+        owner.press("Upload")
+        expect(page.get_by_text("What was recognised")).to_be_visible()
+        answered(owner, "Import")
+        expect(page.get_by_text("73 read: 73 new")).to_be_visible()
+        paths = ["/", "/import", "/accounts", "/activity", "/search?q=ferry"]
+        page.goto(f"{importing.url}/search?q=ferry")
+        link = page.locator(".results h2 a").first.get_attribute("href")
+        owner.complaints.clear()
+        for path in (*paths, link or ""):
+            owner.open(path)
+            assert page.locator("main img, main script, a[href^=javascript]").count() == 0, path
+    assert asked == []
+    assert owner.complaints == []
