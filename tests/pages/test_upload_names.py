@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.engine import open_store
-from tests.pages.house import House, Sheet, housed
+from tests.pages.house import PASSPHRASE, House, Sheet, housed
 from tests.pages.test_import import Uploader, finished
 
 from pdpp.evidence.fence import has_hidden
+from pdpp.pages.imports.upload import UploadFolder
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -128,3 +129,33 @@ def test_a_file_alone_is_told_about_by_its_name(importing: House) -> None:
     empty = Uploader(importing.owner()).send("empty.csv", b"")
     assert "empty.csv" in empty.text
     assert "folder of 1 file" not in empty.text
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("The %22end%22.md", 'The "end".md'),
+        ("100%.md", "100%.md"),
+        ("lost\\", ""),
+        ("a" * 2_000, ""),
+    ],
+    ids=["quotes", "percent", "backslash", "long"],
+)
+def test_a_form_keeps_the_name_that_a_browser_wrote_or_is_refused(
+    importing: House, sent: str, kept: str
+) -> None:
+    reader = importing.owner()
+    token = dict(reader.get("/import").fields("#upload"))["token"]
+    head = '--XyZ\r\nContent-Disposition: form-data; name="{}"'
+    body = f"{head.format('token')}\r\n\r\n{token}\r\n"
+    body += f"{head.format('confirm')}\r\n\r\n{PASSPHRASE}\r\n"
+    for name in ("other.md", sent):
+        body += f'{head.format("file")}; filename="{name}"\r\n\r\n# Tides\r\n'
+    kind = {"Content-Type": "multipart/form-data; boundary=XyZ"}
+    content = f"{body}--XyZ--\r\n".encode()
+    answer = reader.http.post("/import/uploads", content=content, headers=kind)
+    if not kept:
+        assert answer.status_code == 400
+        return
+    upload = UploadFolder(importing.folder).get(answer.headers["location"].rpartition("/")[2])
+    assert [file.name for file in upload.files] == ["other.md", kept]

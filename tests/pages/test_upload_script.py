@@ -181,3 +181,16 @@ def test_what_an_export_says_runs_and_loads_nothing_in_a_browser(
             assert page.locator("main img, main script, a[href^=javascript]").count() == 0, path
     assert asked == []
     assert owner.complaints == []
+
+
+def test_a_folder_is_chosen_without_scripts(
+    importing: House, browser: Browser, tmp_path: Path
+) -> None:
+    vault = tmp_path / "Quiet vault"
+    (vault / "inner").mkdir(parents=True)
+    for name in ("one.md", "inner/two.md"):
+        (vault / name).write_text(f"# {name}\n")
+    with window(importing, browser, java_script_enabled=False) as owner:
+        at_import(owner).page.get_by_label("Or choose a folder").set_input_files(vault)
+        owner.press("Upload")
+        expect(owner.page.get_by_text("2 records")).to_be_visible()

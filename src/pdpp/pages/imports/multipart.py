@@ -8,6 +8,9 @@ from pdpp.model.errors import InvalidRequest, UnsupportedMediaType
 
 _BOUNDARY = re.compile(r'boundary="?([^";,\s]{1,70})"?', re.IGNORECASE)
 _PARAMETER = re.compile(r'(?<![\w*])(name|filename)="((?:[^"\\\r\n]|\\.){0,1000})"')
+_IS_FILE = re.compile(r"(?<![\w*])filename=")
+_ESCAPED = re.compile("%(22|0[DA])", re.IGNORECASE)
+"""What browsers write otherwise in the name of a file: a quote and the ends of lines."""
 _MOST_HEAD = 16 << 10
 
 
@@ -72,4 +75,8 @@ def _head(raw: bytes) -> tuple[str, str | None]:
     values = {name: value.replace('\\"', '"') for name, value in _PARAMETER.findall(line)}
     if "name" not in values:
         raise InvalidRequest("A part of the form has no name.")
-    return values["name"], values.get("filename")
+    if "filename" not in values:
+        if _IS_FILE.search(line):  # As a field without a file it would be lost in silence.
+            raise InvalidRequest("The name of a file cannot be read. Rename it.", param="file")
+        return values["name"], None
+    return values["name"], _ESCAPED.sub(lambda match: chr(int(match[1], 16)), values["filename"])
