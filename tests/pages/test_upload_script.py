@@ -11,6 +11,8 @@ from tests.pages.house import PASSPHRASE, House, housed
 from tests.pages.journey import heading
 from tests.pages.window import PHONE, Window, window
 
+from pdpp.pages.imports.upload import UploadFolder
+
 FILES = "Drop files or a folder here, or choose files"
 PIECES = "**/import/uploads/*/*"
 
@@ -194,3 +196,26 @@ def test_a_folder_is_chosen_without_scripts(
         at_import(owner).page.get_by_label("Or choose a folder").set_input_files(vault)
         owner.press("Upload")
         expect(owner.page.get_by_text("2 records")).to_be_visible()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_an_upload_that_another_tab_removes_is_not_said_to_be_kept(
+    importing: House, browser: Browser, tmp_path: Path
+) -> None:
+    notes = tmp_path / "removed.md"
+    notes.write_text("# Removed\n\n" + "word " * 500)
+    folder = UploadFolder(importing.folder)
+
+    def remove(route: Route) -> None:
+        if route.request.url.endswith("?offset=1000"):
+            folder.remove(folder.get(route.request.url.split("/")[-2]))
+        route.continue_()
+
+    with window(importing, browser) as owner:
+        at_import(owner).page.route(PIECES, remove)
+        owner.page.get_by_label(FILES).set_input_files(notes)
+        owner.press("Upload")
+        expect(owner.page.locator("#upload-state")).to_have_text(
+            "This upload does not exist, or no longer exists. Choose the files again."
+        )
+    assert not [one for one in folder.uploads() if one.title == "removed.md"]

@@ -32,7 +32,7 @@ if (area && form) {
     request.onload = () => {
       if (request.status === 200) done(request.response);
       else failed(Object.assign(new Error((request.response || {}).error || "The server refused it."),
-        { final: request.status !== 503 && request.status < 500 && request.status !== 429 }));
+        { final: request.status !== 503 && request.status < 500 && request.status !== 429, gone: request.status === 404 }));
     };
     request.onerror = () => failed(new Error("The connection broke."));
     request.onabort = end;
@@ -54,7 +54,7 @@ if (area && form) {
   const look = async (name, piece) => {
     try { await piece.slice(0, 1).arrayBuffer(); }
     catch {
-      const words = `Your browser can read ${plain(name)} no more: it was changed or removed. Choose the files again.`;
+      const words = `Your browser can read ${plain(name)} no more: it was changed or removed.`;
       throw Object.assign(new Error(words), { final: true, gone: true });
     }
   };
@@ -102,7 +102,8 @@ if (area && form) {
       location.assign(root + begun.page);
     } catch (problem) {
       bar.hidden = stop.hidden = true;
-      say(key && !problem.gone ? `${problem.message} What arrived is kept: drop the same files again to go on.` : problem.message);
+      const next = problem.gone ? " Choose the files again." : " What arrived is kept: drop the same files again to go on.";
+      say(problem.message + (key ? next : ""));
     }
   };
 
