@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let whoever starts a scribe wait until it can write, so that a test knows who writes."""
     begin = Scribe.__init__
 
+    @wraps(begin)
     def begin_and_wait(self: Scribe, *place: Any) -> None:
         begin(self, *place)
         self._starter.join()
@@ -372,9 +374,9 @@ def test_where_its_log_cannot_be_opened_everything_is_written_here(
 
 def test_few_records_are_written_here(world: World, told: list[WriteResult | None]) -> None:
     with world.store.writing_beside():
-        assert world.put(messages(499)).new == 499
+        assert world.put(messages(99)).new == 99
         assert not told
-        assert world.put(messages(500)).new == 1
+        assert world.put(messages(100)).new == 1
     assert len(told) == 1
 
 
@@ -469,25 +471,44 @@ def test_ctrl_c_means_the_process_that_reads(world: World, told: list[WriteResul
     assert None not in told
 
 
-def test_while_it_starts_everything_is_written_here(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    let_go = threading.Event()
-    opening = Scribe._open
+@pytest.fixture
+def let_go(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let a scribe start only once this is set."""
+    may_open, opening = threading.Event(), Scribe._open
 
     def late(self: Scribe, *given: Any) -> None:
-        assert let_go.wait(DEADLINE_SECONDS)
+        assert may_open.wait(DEADLINE_SECONDS)
         opening(self, *given)
 
-    monkeypatch.undo()
-    monkeypatch.setattr(scribe_module, "_processors", lambda: 2)
+    begin = Scribe.__init__.__wrapped__  # type: ignore[attr-defined]
+    monkeypatch.setattr(Scribe, "__init__", begin)
     monkeypatch.setattr(Scribe, "_open", late)
+    return may_open
+
+
+def test_while_it_starts_the_first_batch_is_written_here_and_the_next_waits(
+    world: World, told: list[WriteResult | None], let_go: threading.Event
+) -> None:
     with world.store.writing_beside():
         assert world.put(messages()).new == MANY
-        assert not scribe_of(world)._is_ready
-        let_go.set()
-        wait_until(lambda: scribe_of(world)._is_ready)
+        assert not told
+        threading.Timer(0.2, let_go.set).start()
         assert world.put(messages(MANY * 2)).new == MANY
+    assert [answer is not None for answer in told] == [True]
+
+
+def test_no_batch_waits_long_for_it_to_start(
+    world: World,
+    told: list[WriteResult | None],
+    let_go: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scribe_module, "_LONGEST_START", 0.1)
+    with world.store.writing_beside():
+        for number in (1, 2, 3):
+            assert world.put(messages(MANY * number)).new == MANY
+        assert not told
+        let_go.set()
 
 
 def test_where_it_cannot_start_everything_is_written_here(

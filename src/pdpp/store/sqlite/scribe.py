@@ -45,8 +45,11 @@ _MEMORY = {
 """Lets the C library keep memory that was given back, as a program that imports does: the arrays of
 each batch would take their pages from the system anew. To another library it says nothing."""
 
-_LEAST_RECORDS = 500
+_LEAST_RECORDS = 100
 """Fewer are written sooner by who has them than they are sent away."""
+
+_LONGEST_START = 5.0
+"""How many seconds a batch waits for the process to start: fifty times what that takes."""
 
 _LONGEST_END = 60.0
 """How many seconds the process has to finish once nothing more comes."""
@@ -91,6 +94,8 @@ class Scribe:
     def __init__(self, database: Path, identity: FileIdentity, key: DataKey | None) -> None:
         self._lock = threading.Lock()
         self._is_ready = False
+        self._was_asked = False
+        """Whether a batch came while it might still be starting."""
         self._settling = threading.Lock()
         self._is_settled = True
         self._log: int | None = None
@@ -125,7 +130,19 @@ class Scribe:
 
     def takes(self, batch: PreparedBatch) -> bool:
         """Tell whether the process writes a batch: not before it is started."""
-        return self._is_ready and batch.turns + len(batch.gone) >= _LEAST_RECORDS
+        return self._is_ready and _is_large(batch)
+
+    def comes_to_take(self, batch: PreparedBatch) -> bool:
+        """Tell whether the process writes a batch, once it is started.
+
+        The first batch is not kept waiting: something is to be found soon. The next is: written
+        here meanwhile, it would hold up whoever reads for longer than the start takes.
+        """
+        if _is_large(batch):
+            if self._was_asked and self._starter.ident is not None:
+                self._starter.join(_LONGEST_START)
+            self._was_asked = True
+        return self.takes(batch)
 
     def pack(self, batch: PreparedBatch) -> None:
         """Make a batch ready to be sent, if the process is going to write it."""
@@ -201,6 +218,10 @@ class Scribe:
             process.wait()
         if self._starter.ident is not None:
             self._starter.join()
+
+
+def _is_large(batch: PreparedBatch) -> bool:
+    return batch.turns + len(batch.gone) >= _LEAST_RECORDS
 
 
 def _start() -> "subprocess.Popen[bytes] | None":

@@ -167,7 +167,7 @@ class SqliteStore(TableStore):
 
     def _written_beside(self, scribe: "Scribe", batch: PreparedBatch) -> WriteResult | None:
         """Have another process write a batch; None where that is to be done here."""
-        if not scribe.takes(batch):
+        if not scribe.comes_to_take(batch):
             return None
         catalogue = self.catalogue()
         # What was made for an account as it was before is made anew, here.

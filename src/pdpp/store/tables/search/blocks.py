@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pdpp.evidence.language.terms import terms_of
 from pdpp.store.ranking.impact import impact_of, impacts_of
 from pdpp.store.tables.search.analysis import Terms, analyse, are_few
-from pdpp.store.tables.search.entry import Indexed
+from pdpp.store.tables.search.entry import Entry, Indexed
 
 Longs = NDArray[np.int64]
 Words = NDArray[np.uint32]
@@ -52,19 +52,24 @@ class Block:
 
 def build(entries: Sequence[Indexed], places: Sequence[int]) -> Block:
     """Return the block of some records, the texts of which stand at some places."""
-    record_numbers, _, words = zip(*entries, strict=True)
-    moments, _, _, texts = zip(*words, strict=True)
-    times, numbers = np.array(moments, dtype=np.int64), np.array(record_numbers, dtype=np.int64)
-    order = np.lexsort((numbers, times))
+    numbers, _, words = zip(*entries, strict=True)
+    return build_from(numbers, words, places)
+
+
+def build_from(numbers: Sequence[int], entries: Sequence[Entry], places: Sequence[int]) -> Block:
+    """Return the same of records that are given by columns: their numbers and their words."""
+    moments, _, _, texts = zip(*entries, strict=True)
+    times, records = np.array(moments, dtype=np.int64), np.array(numbers, dtype=np.int64)
+    order = np.lexsort((records, times))
     if len(order) > 1 and (np.diff(order) < 0).any():
-        times, numbers = times[order], numbers[order]
+        times, records = times[order], records[order]
         texts = tuple(texts[at] for at in order.tolist())
     fields = {
         place: field
         for place, column in sorted(zip(places, zip(*texts, strict=True), strict=False))
         if (field := _texts_of(column)).slots
     }
-    return Block(times, numbers, _postings_of(fields))
+    return Block(times, records, _postings_of(fields))
 
 
 class _FieldTexts(NamedTuple):

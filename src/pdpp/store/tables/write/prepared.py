@@ -18,7 +18,7 @@ from pdpp.store.tables.positions import IndexedFeed, cells_of
 from pdpp.store.tables.records.dated import dated_columns
 from pdpp.store.tables.records.long_values import LONG_FIELDS, may_be_split, split, whole_text
 from pdpp.store.tables.search.block_row import BlockRow
-from pdpp.store.tables.search.entry import Entry, Indexed, entries_of
+from pdpp.store.tables.search.entry import Entry, entries_of
 from pdpp.store.tables.write.age import is_older
 from pdpp.store.tables.write.cell_order import cell_order
 from pdpp.store.tables.write.new_records import Arrangement
@@ -276,8 +276,8 @@ class PreparedBatch:
             from pdpp.store.tables.search import blocks, stored_blocks
 
             places = tuple(self.feed.lexical.values())
-            columns = (self.fresh_turns(), self.fresh(self.surrogates), self.fresh(self.entries))
-            self.words = stored_blocks.row_of(blocks.build([*map(Indexed, *columns)], places))
+            turns, entries = self.fresh_turns(), self.fresh(self.entries)
+            self.words = stored_blocks.row_of(blocks.build_from(turns, entries, places))
 
     def _begin_ahead(self) -> bool:
         """Forget what was worked out of other records; tell whether any may be new."""
