@@ -174,14 +174,24 @@ def documents(folder: Path, count: int) -> Path:
     return place
 
 
+_APPLE_COLUMNS = (
+    *("ZCREATIONDATE3", "ZMODIFICATIONDATE1", "ZACCOUNT4", "ZTITLE2", "ZNAME", "ZTYPEUTI"),
+    *("ZTITLE", "ZURLSTRING", "ZMEDIA", "ZFILENAME", "ZFOLDER", "ZISPASSWORDPROTECTED"),
+    "ZMARKEDFORDELETION",
+)
+"""What a note has besides, which is empty here."""
+
+
 def apple_notes(folder: Path, count: int) -> Path:
     """Write a database of notes."""
     path = folder / "NoteStore.sqlite"
     connection = sqlite3.connect(path)
     connection.execute("create table ZICNOTEDATA (ZNOTE integer, ZDATA blob)")
     connection.execute(
-        "create table ZICCLOUDSYNCINGOBJECT (Z_PK integer primary key, ZIDENTIFIER, ZTITLE1)"
+        "create table ZICCLOUDSYNCINGOBJECT (Z_PK integer primary key, ZIDENTIFIER, ZTITLE1,"
+        f" {', '.join(_APPLE_COLUMNS)})"
     )
+    insert = "insert into ZICCLOUDSYNCINGOBJECT (Z_PK, ZIDENTIFIER, ZTITLE1) values (?, ?, ?)"
     for number in range(count):
         text = prose(Random(f"memo {number}"), 15)[:100].encode()
         note = b"\x12" + bytes([len(text)]) + text
@@ -189,7 +199,7 @@ def apple_notes(folder: Path, count: int) -> Path:
         content = gzip.compress(b"\x12" + bytes([len(inner)]) + inner)
         connection.execute("insert into ZICNOTEDATA values (?, ?)", (number, content))
         row = (number, f"ID-{number}", f"Memo {number}")
-        connection.execute("insert into ZICCLOUDSYNCINGOBJECT values (?, ?, ?)", row)
+        connection.execute(insert, row)
     connection.commit()
     connection.close()
     return path

@@ -115,17 +115,30 @@ def imessage(folder: Path, count: int) -> Path:
     connection = sqlite3.connect(folder / "chat.db")
     connection.executescript(
         "create table handle (ROWID integer primary key, id text);"
-        "create table chat (ROWID integer primary key, guid text, chat_identifier text);"
+        "create table chat (ROWID integer primary key, guid text, chat_identifier text,"
+        " style integer, service_name text);"
+        "create table chat_handle_join (chat_id integer, handle_id integer);"
         "create table chat_message_join (chat_id integer, message_id integer primary key);"
         "create table message (ROWID integer primary key, guid text, text text, date integer,"
-        " is_from_me integer, handle_id integer);"
+        " is_from_me integer, handle_id integer, attributedBody blob, subject text, service text,"
+        " date_read integer);"
+        "create table attachment (ROWID integer primary key, guid text, filename text,"
+        " mime_type text);"
+        "create table message_attachment_join (message_id integer, attachment_id integer);"
+        "create index attachments on message_attachment_join (message_id);"
         "insert into handle values (1, '+351910000001');"
-        "insert into chat values (1, 'iMessage;-;+351910000001', '+351910000001');"
+        "insert into chat values"
+        " (1, 'iMessage;-;+351910000001', '+351910000001', 45, 'iMessage');"
+        "insert into chat_handle_join values (1, 1);"
+    )
+    insert = (
+        "insert into message (ROWID, guid, text, date, is_from_me, handle_id, service)"
+        " values (?, ?, ?, ?, ?, ?, 'iMessage')"
     )
     for number in range(count):
         since = int((moment_of(number).timestamp() - 978_307_200) * 1e9)
         row = (number + 1, f"G{number}", text_of(number), since, number % 2, 1)
-        connection.execute("insert into message values (?, ?, ?, ?, ?, ?)", row)
+        connection.execute(insert, row)
         connection.execute("insert into chat_message_join values (1, ?)", (number + 1,))
     connection.commit()
     connection.close()
@@ -190,11 +203,13 @@ def opencode(folder: Path, count: int) -> Path:
     """Write a database with one long session."""
     connection = sqlite3.connect(folder / "opencode.db")
     connection.executescript(
-        "create table session (id text primary key, title text, time_created integer);"
+        "create table session (id text primary key, title text, directory text, version text,"
+        " time_created integer, time_updated integer);"
         "create table message (id text primary key, session_id text, data text);"
         "create table part (id text primary key, message_id text, data text);"
         "create index parts on part (message_id); create index messages on message (session_id);"
-        "insert into session values ('s1', 'Harbour', 1704096000000);"
+        "insert into session values"
+        " ('s1', 'Harbour', '/home/nora/harbour', '1.2.0', 1704096000000, 1704096000000);"
     )
     for number in range(count):
         created = int(moment_of(number).timestamp() * 1000)

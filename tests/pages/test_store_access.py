@@ -44,10 +44,12 @@ WITHOUT_RECORDS = {
 numbers that say whether anything changed."""
 
 HANDED_TO = {
-    *("by_account", "clients_of", "copies_itself", "explained", "find_destination", "outcome_of"),
+    *("by_account", "clients_of", "copies_itself", "explained", "failed_job", "find_destination"),
+    "outcome_of",
 }
 """Functions that take the store whole: who may read an account, whether a backup can be made here,
-an error, the accounts that exports belong to, and what became of an upload."""
+an error, the job that brought in nothing, the accounts that exports belong to, and what became of
+an upload."""
 
 
 def uses_of_the_store(tree: ast.Module) -> Iterator[str]:
