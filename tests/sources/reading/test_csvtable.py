@@ -1,5 +1,6 @@
 """CSV in the ways it is written."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,19 @@ def test_a_row_that_takes_more_than_any_value_may_is_told(
     assert next(found) == Row(2, ("1", "2"))
     with pytest.raises(DamagedFile, match="does not end"):
         next(found)
+
+
+def test_a_document_of_one_line_is_not_taken_apart_to_see_whether_it_is_a_table(
+    tmp_path: Path,
+) -> None:
+    file = entry(tmp_path / "a.json", '{"a": "' + "a word, " * (1 << 20) + '"}')
+    tracemalloc.start()
+    try:
+        assert find_table(file) is None
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * file.size
 
 
 def test_a_line_too_long_for_anybody_is_told_and_the_next_row_read(tmp_path: Path) -> None:

@@ -21,8 +21,11 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 60
 _MOST_COLUMNS = 1_000
 _MOST_LINES_A_ROW = 2_000
-_LONGEST_ROW = 64 << 20
-"""As much of a row is held as of a value of JSON."""
+_MOST_SAMPLE_CHARS = 1 << 21
+"""A header and the rows below it are shorter. Of other files the first line may be all there is."""
+_LONGEST_ROW = 16 << 20
+"""In letters, as many as a line of a log has bytes: the module takes four bytes for each, and as
+much again where a cell grows."""
 # Left to itself the module refuses a cell of more than 128 KiB, as a long message or note is.
 csv.field_size_limit(_LONGEST_ROW)
 _WORDS = {
@@ -73,7 +76,7 @@ class Row(NamedTuple):
 def find_table(entry: FileEntry) -> CsvTable | None:
     """Return how a file is written, or None where it is no table with a header."""
     encoding = _encoding(entry.head())
-    sample = [line.text for line in _first(text_lines(entry, encoding), _SAMPLE_LINES)]
+    sample = _sample(entry, encoding)
     # No encoding of ours fits, so that this is some binary file.
     if any("\ufffd" in line for line in sample):
         return None
@@ -103,13 +106,24 @@ def _first(lines: Iterable[DecodedLine], count: int) -> Iterator[DecodedLine]:
         yield line
 
 
+def _sample(entry: FileEntry, encoding: str) -> list[str]:
+    """Return the first lines of a file, those empty that are longer than a table begins with."""
+    sample: list[str] = []
+    left = _MOST_SAMPLE_CHARS
+    for line in _first(text_lines(entry, encoding), _SAMPLE_LINES):
+        text = line.text if len(line.text) <= left else ""
+        left -= len(text)
+        sample.append(text)
+    return sample
+
+
 def find_named_table(entry: FileEntry, is_header: HeaderTest) -> CsvTable | None:
     """Return the table below the first row that is a header by its names.
 
     Of a statement with few rows their width tells nothing: more lines may stand above them.
     """
     encoding = _encoding(entry.head())
-    sample = [line.text for line in _first(text_lines(entry, encoding), _SAMPLE_LINES)]
+    sample = _sample(entry, encoding)
     for delimiter in _DELIMITERS:
         for line, cells in _sample_rows(sample, delimiter):
             names = _unlike(tuple(cell.strip() for cell in cells))
