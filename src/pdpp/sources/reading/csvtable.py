@@ -285,7 +285,7 @@ class _Feeder:
         while (line := self.left) is not None:
             self.left = next(self.lines, None)
             self.row.append(line)
-            self.length += len(line.text)
+            self.length += 0 if line.too_long else len(line.text)
             if len(self.row) > _MOST_LINES_A_ROW or self.length > _LONGEST_ROW:
                 raise DamagedFile(f"a row that does not end, near line {line.number:,}")
             if line.too_long:
