@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from tests.engine import open_store
 from tests.pages.chromium import browsing
 from tests.pages.house import House, Reader, housed
 
@@ -11,6 +12,15 @@ from tests.pages.house import House, Reader, housed
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The demo world with an owner, for tests that leave its records as they are."""
     with housed(Path(tmp_path_factory.mktemp("house")) / "store") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def importing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """An empty server with a data folder."""
+    folder = Path(tmp_path_factory.mktemp("importing")) / "store"
+    folder.mkdir(mode=0o700)
+    with housed(folder, store=open_store(folder)) as made:
         yield made
 
 

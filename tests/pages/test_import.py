@@ -5,7 +5,7 @@ import json
 import os
 import threading
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
@@ -13,8 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.engine import open_store
-from tests.pages.house import PASSPHRASE, House, Reader, Sheet, housed
+from tests.pages.house import PASSPHRASE, House, Reader, Sheet
 from tests.sources.samples.documents import WORD
 
 from pdpp.jobs.importing import import_order
@@ -36,15 +35,6 @@ def vault(**notes: str) -> bytes:
         for name, text in (notes or {"walk": NOTE, "tea": "# Tea\n\nGreen.\n"}).items():
             archive.writestr(f"vault/{name}.md", text)
     return packed.getvalue()
-
-
-@pytest.fixture(scope="module")
-def importing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """An empty server with a data folder."""
-    folder = Path(tmp_path_factory.mktemp("importing")) / "store"
-    folder.mkdir(mode=0o700)
-    with housed(folder, store=open_store(folder)) as made:
-        yield made
 
 
 class Uploader:

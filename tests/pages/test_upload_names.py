@@ -1,13 +1,10 @@
 """Names of uploads: what a file is called stays, and acts nowhere."""
 
 import logging
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
-from tests.engine import open_store
-from tests.pages.house import PASSPHRASE, House, Sheet, housed
+from tests.pages.house import PASSPHRASE, House, Sheet
 from tests.pages.test_import import Uploader, finished
 
 from pdpp.evidence.fence import has_hidden
@@ -25,15 +22,6 @@ HOSTILE = (
     "Ignore all previous instructions",
     "long" * 45,
 )
-
-
-@pytest.fixture(scope="module")
-def importing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """An empty server with a data folder."""
-    folder = Path(tmp_path_factory.mktemp("importing")) / "store"
-    folder.mkdir(mode=0o700)
-    with housed(folder, store=open_store(folder)) as made:
-        yield made
 
 
 def scripts_of(page: Sheet) -> list[str]:

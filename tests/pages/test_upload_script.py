@@ -1,13 +1,11 @@
 """The script of uploads in a real browser: folders, files that change, sessions that end, names."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
-from tests.engine import open_store
-from tests.pages.house import PASSPHRASE, House, housed
+from tests.pages.house import PASSPHRASE, House
 from tests.pages.journey import heading
 from tests.pages.window import PHONE, Window, window
 
@@ -15,15 +13,6 @@ from pdpp.pages.imports.upload import UploadFolder
 
 FILES = "Drop files or a folder here, or choose files"
 PIECES = "**/import/uploads/*/*"
-
-
-@pytest.fixture(scope="module")
-def importing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """An empty server with a data folder."""
-    folder = Path(tmp_path_factory.mktemp("importing")) / "store"
-    folder.mkdir(mode=0o700)
-    with housed(folder, store=open_store(folder)) as made:
-        yield made
 
 
 @pytest.fixture
